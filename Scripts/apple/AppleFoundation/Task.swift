@@ -34,9 +34,9 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     // developer.apple.com: URLSessionTask.suspend(). "There may still be delegate calls", for instance to report data.
-    /// A pause before it shows who relies on its being quick.
+    /// Late, to show who relies on its being quick.
     open func suspend() {
-        Thread.sleep(forTimeInterval: 0.001)
+        Thread.sleep(forTimeInterval: 0.05)
         state.withLock { $0.suspensionCount += 1 }
     }
 
