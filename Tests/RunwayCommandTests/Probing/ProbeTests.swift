@@ -67,7 +67,7 @@ struct ProbeTests {
         let tool = try await Tool.run("probe", host)
         #expect(tool.status == 2)
         #expect(tool.output.isEmpty)
-        #expect(tool.errors.contains("--port says the port"))
+        #expect(tool.errors.contains("--port sets the port"))
         #expect(!tool.errors.contains(host))
     }
 

@@ -55,7 +55,7 @@ struct EndpointPathTests {
         ] {
             let error = try await StubbedLayer().failure(of: PathCall(path: path))
             #expect(error.kind == .invalidParameters)
-            #expect(error.detail.contains("means another directory"), "\(path)")
+            #expect(error.detail.contains("refers to another directory"), "\(path)")
         }
     }
 

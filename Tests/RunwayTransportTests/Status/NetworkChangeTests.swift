@@ -128,11 +128,11 @@ struct NetworkChangeTests {
             let dialer = try Dialer(configuration, localAddresses: { [] })
             let transport = NIOTransport(configuration: configuration, dialer: dialer)
             let layer = NetworkLayer(to: server.baseURL, over: transport)
-            #expect(try await layer.call(Fetch<GET>("first")).text == "answer 1")
+            #expect(try await layer.call(Fetch<GET>("first")).text == "response 1")
             let read = Task { try await layer.call(Fetch<GET>("a")) }
             await server.wait(for: .headers, count: 2)
             transport.networkDidChange(to: .cellular)
-            #expect(try await read.value.text == "answer 2")
+            #expect(try await read.value.text == "response 2")
             let address = try #require(IPAddress("127.0.0.1"))
             #expect(dialer.selector.ban(of: address, of: "localhost") == nil)
         }

@@ -88,7 +88,7 @@ struct FileTokenStoreTests {
         let whole = try #require(FileManager.default.contents(atPath: path))
         for count in 0..<whole.count {
             try whole.prefix(count).write(to: URL(fileURLWithPath: path))
-            expectUntrusted("cut off or damaged")
+            expectUntrusted("truncated or damaged")
         }
     }
 
@@ -101,7 +101,7 @@ struct FileTokenStoreTests {
             var damaged = whole
             damaged[index] ^= 0x04
             try damaged.write(to: URL(fileURLWithPath: path))
-            expectUntrusted("cut off or damaged")
+            expectUntrusted("truncated or damaged")
         }
         try store.save(token, at: place)
         #expect(try store.load(place) == token, "a new token takes the place of a damaged one")
