@@ -29,7 +29,7 @@ enum FieldFuzz {
         let latest = date.addingTimeInterval(SetCookie.maximumLifetime)
         check(cookie.expiry(at: date).map { $0 <= latest } ?? true, "a cookie that lives too long")
         var store = CookieStore()
-        _ = store.keep(field, from: home, sharing: ["example.com"], at: date)
+        _ = store.store(field, from: home, sharing: ["example.com"], at: date)
         for host in ["example.com", "other.example", "badexample.com", "www.example.com.other.example"] {
             var request = home
             request.authority = host

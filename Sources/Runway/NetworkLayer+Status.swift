@@ -4,9 +4,8 @@ extension NetworkLayer {
     /// The network that the device has, as far as the layer's source knows.
     public var status: NetworkStatus { connectivity.current }
 
-    /// Whether a call may reach its host; `true` as long as the status is unknown. A call that is made nevertheless fails at
-    /// once as
-    /// ``NetworkError/Kind/noNetwork``, unless the response is cached in memory or ``CallOptions/waitsForNetwork`` is set.
+    /// Whether a call may reach its host; `true` as long as the status is unknown. A call that is made nevertheless fails at once
+    /// as ``NetworkError/Kind/noNetwork``, unless the response is cached in memory or ``CallOptions/waitsForNetwork`` is set.
     public var isReachable: Bool { status.isReachable }
 
     /// The status now, and then every change of it, until the layer is released or the reading task is cancelled.

@@ -9,8 +9,7 @@ public struct WireSettings: Sendable {
     /// The flow-control window of an HTTP/2 connection: from 64 KiB to 2 GiB; the default is 16 MiB.
     ///
     /// It is opened again by the bytes received, read or not, so that an unread response does not delay the others, but not
-    /// beyond
-    /// ``maximumUnreadByteCount``.
+    /// beyond ``maximumUnreadByteCount``.
     public var connectionWindowByteCount = 16 << 20
     /// The most unread bytes of streamed responses over one HTTP/2 connection, those of responses that have ended included: at
     /// least 64 KiB; the default is 64 MiB. It limits the memory of a connection; bytes in small parts may take several

@@ -18,6 +18,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     public let maximumWaitingForNetwork: Int
     /// The most times that one request is sent in a window of ``floodWindow``; further ones fail as
     /// ``NetworkError/Kind/overloaded``, since only an endless loop sends that many. The default is 100; `nil` is no
+    /// limit.
     ///
     /// Requests are identical if endpoint, account, method, URL, `Range` and body are equal. Requests whose body is a stream or
     /// has more than 64 KiB are not counted. At most 4,096 different requests are counted in a window; beyond that, counting

@@ -15,9 +15,8 @@ public struct NetworkError: Error, Sendable {
     /// What went wrong, in one sentence, without secrets. In the error that ends a call this is one line, whatever the server sent.
     ///
     /// Records and logs show it. If an endpoint, validator or reformer of the app throws an error, the detail names only its type
-    /// ``kind-swift.property`` is what happened, and what code switches over; ``description`` is one sentence that a
-    /// person can act on. The other properties locate it: the step of the call, the request, the host and the attempt. The
-    /// texts are in
+    /// and, of an enum, its case; of a `DecodingError` or `EncodingError` the type and the coding path. To supply a sentence, throw
+    /// a `NetworkError`.
     public var detail: String
     /// The error that caused this one, if another part reported one.
     public var underlying: (any Error)?

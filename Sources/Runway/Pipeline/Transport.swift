@@ -1,16 +1,14 @@
 /// Sends one request over the wire, once, and returns the response: the end of the pipeline.
 ///
 /// An implementation does not retry, follow redirects, judge a status or store cookies: stages do. It may move a request to
-/// another
-/// connection only if the request certainly reached nobody, or if it is idempotent and was lost on a reused connection
-/// (RFC 9112 §9.3.1), which a request that the server ended itself, such as by a reset over HTTP/2, was not. It decodes the transfer and
-/// content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
+/// another connection only if the request certainly reached nobody, or if it is idempotent and was lost on a reused connection
+/// (RFC 9112 §9.3.1), which a request that the server ended itself, such as by a reset over HTTP/2, was not. It decodes the
+/// transfer and content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
 /// ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at once.
 public protocol Transport: Sendable {
     /// Whether the transport ends the request at once when the deadline of its flight passes, see
-    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer sees to the
-    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer
-    /// enforces the
+    /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer enforces
+    /// the deadline, in a task that it can abandon.
     func endsInTime(_ request: Request) -> Bool
 
     /// Sends a request and waits for its response: for all of it, or for its head if the body is wanted as a stream.

@@ -44,8 +44,7 @@ public protocol Endpoint: Encodable, Sendable {
     /// Only GET, HEAD and QUERY are shared, and POST whose responses are cached by time or until evicted; of equal URL, header fields,
     /// body, account and cache directives, whose responses are not streamed.
     static var coalesces: Bool { get }
-    /// Whether requests may be merged with others into one, if the service merges; see ``MergePolicy``. The default is `true`;
-    /// a
+    /// Whether requests may be merged with others into one, if the service merges; see ``MergePolicy``. The default is `true`; a
     /// request or response whose body is a stream is never shared.
     static var isMergeable: Bool { get }
     /// Which calls get a concurrency slot first if there are more calls than slots. The default is ``CallPriority/normal``.

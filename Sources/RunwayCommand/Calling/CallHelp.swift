@@ -27,7 +27,7 @@ enum CallHelp {
           Standard input is read to its end first, at most 16 MiB; a file may
           have any size.
 
-        ANSWER
+        RESPONSE
           JSON is indented, at most 32 levels, and on a terminal coloured. Other
           text is shown as it is. What is not text is described by size and type
           on a terminal, and written byte for byte to a file or pipe; so is a body

@@ -120,8 +120,7 @@ enum SecretWords {
                 + " authorization assertion otp cvv cvc iban ssn hmac"), by: \.self)
 
     /// Before one of ``endings`` these indicate that the value is a Boolean, or a position in a list: `has_password`,
-    /// `nextPageToken`,
-    /// `Access-Control-Allow-Credentials`.
+    /// `nextPageToken`, `Access-Control-Allow-Credentials`.
     static let harmless = words("has is with allow requires page continuation sync nextpage nextsync")
 
     /// Those of ``endings`` in which no other word ends, so that they are secret at the end of a word, too: `authtoken`, `userpassword`.

@@ -26,8 +26,7 @@ public struct ProxySettings: Sendable, Hashable {
         self.bypassed = bypassed
     }
 
-    /// Creates settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower
-    /// case
+    /// Creates settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
     /// first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable without a usable proxy.

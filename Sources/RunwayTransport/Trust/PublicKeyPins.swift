@@ -21,8 +21,7 @@ public import struct Foundation.Date
 /// of a key that is in no certificate yet.
 ///
 /// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated falls back to the usual
-/// verification, and
-/// the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is a host without pins.
+/// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is a host without pins.
 public struct PublicKeyPins: Sendable, Hashable {
     /// What happens to a connection whose chain has none of the keys.
     public enum Mode: Sendable, Hashable {

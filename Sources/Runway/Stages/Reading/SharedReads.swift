@@ -12,11 +12,10 @@ struct ReadOutcome: Sendable {
 /// reads of endpoints that forbid it (``Endpoint/coalesces``), nor those that a renewal of an access token makes: the request
 /// that they would join may wait for that token.
 ///
-/// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's cancellation. Later reads are
-/// *followers*, unless their target was changed or cleared since: they need the present state. Each waiter leaves at its own
-/// deadline
-/// or cancellation; the request is cancelled when the last one leaves. Attempts are recorded on the leader's flight, also if that call
-/// ends first; a follower's record names the leader.
+/// The first read is the *leader*: its request runs in a task of its own, so that it outlives the leader's cancellation. Later
+/// reads are *followers*, unless their target was changed or cleared since: they need the present state. Each waiter leaves at
+/// its own deadline or cancellation; the request is cancelled when the last one leaves. Attempts are recorded on the leader's
+/// flight, also if that call ends first; a follower's record names the leader.
 ///
 /// A response that may be stored by the rules of HTTP is stored before any waiter is notified. One that may be stored by a time to live or
 /// until evicted is retained for later reads until the first of the calls that share it has stored or rejected it.
