@@ -8,9 +8,8 @@ extension Error {
     /// What a record, a log or a response may show of the error.
     ///
     /// This is the description if the error is one of this package's; the expected type and the place of an error of JSON or `Codable`;
-    /// and otherwise the name of its type and, of an enum, of its case. The text of any other error may contain anything, such
-    /// as the header
-    /// fields of a request.
+    /// and otherwise the name of its type and, of an enum, of its case. The text of any other error may contain anything,
+    /// such as the header fields of a request.
     package var redactedDescription: String {
         switch self {
         case let error as any DescribedError: error.description

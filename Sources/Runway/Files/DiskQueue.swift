@@ -6,7 +6,7 @@ import Dispatch
 final class DiskQueue: Sendable {
     private let queue = DispatchQueue(label: "runway.disk")
 
-    /// Does it and gives what it brought.
+    /// Runs the operation, and returns its result.
     func run<Value: Sendable>(
         _ deed: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(FileError) -> Value {

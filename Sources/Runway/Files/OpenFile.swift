@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// An open file and the operations on it, each at a place of its own; it is closed when it is let go.
+/// An open file and the operations on it, each at a place of its own; it is closed when the last reference to it is released.
 ///
 /// Every operation may wait for the disk: see ``DiskQueue``.
 final class OpenFile: Sendable {

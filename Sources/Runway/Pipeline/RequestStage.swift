@@ -25,11 +25,12 @@ public protocol RequestStage: Sendable {
 
     /// Responds without waiting, if the stage can, before any task is created for the call.
     ///
+    /// The pipeline asks its stages from the top until one responds or has to wait. The default is ``ImmediateResponse/wait``. The
     /// implementation must return immediately: it runs on the caller's actor, often the main actor. A stage that passes sees in
     /// ``respond(to:in:next:)`` only the calls for which no stage below it responded here.
     ///
-    /// - draft: The request, which is made when a stage reads it.
-    ///   - draft: The request, which is made when a stage asks for it.
+    /// - Parameters:
+    ///   - draft: The request, which is made when a stage reads it.
     ///   - flight: The call that it is part of.
     /// - Throws: A ``NetworkError`` that ends the call.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse

@@ -64,13 +64,8 @@ extension Credentials {
         guard let error = error as? NetworkError else { return false }
         return switch error.kind {
         case .needsLogin, .needsAccessToken, .service: true
-        case .refused: error.status.map { (400..<500).contains($0.code) && !$0.asksForPatience } ?? false
+        case .refused: error.status.map { (400..<500).contains($0.code) && !$0.isTransient } ?? false
         default: false
         }
     }
-}
-
-extension HTTPResponse.Status {
-    /// Whether the same request may succeed later: 408, 425 and 429 (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
-    fileprivate var asksForPatience: Bool { [408, 425, 429].contains(code) }
 }

@@ -8,7 +8,7 @@ package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
     package let connections: OpenConnections
     private let onAccepting: @Sendable () -> Void
 
-    /// - Parameter onAccepting: Told of every connection.
+    /// - Parameter onAccepting: Called with every connection.
     package init(base: Base, connections: OpenConnections, onAccepting: @escaping @Sendable () -> Void = {}) {
         self.base = base
         self.connections = connections

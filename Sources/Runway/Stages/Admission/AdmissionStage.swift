@@ -100,9 +100,8 @@ struct AdmissionStage: RequestStage {
 /// - No connection, or a lost one, is a failure if the device has a network.
 /// - A timeout of the transport, such as the connect timeout, is a failure.
 /// - The deadline of the call is a failure if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
-/// service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
-/// or a
-///   token before, is no evidence.
+///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
+///   or a token before, is no evidence.
 /// - A status of 500 or more, and a response that asks for fewer requests, are failures.
 /// - A redirect to another host is a success, whatever happens there. The other host's circuit does not count the call.
 /// - Any other outcome, such as a cancellation, is not counted.
