@@ -16,8 +16,8 @@ open class Stream: NSObject {
     fileprivate let pipe: FakePipe
     fileprivate init(_ pipe: FakePipe) { self.pipe = pipe }
 
-    // developer.apple.com: Stream.delegate
-    open weak var delegate: (any StreamDelegate)?
+    // developer.apple.com: Stream.delegate, which is not retained, and not set to nil when it is gone.
+    open unowned(unsafe) var delegate: (any StreamDelegate)?
     open func open() {}
     open func close() {}
 

@@ -1,6 +1,7 @@
 import AppleFoundation
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -40,6 +41,36 @@ struct UploadTests {
         }
         _ = try await network.call(Post(content: .stream(Self.parts, byteCount: 1 << 20, isReplayable: true)))
         #expect(seen.all == [Self.bytes])
+    }
+
+    @Test func abandonedSendingDoesNotFailTheNext() async throws {
+        let seen = Seen<[UInt8]>()
+        let waiting = ScriptedGate()
+        let isFirst = Mutex(true)
+        let body = BodyStream {
+            let isAbandoned = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            var count = 0
+            return {
+                count += 1
+                // The first sending waits here until it is cancelled, and throws.
+                if count == 2, isAbandoned { try await waiting.pass() }
+                return count <= 2 ? [UInt8(count)] : nil
+            }
+        }
+        let network = layer { exchange in
+            let first = await exchange.newBodyStream()!
+            _ = await exchange.read(first)
+            try? await waiting.waitForArrivals()
+            first.close()
+            seen.note(await exchange.body(await exchange.newBodyStream()!))
+            await exchange.respond()
+            await exchange.complete()
+        }
+        _ = try await network.call(Post(content: .stream(body, byteCount: nil, isReplayable: true)))
+        #expect(seen.all == [[1, 2]])
     }
 
     @Test func bodyThatCannotBeReadAgainIsNotSentAgain() async throws {

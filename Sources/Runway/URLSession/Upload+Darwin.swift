@@ -35,20 +35,29 @@
                 guard !state.isStopped, state.pipe == nil || isReplayable else { return (false, (nil, nil) as Sending) }
                 let last = (state.pipe, state.task) as Sending
                 state.pipe = pipe
-                state.task = Task { [body, byteCount] in
+                state.task = Task { [body, byteCount, weak self] in
                     var parts = RequestBodyParts(body, byteCount: byteCount)
                     do throws(RequestBodyFailure) {
                         while let part = try await parts.next() { if await !pipe.write(part) { return } }
                         pipe.endBody()
                     } catch {
-                        fail(error)
+                        // What a later sending cancelled is no failure of the call.
+                        if self?.isCurrent(pipe) == true { fail(error) }
                     }
                 }
                 return (true, last)
             }
             last.pipe?.close()
             last.task?.cancel()
-            return isStarted ? input : nil
+            if isStarted { return input }
+            // An open stream would call its delegate after that is gone, since it does not retain it.
+            pipe.close()
+            return nil
+        }
+
+        /// Whether the session reads this pipe, and not that of a later sending.
+        private func isCurrent(_ pipe: BodyPipe) -> Bool {
+            state.withLock { $0.pipe === pipe && !$0.isStopped }
         }
 
         private typealias Sending = (pipe: BodyPipe?, task: Task<Void, Never>?)
