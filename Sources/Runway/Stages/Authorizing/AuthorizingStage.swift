@@ -64,9 +64,7 @@ struct AuthorizingStage: RequestStage {
                 "The access token was refused after a redirect; the redirected request may have taken effect and is not sent again.",
                 status: response.head.status)
         }
-        let second = try await token(for: flight, credentials)
-        flight.note(Authorizing.replayed)
-        let last = try await send(request, with: second.token, credentials, in: flight, next)
+        let (second, last) = try await resend(request, credentials, in: flight, next)
         if last.isOfOtherOrigin(than: request) { return last }
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
         if last.verdict == .tokenRefused {
@@ -76,6 +74,23 @@ struct AuthorizingStage: RequestStage {
             tokens.markAccepted(second, in: flight)
         }
         return last
+    }
+
+    /// Sends a request whose token was refused with a new token.
+    ///
+    /// - Throws: An error whose ``NetworkError/sending`` counts the request that was refused, which the server received.
+    private func resend(
+        _ request: Request, _ credentials: any Credentials, in flight: Flight, _ next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> (token: HeldToken, response: Response) {
+        do throws(NetworkError) {
+            let token = try await token(for: flight, credentials)
+            flight.note(Authorizing.replayed)
+            return (token, try await send(request, with: token.token, credentials, in: flight, next))
+        } catch {
+            var error = error
+            error.sending = SendState.sent.and(error.sending)
+            throw error
+        }
     }
 
     /// Returns the token for a call. While the call waits for one, it releases its concurrency slot.

@@ -46,6 +46,19 @@ struct AuthorizingTests {
         #expect(records.count { $0.decisions(of: Authorizing.self).contains(.renewed) } == 1)
     }
 
+    @Test func refusedCallCountsAsSentIfItsRenewalIsNot() async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.respondToRefreshes(
+            .failure(NetworkError(.noNetwork, in: .transporting, "No connection.", sending: .notSent)))
+        let error = try await #require(throws: NetworkError.self) {
+            try await house.network.call(Members(), options: CallOptions(retry: .off))
+        }
+        #expect(error.kind == .noNetwork && error.sending == .sent)
+        #expect(house.origin.callCount == 1)
+    }
+
     @Test func aCallThatComesAfterARefusalWaitsAndIsSentOnce() async throws {
         let gate = ScriptedGate()
         let house = ClubHouse(refreshGate: gate)
