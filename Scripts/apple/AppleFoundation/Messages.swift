@@ -1,11 +1,14 @@
 import Security
 
+// Classes are unchecked Sendable since Apple declares them Sendable; a program here changes them before it shares them.
+
 // developer.apple.com: URLRequest
 public struct URLRequest: Sendable {
     public var url: URL?
     public var httpMethod: String? = "GET"
     public var httpBody: Data?
     // developer.apple.com: URLRequest.httpBodyStream
+    // Unsafe: a stream is not Sendable, and a request with one is passed on as on Apple.
     nonisolated(unsafe) public var httpBodyStream: InputStream?
     public var timeoutInterval: TimeInterval = 60
     public private(set) var allHTTPHeaderFields: [String: String]? = [:]
@@ -44,6 +47,7 @@ open class URLResponse: NSObject, @unchecked Sendable {
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     public let statusCode: Int
     // developer.apple.com: HTTPURLResponse.allHeaderFields
+    // Unsafe: the values are strings, and never change.
     nonisolated(unsafe) public let allHeaderFields: [AnyHashable: Any]
 
     // developer.apple.com: HTTPURLResponse.init(url:statusCode:httpVersion:headerFields:)

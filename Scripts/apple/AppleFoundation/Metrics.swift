@@ -1,5 +1,7 @@
 public import Security
 
+// Classes are unchecked Sendable since Apple declares them Sendable; a program here changes them before it shares them.
+
 // developer.apple.com: URLSessionTaskMetrics
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     // developer.apple.com: URLSessionTaskMetrics.transactionMetrics

@@ -1,6 +1,8 @@
 public import Security
 import Synchronization
 
+// Classes are unchecked Sendable since Apple declares them Sendable; a program here changes them before it shares them.
+
 // developer.apple.com: HTTPCookieStorage, URLCache, URLCredentialStorage
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {}
 open class URLCache: NSObject, @unchecked Sendable {}

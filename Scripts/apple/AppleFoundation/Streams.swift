@@ -60,6 +60,7 @@ public typealias CFWriteStream = OutputStream
 // developer.apple.com: CFWriteStreamSetDispatchQueue(_:_:)
 public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream!, _ q: DispatchQueue!) { stream.pipe.setQueue(q) }
 
+// Unchecked: the reference is read and set under the lock of the pipe.
 private struct FakeWriter: @unchecked Sendable {
     weak var stream: OutputStream?
     init(_ stream: OutputStream? = nil) { self.stream = stream }

@@ -1,5 +1,7 @@
 import Synchronization
 
+// Classes are unchecked Sendable since Apple declares them Sendable; a program here changes them before it shares them.
+
 // developer.apple.com: URLSessionTask
 open class URLSessionTask: NSObject, @unchecked Sendable {
     private struct State {
@@ -200,6 +202,7 @@ public struct FakeExchange: Sendable {
 }
 
 private struct FakeBox: Sendable {
+    // Unsafe: it is only handed from the delegate to the program that reads it.
     nonisolated(unsafe) let stream: InputStream?
     init(_ stream: InputStream?) { self.stream = stream }
 }
