@@ -88,7 +88,7 @@ struct AuthorizingStage: RequestStage {
             return (token, try await send(request, with: token.token, credentials, in: flight, next))
         } catch {
             var error = error
-            error.sending = SendState.sent.and(error.sending)
+            error.sending = .sent
             throw error
         }
     }
