@@ -263,7 +263,7 @@ let package = Package(
         .testTarget(
             name: "RunwayCommandTests",
             dependencies: [
-                "RunwayCommand", "RunwayTesting", "RunwayTestServer",
+                "RunwayCommand", "RunwayDemo", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOPosix", of: "swift-nio", with: "Command"),

@@ -55,10 +55,10 @@ enum ProgressLine {
         let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
         let console = Console.error
         // A line that wraps could not be wiped, so it is shorter than the terminal is wide.
-        let line = "\(frames[turn % frames.count]) \(text)".prefix(max(console.columns - 1, 0))
+        let line = "\(frames[turn % frames.count]) \(text)".fitted(to: max(console.columns - 1, 0))
         isDrawn.withLock { isDrawn in
             isDrawn = true
-            let text = ConsoleText(String(line), .dim, for: console)
+            let text = ConsoleText(line, .dim, for: console)
             try? console.descriptor.writeAll(Array("\r\u{1B}[2K\(text.rendered)".utf8))
         }
     }

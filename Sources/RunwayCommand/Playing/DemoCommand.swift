@@ -12,26 +12,16 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             Starts the backend of "runway serve" in this process, on a free port of
             127.0.0.1, over TLS and HTTP/2. Then an app of several controllers is
-            used as a person would use it: lists from three teams through one
-            reformer into one row view, one response through two reformers, a refresh
-            pulled five times, a filter changed faster than the server responds, a
-            screen left while its call is in flight, a bad parameter, services in
-            trouble.
+            used as a person would use it: lists of three teams, a home opened again
+            and again, a refresh pulled five times, an edited list, an access token
+            that expires under ten calls, a server that is down for a while. Last, a
+            host with four addresses of the loopback, near and far, of which one is
+            dead and one fails while a call is in flight.
 
-            And requests that are not needed are not sent: a details screen opened often,
-            a refresh storm of eight screens, a list scrolled to its end while it is
-            edited, nine small calls in one request, an access token that expires
-            while ten calls are in flight, a host that fails and recovers.
-
-            Last, calls to a host with four addresses of the loopback, near and far:
-            one is dead, and one fails while a call is in flight, which is hedged.
-            A table shows which addresses were dialled, which one won, and why.
-
-            The output has the screens as their views show them; then every call with
-            its decisions and its duration; then the totals: calls (every load,
-            whatever its outcome), how many were sent and why the others were
-            not, requests on the wire and why calls made more than one,
-            bytes of the bodies of all responses.
+            For each part the output says what the user did, how many calls that were
+            and how many requests they took, and what the layer did; then the totals,
+            and which addresses were dialled and used. --verbose prints each screen
+            and each call with its decisions and its duration instead.
 
             The demo verifies itself: the outcome of every call, the rows against
             the listings, and the requests and bytes in the app's records against
@@ -43,9 +33,12 @@ struct DemoCommand: AsyncParsableCommand {
             every request that carried several calls), "hosts" (the results
             of the last part), "scenes", "seed" and "problems".
 
+            PARTS, for --scene
+              \(Self.names)
+
             EXAMPLES
               runway demo
-              runway demo --seed 7
+              runway demo --seed 7 --scene outage
               runway demo --json | python3 -m json.tool
 
             EXIT CODES
@@ -59,22 +52,35 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Decides every listing and every edit of them.", valueName: "number"))
     var seed: UInt64 = 1
 
+    @Option(
+        help: ArgumentHelp("Play this part alone.", valueName: "name"),
+        completion: .list(DemoPart.allCases.map(\.rawValue)),
+        transform: { name in
+            guard let part = DemoPart(rawValue: name) else {
+                throw ValidationError(
+                    "There is no part \"\(name)\"; there are \(DemoPart.allCases.map(\.rawValue).joined(separator: ", "))."
+                )
+            }
+            return part
+        })
+    var scene: DemoPart?
+
+    @Flag(help: "Print each screen, and each call with its decisions.")
+    var verbose = false
+
     @Flag(help: "Print one JSON object for programs.")
     var json = false
 
+    func validate() throws {
+        if json, verbose { throw ValidationError("--json prints everything already: leave out --verbose.") }
+    }
+
     func run() async throws {
-        let scene = SceneTitle()
+        let title = SceneTitle()
         let report: DemoReport
         do {
             report = try await Interruption.cancelling {
-                try await ProgressLine.during({ _ in scene.text }) {
-                    var report = try await DemoSession.play(seed: seed) { scene.text = $0 }
-                    scene.text = "One host, four addresses"
-                    let hosts = try await HostTour.play(seed: seed)
-                    report.problems += hosts.problems
-                    report.hosts = hosts
-                    return report
-                }
+                try await ProgressLine.during({ _ in title.text }) { try await play(title) }
             }
         } catch let error as Interruption.Signalled {
             throw error
@@ -84,10 +90,34 @@ struct DemoCommand: AsyncParsableCommand {
         }
         if json {
             try Console.output.write(try JSONDocumentEncoder().encode(report) + [UInt8(ascii: "\n")])
-        } else {
+        } else if verbose {
             try Console.output.write("\(report)\n")
+        } else {
+            try Console.output.write(DemoStory.text(of: report, for: .output))
         }
         if !report.problems.isEmpty { throw ExitCode(ExitStatus.refused) }
+    }
+
+    /// Plays the session, then the tour of a host's addresses, as far as they are wanted.
+    private func play(_ title: SceneTitle) async throws -> DemoReport {
+        let parts = scene.map { [$0] } ?? Set(DemoPart.allCases)
+        var report = try await DemoSession.play(seed: seed, parts: parts) { title.text = $0 }
+        if parts.contains(.addresses) {
+            title.text = DemoPart.addresses.action
+            let hosts = try await HostTour.play(seed: seed)
+            report.problems += hosts.problems
+            report.hosts = hosts
+        }
+        return report
+    }
+
+    /// The names of the parts, in lines of the help's width.
+    private static var names: String {
+        DemoPart.allCases.map(\.rawValue).reduce(into: [""]) { lines, name in
+            let line = lines[lines.count - 1]
+            let longer = line.isEmpty ? name : "\(line), \(name)"
+            if longer.count > 60 { lines.append(name) } else { lines[lines.count - 1] = longer }
+        }.joined(separator: ",\n  ")
     }
 }
 

@@ -6,7 +6,7 @@ import RunwayTransport
 /// What happens on the way, one function a step.
 extension HostTour {
     func meetTheHost() async throws {
-        try await step("The first call: no address has been measured", shouldWin: .near) {
+        try await step("The first call: no address was measured", shouldWin: .near) {
             try await call(NearbyHomes())
         } why: { _ in
             "one more is dialled beside the first of the list, which delays no call; its handshake completed first"
@@ -41,7 +41,7 @@ extension HostTour {
 
     func loseTheNearestInTheAir() async throws {
         try await path(.near).set(.silent)
-        try await step("The nearest falls silent under a call that is hedged", shouldWin: .middle) {
+        try await step("The nearest falls silent: a call is hedged", shouldWin: .middle) {
             try await call(UrgentHomes())
         } why: { [records] _ in
             let hedges = records.records.last?.decisions(of: Hedge.self) ?? []
@@ -52,7 +52,7 @@ extension HostTour {
     func loseTheNearestForGood() async throws {
         let near = path(.near).address
         try await path(.near).set(.refusing)
-        try await step("The nearest dies: its connections break, and it takes no other", shouldWin: .middle) {
+        try await step("The nearest refuses every connection", shouldWin: .middle) {
             try await call(NearbyHomes(city: "shenzhen"))
         } why: { [self] wire in
             // A new connection may have been needed while it was silent: then it is in doubt already, and not dialled.
@@ -68,7 +68,7 @@ extension HostTour {
     func comeToAnotherNetwork() async throws {
         try await path(.near).set(.passing(PathConditions(roundTrip: .milliseconds(20))))
         let warmed = path(.near).totalConnectionCount
-        try await step("The device comes to a mobile network, on which the nearest lives again", shouldWin: .near) {
+        try await step("On another network the nearest is back", shouldWin: .near) {
             status.set(.cellular)
             // All are measured, and the best is connected to: the dead one takes the longest to be found so.
             try await wait { self.path(.near).totalConnectionCount >= warmed + 2 }
@@ -110,7 +110,7 @@ extension HostTour {
                 let record = try await records.records(count: count + 1).last
                 rows.append(
                     HostTourReport.Row(
-                        title: "An interceptor shows a certificate that the device trusts", dialled: ["127.0.0.1"],
+                        title: "An interceptor with a trusted certificate", dialled: ["127.0.0.1"],
                         won: nil, milliseconds: (record?.duration ?? .zero).wholeMilliseconds,
                         why: error.detail + " It saw \(requests) requests."))
             }

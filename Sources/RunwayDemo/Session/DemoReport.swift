@@ -4,10 +4,16 @@ public import Runway
 public struct DemoReport: Sendable, Encodable {
     /// One action of the user, and the content of the screen after it.
     public struct Scene: Sendable, Encodable {
+        /// The part of the demo that it belongs to.
+        public var part: DemoPart
         /// The action.
         public var title: String
         /// The screen, line by line.
         public var screen: [String]
+        /// How many calls were made in it.
+        public var calls = 0
+        /// How many requests it took.
+        public var requests = 0
     }
 
     /// The seed of the backend's listings.

@@ -2,22 +2,30 @@ import Runway
 
 /// What scenes are made of.
 extension DemoSession {
-    /// Plays the user's actions, from the first screen to the last.
-    func playScenes() async throws {
-        try await openLists()
-        try await openMap()
-        try await openDetails()
-        try await openADetailAgainAndAgain()
-        try await pullRefreshFiveTimes()
-        try await refreshAllTabsAtOnce()
-        try await changeFilterFasterThanTheServerResponds()
-        try await leaveAScreenInTheAir()
-        try await giveABadParameter()
-        try await meetTrouble()
-        try await scrollThroughAnEditedList()
-        try await openAShowroom()
-        try await letATokenExpire()
-        try await sitOutAnOutage()
+    /// Plays parts of the demo, in their order.
+    ///
+    /// - Parameter parts: The parts; ``DemoPart/addresses`` is a session of its own, ``HostTour``.
+    func play(_ parts: [DemoPart]) async throws {
+        for part in parts {
+            self.part = part
+            switch part {
+            case .lists: try await openLists()
+            case .map: try await openMap()
+            case .details: try await openDetails()
+            case .cache: try await openADetailAgainAndAgain()
+            case .refresh: try await pullRefreshFiveTimes()
+            case .sharing: try await refreshAllTabsAtOnce()
+            case .filter: try await changeFilterFasterThanTheServerResponds()
+            case .leaving: try await leaveAScreenInTheAir()
+            case .parameters: try await giveABadParameter()
+            case .failures: try await meetTrouble()
+            case .paging: try await scrollThroughAnEditedList()
+            case .merging: try await openAShowroom()
+            case .login: try await letATokenExpire()
+            case .outage: try await sitOutAnOutage()
+            case .addresses: break
+            }
+        }
     }
 
     /// Plays one scene, waits for every call that was made in it, and stores the content of the screen after it.
@@ -31,12 +39,14 @@ extension DemoSession {
         _ play: () async throws -> Void
     ) async throws {
         onScene(title)
-        scenes.append(DemoReport.Scene(title: title, screen: []))
+        scenes.append(DemoReport.Scene(part: part, title: title, screen: []))
         defer { scenes[scenes.count - 1].screen = screen.lines }
-        let first = expected.count
+        let first = (calls: expected.count, envelopes: board.envelopes.count)
         try await play()
         try await landed()
-        let calls = board.calls.dropFirst(first)
+        let calls = board.calls.dropFirst(first.calls)
+        let requests = (calls + board.envelopes.dropFirst(first.envelopes)).flatMap(\.attempts)
+        (scenes[scenes.count - 1].calls, scenes[scenes.count - 1].requests) = (calls.count, requests.count)
         shouldBe(calls.compactMap { UnsentReason($0) }.counted, unsent, "calls without a request")
         shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
     }

@@ -49,6 +49,8 @@ public final class DemoSession {
     var expected: [Expectation] = []
     /// The calls that a controller was notified of, in the order of landing.
     private(set) var landings: [FlightID] = []
+    /// The part that is being played.
+    var part = DemoPart.lists
     var scenes: [DemoReport.Scene] = []
     var problems: [String] = []
     let onScene: (String) -> Void
@@ -57,14 +59,19 @@ public final class DemoSession {
     ///
     /// - Parameters:
     ///   - seed: The seed of the backend's listings. The default is 1.
+    ///   - parts: What is played, in the order of `DemoPart.allCases`. The default is all of it.
     ///   - onScene: Called with the title of every scene as it begins.
     /// - Throws: The error of a backend that can't start, and `CancellationError` when the task is cancelled.
-    public static func play(seed: UInt64 = 1, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport
-    {
-        try await play(Setting(seed: seed), onScene: onScene)
+    public static func play(
+        seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases), onScene: @escaping (String) -> Void = { _ in }
+    ) async throws -> DemoReport {
+        try await play(Setting(seed: seed), parts: parts, onScene: onScene)
     }
 
-    static func play(_ setting: Setting, onScene: @escaping (String) -> Void = { _ in }) async throws -> DemoReport {
+    static func play(
+        _ setting: Setting, parts: Set<DemoPart> = Set(DemoPart.allCases),
+        onScene: @escaping (String) -> Void = { _ in }
+    ) async throws -> DemoReport {
         try await withListingsBackend(setting.backend) { serving in
             let pem = serving.certificate.map { [$0.authorityPEM] } ?? []
             let transport = try NIOTransport(
@@ -72,7 +79,7 @@ public final class DemoSession {
                     trust: .certificates(pem: pem), httpVersions: setting.httpVersions))
             let session = DemoSession(setting, serving, transport, onScene)
             do {
-                try await session.playScenes()
+                try await session.play(DemoPart.allCases.filter(parts.contains))
             } catch let error where error is Stalled || error is NetworkError {
                 try Task.checkCancellation()
                 session.problems.append("\(session.scenes.last?.title ?? ""): \(error)")

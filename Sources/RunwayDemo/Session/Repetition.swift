@@ -25,7 +25,7 @@ public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, Codin
     public var reason: String {
         switch self {
         case .retried: "retried after a failure"
-        case .newToken: "sent again with a new access token"
+        case .newToken: "sent again with a new token"
         case .redirected: "sent on by a redirect"
         }
     }

@@ -1,5 +1,8 @@
 import Foundation
+import RunwayDemo
 import Testing
+
+@testable import RunwayCommand
 
 /// The demo, as a process of its own.
 @Suite(.timeLimit(.minutes(10)))
@@ -22,5 +25,58 @@ struct DemoTests {
         #expect(calls == flown + notFlown.values.reduce(0, +))
         #expect(
             report["requestsOnTheWire"] as? Int == flown + repeated.values.reduce(0, +) + envelopes.count)
+    }
+
+    @Test(arguments: ["1", "7"])
+    func itsStoryFitsATerminal(seed: String) async throws {
+        let tool = try await Tool.run("demo", "--seed", seed)
+
+        #expect(tool.status == 0)
+        let lines = tool.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        #expect(lines.count <= 100)
+        for line in lines { #expect(line.displayWidth <= 80, "\(line)") }
+        #expect(!tool.output.contains("\u{1B}"))
+        for part in DemoPart.allCases {
+            #expect(tool.output.contains(part.action) && tool.output.contains(part.effect))
+        }
+        #expect(
+            lines.contains {
+                $0.hasPrefix("The user opens the same home six times") && $0.hasSuffix(" 6 calls, 1 request")
+            })
+        #expect(lines.contains("     9 merged with others into one request     1 for several calls"))
+        #expect(lines.last == "Everything was as expected. --verbose prints what was decided for each call.")
+    }
+
+    @Test(arguments: DemoPart.allCases.filter { $0 != .addresses })
+    func everyPartCanBePlayedAlone(part: DemoPart) async throws {
+        let tool = try await Tool.run("demo", "--scene", part.rawValue)
+
+        #expect(tool.status == 0 && tool.errors.isEmpty, "\(tool.output)")
+        let others = DemoPart.allCases.filter { $0 != part }
+        #expect(tool.output.contains(part.action))
+        for other in others { #expect(!tool.output.contains(other.action)) }
+    }
+
+    @Test func anUnknownPartIsRefusedWithTheKnownOnes() async throws {
+        let tool = try await Tool.run("demo", "--scene", "nothing")
+
+        #expect(tool.status == 2)
+        #expect(tool.output.isEmpty)
+        for part in DemoPart.allCases { #expect(tool.errors.contains(part.rawValue)) }
+    }
+
+    @Test func verboseOutputHasEveryCall() async throws {
+        let tool = try await Tool.run("demo", "--scene", "cache", "--verbose")
+
+        #expect(tool.status == 0)
+        #expect(tool.output.components(separatedBy: " second-hand SecondHandDetail succeeded after ").count == 7)
+        #expect(tool.output.contains("A details screen opened six times"))
+    }
+
+    @Test func aTerminalShowsItsTitlesInBold() async throws {
+        let tool = try RunningTool(["demo", "--scene", "map"], streams: .terminal)
+        _ = await tool.end()
+
+        #expect(tool.output.contains("\u{1B}[1m\(DemoPart.map.action)"))
     }
 }

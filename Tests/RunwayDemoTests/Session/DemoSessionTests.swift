@@ -69,7 +69,7 @@ struct DemoSessionTests {
 
         let text = report.description
         #expect(text.contains("     7  joined another call's request\n"))
-        #expect(text.contains("    10  sent again with a new access token\n"))
+        #expect(text.contains("    10  sent again with a new token\n"))
         #expect(!text.contains("Not as it should be"))
         // The only words of that length and alphabet are access tokens.
         let secret = /[0-9a-f]{32}/

@@ -142,3 +142,10 @@ func isRetried(_ record: FlightRecord) -> Bool {
     let isRetried = record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "retried" }
     return isRetried
 }
+
+struct HomesNearby: Endpoint {
+    static let service = Estate.self
+    static let cache = CachePolicy.timeToLive(
+        .seconds(180), staleWhileRevalidate: .seconds(600), staleIfError: .seconds(86_400))
+    var path: EndpointPath { "homes/nearby" }
+}

@@ -1,0 +1,110 @@
+import Runway
+import RunwayDemo
+
+/// The report of a demo in 80 columns: what the user did, some rows of the screen, what it cost and why, then the totals.
+struct DemoStory {
+    private static let columns = 80
+    private let report: DemoReport
+    private var text: ConsoleText
+
+    /// Returns the text of a report, with styles if `console` supports them.
+    static func text(of report: DemoReport, for console: Console) -> ConsoleText {
+        var story = DemoStory(report: report, text: ConsoleText(for: console))
+        for part in DemoPart.allCases { story.append(part) }
+        if !report.scenes.isEmpty { story.appendTotals() }
+        if let hosts = report.hosts { story.append(hosts) }
+        story.appendProblems()
+        return story.text
+    }
+
+    private init(report: DemoReport, text: ConsoleText) {
+        self.report = report
+        self.text = text
+    }
+
+    private mutating func append(_ part: DemoPart) {
+        let scenes = report.scenes.filter { $0.part == part }
+        if scenes.isEmpty { return }
+        let cost = "\(Self.count(scenes.map(\.calls), "call")), \(Self.count(scenes.map(\.requests), "request"))"
+        text.append(part.action.padded(to: Self.columns - cost.count - 1), .bold)
+        line(" \(cost)", .cyan)
+        line("  \(part.effect)")
+        for row in Self.rows(of: scenes) { line("    \(row)", row.hasPrefix("⚠︎") ? .yellow : .dim) }
+        line("")
+    }
+
+    /// The first rows of two screens, or the first and the last of one; one row if they are equal.
+    private static func rows(of scenes: [DemoReport.Scene]) -> [String] {
+        let screens = scenes.map(\.screen).filter { !$0.isEmpty }
+        let rows = screens.count > 1 ? screens.prefix(2).map { $0[0] } : screens.flatMap { [$0[0], $0[$0.count - 1]] }
+        return Set(rows).count > 1 ? rows : Array(rows.prefix(1))
+    }
+
+    /// Calls on the left and requests on the right.
+    private mutating func appendTotals() {
+        line("In all", .bold)
+        let carrying = report.envelopes.map(\.attempts.count)
+        let calls =
+            [(report.callsFlown, "sent a request")]
+            + UnsentReason.allCases.map { (report.callsNotFlown[$0] ?? 0, $0.reason) }
+        let requests =
+            [(report.callsFlown, "the first of a call")]
+            + Repetition.allCases.map { (report.requestsRepeated[$0] ?? 0, $0.reason) }
+            + [(carrying.reduce(0, +), "for several calls")]
+        let left = ["\(Self.count([report.calls], "call"))"] + Self.sum(calls)
+        let right = ["\(Self.count([report.requestsOnTheWire], "request"))"] + Self.sum(requests)
+        for index in 0..<max(left.count, right.count) {
+            let call = index < left.count ? left[index] : ""
+            line("  " + (index < right.count ? "\(call.padded(to: 41)) \(right[index])" : call))
+        }
+        line("")
+    }
+
+    /// One line a step of the tour, in aligned columns.
+    private mutating func append(_ hosts: HostTourReport) {
+        line(DemoPart.addresses.action, .bold)
+        line("  \(DemoPart.addresses.effect)")
+        for (address, state) in hosts.addresses.sorted(by: { $0.key < $1.key }) {
+            line("    \(address)  \(state)", .dim)
+        }
+        func name(_ address: String) -> String {
+            hosts.addresses[address].map { String($0.prefix { $0 != "," }) } ?? address
+        }
+        func row(_ cells: (String, String, String, String)) -> String {
+            let time = String(repeating: " ", count: max(0, 4 - cells.3.count)) + cells.3
+            return "  \(cells.0.padded(to: 42)) \(cells.1.padded(to: 21)) \(cells.2.padded(to: 8)) \(time)"
+        }
+        line(row(("", "dialled", "used", "ms")), .dim)
+        for step in hosts.rows {
+            let dialled = step.dialled.map(name).joined(separator: " ")
+            line(row((step.title, dialled, step.won.map(name) ?? "none", "\(step.milliseconds)")))
+        }
+        line("")
+    }
+
+    private mutating func appendProblems() {
+        if report.problems.isEmpty {
+            return line("Everything was as expected. --verbose prints what was decided for each call.", .green)
+        }
+        line("Not as expected", .red)
+        for problem in report.problems { text.append("  \(problem)\n") }
+    }
+
+    /// Appends a line, cut to the width.
+    private mutating func line(_ content: String, _ style: Console.Style? = nil) {
+        text.append(content.fitted(to: Self.columns), content.isEmpty ? nil : style)
+        text.append("\n")
+    }
+
+    /// The parts of a total that are not zero, with their numbers aligned.
+    private static func sum(_ parts: [(count: Int, what: String)]) -> [String] {
+        parts.filter { $0.count > 0 }.map { part in
+            String(repeating: " ", count: max(0, 4 - "\(part.count)".count)) + "\(part.count) \(part.what)"
+        }
+    }
+
+    private static func count(_ numbers: [Int], _ noun: String) -> String {
+        let number = numbers.reduce(0, +)
+        return "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+}
