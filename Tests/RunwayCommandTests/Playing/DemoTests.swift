@@ -74,7 +74,7 @@ struct DemoTests {
     }
 
     @Test func aTerminalShowsItsTitlesInBold() async throws {
-        let tool = try RunningTool(["demo", "--scene", "map"], streams: .terminal)
+        let tool = try RunningTool("demo", "--scene", "map", streams: .terminal)
         _ = await tool.end()
 
         #expect(tool.output.contains("\u{1B}[1m\(DemoPart.map.action)"))
