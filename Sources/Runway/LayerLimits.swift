@@ -5,34 +5,39 @@
 ///     transport: transport, limits: LayerLimits(cache: CacheLimits(maximumCount: 200), retrying: .none))
 /// ```
 public struct LayerLimits: Sendable, Hashable {
-    /// How many responses are cached in memory by the client's own rules. The default is 1,000, of 32 MiB together.
+    /// How many responses are cached in memory, and how many requests are shared. The default is 1,000 responses of 32 MiB together
+    /// by the client's own rules, as many by those of HTTP caching, and 1,000 requests.
     public var cache: CacheLimits
-    /// How many responses are cached by the rules of HTTP caching. The default is 1,000 targets and 32 MiB.
-    public var httpCache: HTTPCacheLimits
-    /// How many requests can be shared at a time, and by how many calls each. The default is 1,000 of either.
-    public var coalescing: CoalescingLimits
     /// How many calls are in flight at once, and which calls are refused. The default is 64 calls at once.
     public var admission: AdmissionLimits
     /// How many retries are sent to a host. The default is one for every ten calls, and ten more.
-    public var retrying: RetryLimits
+    public var retrying: AttemptLimits
     /// How many hedged requests are sent to a host. The default is one for every twenty reads, and five more.
-    public var hedging: HedgeLimits
-    /// How many calls wait for a token. The default is 1,000.
-    public var authorizing: AuthorizingLimits
+    public var hedging: AttemptLimits
+    /// The most calls that wait for one renewal of an access token; one more fails as ``NetworkError/Kind/overloaded``. The default
+    /// is 1,000; at least 1. Calls that share a request count once.
+    public var maximumCallsPerRenewal: Int
+    /// The most accounts whose access tokens are in memory at a time; other tokens are loaded again. The default is 100; at least 1.
+    public var maximumAccounts: Int
+    /// The longest wait for the ``TokenStore``. The default is 10 s; a negative one is none.
+    ///
+    /// If the store has not loaded a token by then, the calls that need it fail as ``NetworkError/Kind/storage``. If it has not
+    /// stored or removed one, the sign-in or sign-out throws that; a renewal continues, since the token in memory is the one
+    /// that counts.
+    public var tokenStoreDeadline: Duration
 
     /// Creates limits; see the properties for the defaults.
     public init(
-        cache: CacheLimits = CacheLimits(), httpCache: HTTPCacheLimits = HTTPCacheLimits(),
-        coalescing: CoalescingLimits = CoalescingLimits(), admission: AdmissionLimits = AdmissionLimits(),
-        retrying: RetryLimits = RetryLimits(), hedging: HedgeLimits = HedgeLimits(),
-        authorizing: AuthorizingLimits = AuthorizingLimits()
+        cache: CacheLimits = CacheLimits(), admission: AdmissionLimits = AdmissionLimits(),
+        retrying: AttemptLimits = .retrying, hedging: AttemptLimits = .hedging, maximumCallsPerRenewal: Int = 1000,
+        maximumAccounts: Int = 100, tokenStoreDeadline: Duration = .seconds(10)
     ) {
         self.cache = cache
-        self.httpCache = httpCache
-        self.coalescing = coalescing
         self.admission = admission
         self.retrying = retrying
         self.hedging = hedging
-        self.authorizing = authorizing
+        self.maximumCallsPerRenewal = maximumCallsPerRenewal
+        self.maximumAccounts = maximumAccounts
+        self.tokenStoreDeadline = tokenStoreDeadline
     }
 }

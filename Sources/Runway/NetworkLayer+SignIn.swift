@@ -6,7 +6,7 @@ extension NetworkLayer {
     /// lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies any more.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if it could
-    ///   not be stored, or not within ``AuthorizingLimits/storeDeadline``; ``NetworkError/Kind/cancelled`` if the task is
+    ///   not be stored, or not within ``LayerLimits/tokenStoreDeadline``; ``NetworkError/Kind/cancelled`` if the task is
     ///   cancelled while it is being stored. In the latter two cases the token is in use all the same, until the app ends.
     public func signIn<Service: APIService>(
         _ token: AccessToken, to service: Service.Type
@@ -46,7 +46,7 @@ extension NetworkLayer {
     ///     bodies. The default is `true`. With `false`, calls in flight continue and return to their callers; they neither send nor store
     ///     cookies any more, and a call that still needs the access token fails as ``NetworkError/Kind/needsLogin``.
     /// - Throws: ``NetworkError/Kind/storage`` if the token could not be removed from its store, or not within
-    ///   ``AuthorizingLimits/storeDeadline``; ``NetworkError/Kind/cancelled`` if the task is cancelled while it is being
+    ///   ``LayerLimits/tokenStoreDeadline``; ``NetworkError/Kind/cancelled`` if the task is cancelled while it is being
     ///   removed. In both cases the token is not used again until the app ends.
     public func signOut<Service: APIService>(
         of service: Service.Type, cancelling cancelsCalls: Bool = true

@@ -77,8 +77,7 @@ public final class NetworkLayer: Sendable {
         self.redaction = redaction
         let deadlines = DeadlineTimer(clock: clock)
         cache = ResponseCache(
-            limits: limits.cache, http: limits.httpCache, sharing: limits.coalescing, tier: diskCache, clock: clock,
-            timer: deadlines)
+            limits: limits.cache, tier: diskCache, clock: clock, timer: deadlines)
         events = EventQueue(sinks: sinks, redaction: redaction)
         #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
             memoryPressure = SystemMemoryPressure(relieving: cache)
@@ -91,7 +90,7 @@ public final class NetworkLayer: Sendable {
             connectivity: NetworkStatusMonitor(status),
             retries: RetryControl(limits: limits.retrying, randomness: randomness),
             hedges: HedgeControl(limits: limits.hedging),
-            tokens: AccessTokens(network: name, store: tokens, limits.authorizing, clock: clock, timer: deadlines),
+            tokens: AccessTokens(network: name, store: tokens, limits, clock: clock, timer: deadlines),
             merger: Merger(clock: clock, timer: deadlines), strictTransport: StrictTransport(),
             cookieJars: CookieJars())
         context = FlightContext(

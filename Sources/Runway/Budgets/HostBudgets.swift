@@ -4,15 +4,10 @@ struct HostBudgets {
     /// The budgets that are not full.
     private var budgets: LeastRecentlyUsed<Origin, RetryBudget>
 
-    /// Creates budgets that are all full.
-    ///
-    /// - Parameters:
-    ///   - callsPerAttempt: How many calls add one further attempt to a budget.
-    ///   - reserve: The most further attempts in one budget.
-    ///   - maximumHosts: The most hosts with a budget of their own; the least recently used is removed, and is full again.
-    init(callsPerAttempt: Int, reserve: Int, maximumHosts: Int) {
-        full = RetryBudget(callsPerAttempt: callsPerAttempt, reserve: reserve)
-        budgets = LeastRecentlyUsed(maximumCount: maximumHosts, maximumByteCount: .max)
+    /// Budgets that are all full.
+    init(_ limits: AttemptLimits) {
+        full = RetryBudget(limits)
+        budgets = LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max)
     }
 
     /// Whether all budgets are full, as they nearly always are: a deposit then changes nothing.

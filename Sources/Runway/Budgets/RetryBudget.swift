@@ -5,14 +5,10 @@ struct RetryBudget {
     /// How many calls' worth of attempts is left.
     private(set) var balance: Int
 
-    /// Creates a full budget.
-    ///
-    /// - Parameters:
-    ///   - callsPerAttempt: How many calls add one further attempt.
-    ///   - reserve: The most further attempts in the budget.
-    init(callsPerAttempt: Int, reserve: Int) {
-        price = max(1, callsPerAttempt)
-        capacity = price * max(0, reserve)
+    /// A full budget.
+    init(_ limits: AttemptLimits) {
+        price = limits.callsPerAttempt
+        capacity = price * limits.reserve
         balance = capacity
     }
 

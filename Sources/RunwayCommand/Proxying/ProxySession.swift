@@ -64,8 +64,9 @@ struct ProxySession: Sendable {
         network = NetworkLayer(
             name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction,
             limits: LayerLimits(
-                httpCache: HTTPCacheLimits(
-                    maximumByteCount: Self.maximumCacheByteCount, maximumBodyByteCount: Self.maximumStoredByteCount),
+                cache: CacheLimits(
+                    maximumHTTPByteCount: Self.maximumCacheByteCount,
+                    maximumHTTPBodyByteCount: Self.maximumStoredByteCount),
                 admission: appliesPolicies
                     ? AdmissionLimits() : AdmissionLimits(maximumIdenticalRequests: nil, circuitBreaker: nil)))
         network.configure(ProxiedServer.self) { $0.deadline = timeout }

@@ -15,7 +15,7 @@ struct RetryBudgetTests {
     }
 
     @Test func budgetOfAHostAllowsTenAndATenthOfTheCalls() {
-        var budget = RetryBudget(RetryLimits())
+        var budget = RetryBudget(.retrying)
         let first = (1...12).map { _ in budget.withdraw() }
         #expect(first == Array(repeating: true, count: 10) + [false, false])
         for _ in 0..<9 { budget.deposit() }
@@ -26,17 +26,17 @@ struct RetryBudgetTests {
     }
 
     @Test func zeroLimitsAllowNoRetry() {
-        var budget = RetryBudget(RetryLimits.none)
+        var budget = RetryBudget(.none)
         for _ in 0..<1000 { budget.deposit() }
         let isAllowed = budget.withdraw()
         #expect(!isAllowed && budget.isFull)
     }
 
     @Test func limitsOutOfBoundsAreTheNearestBound() {
-        let low = RetryLimits(callsPerRetry: -3, reserve: -1, maximumHosts: 0)
-        #expect(low == RetryLimits(callsPerRetry: 1, reserve: 0, maximumHosts: 1))
-        let high = RetryLimits(callsPerRetry: .max, reserve: .max)
-        #expect(high == RetryLimits(callsPerRetry: 1_000_000, reserve: 1_000_000))
+        let low = AttemptLimits(callsPerAttempt: -3, reserve: -1, maximumHosts: 0)
+        #expect(low == AttemptLimits(callsPerAttempt: 1, reserve: 0, maximumHosts: 1))
+        let high = AttemptLimits(callsPerAttempt: .max, reserve: .max)
+        #expect(high == AttemptLimits(callsPerAttempt: 1_000_000, reserve: 1_000_000))
         var budget = RetryBudget(high)
         let isAllowed = budget.withdraw()
         #expect(isAllowed)
@@ -44,11 +44,11 @@ struct RetryBudgetTests {
 
     /// Counts what happened from the beginning and works the balance out anew each time.
     private struct Reference {
-        var limits: RetryLimits
+        var limits: AttemptLimits
         var history: [Bool] = []
         var balance: Double {
             history.reduce(Double(limits.reserve)) { balance, isDeposit in
-                isDeposit ? min(Double(limits.reserve), balance + 1 / Double(limits.callsPerRetry)) : balance - 1
+                isDeposit ? min(Double(limits.reserve), balance + 1 / Double(limits.callsPerAttempt)) : balance - 1
             }
         }
     }
@@ -56,8 +56,8 @@ struct RetryBudgetTests {
     @Test func budgetsOfManyHostsAreAsAReferenceCountsThem() throws {
         for seed in 1...UInt64(Self.count) {
             var random = SeededGenerator(seed: seed)
-            let limits = RetryLimits(
-                callsPerRetry: .random(in: 1...12, using: &random), reserve: .random(in: 0...4, using: &random))
+            let limits = AttemptLimits(
+                callsPerAttempt: .random(in: 1...12, using: &random), reserve: .random(in: 0...4, using: &random))
             let control = RetryControl(limits: limits, randomness: LayerRandomness(SeededGenerator(seed: seed)))
             var references = Array(repeating: Reference(limits: limits), count: 3)
             for step in 0..<Int.random(in: 1...60, using: &random) {
@@ -77,7 +77,8 @@ struct RetryBudgetTests {
 
     @Test func hostsThatAreForgottenAreTheLeastRecentlyUsed() {
         let control = RetryControl(
-            limits: RetryLimits(reserve: 1, maximumHosts: 2), randomness: LayerRandomness(SeededGenerator(seed: 1)))
+            limits: AttemptLimits(callsPerAttempt: 10, reserve: 1, maximumHosts: 2),
+            randomness: LayerRandomness(SeededGenerator(seed: 1)))
         #expect(control.withdraw(for: origin("a")))
         #expect(control.withdraw(for: origin("b")))
         #expect(!control.withdraw(for: origin("a")))
@@ -88,7 +89,7 @@ struct RetryBudgetTests {
 
     @Test func jitterIsAnythingUpToItsCeilingAndTheSameForTheSameSeed() {
         func waits(_ seed: UInt64) -> [Duration] {
-            let control = RetryControl(limits: RetryLimits(), randomness: LayerRandomness(SeededGenerator(seed: seed)))
+            let control = RetryControl(limits: .retrying, randomness: LayerRandomness(SeededGenerator(seed: seed)))
             return (0..<1000).map { _ in control.jitter(upTo: .seconds(1)) }
         }
         let waits1 = waits(1)
@@ -97,13 +98,7 @@ struct RetryBudgetTests {
         let mean = waits1.reduce(Duration.zero, +) / 1000
         #expect(abs(mean.seconds - 0.5) < 0.05)
         #expect(waits1 == waits(1) && waits1 != waits(2))
-        let control = RetryControl(limits: RetryLimits(), randomness: LayerRandomness(SystemRandomNumberGenerator()))
+        let control = RetryControl(limits: .retrying, randomness: LayerRandomness(SystemRandomNumberGenerator()))
         #expect(control.jitter(upTo: .zero) == .zero)
-    }
-}
-
-extension RetryBudget {
-    fileprivate init(_ limits: RetryLimits) {
-        self.init(callsPerAttempt: limits.callsPerRetry, reserve: limits.reserve)
     }
 }

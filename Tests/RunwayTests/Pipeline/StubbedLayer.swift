@@ -15,7 +15,7 @@ struct StubbedLayer {
     init(
         name: String = "default", pipeline: RequestPipeline = RequestPipeline.tested, redaction: Redaction = .default,
         sinks: [any EventSink] = [], status: any NetworkStatusSource = SettableNetworkStatus(),
-        admission: AdmissionLimits = .none, retrying: RetryLimits = .none,
+        admission: AdmissionLimits = .none, retrying: AttemptLimits = .none,
         response: @escaping StubTransport.Respond = { _ in .json("{}") }
     ) {
         transport = StubTransport(respond: response)

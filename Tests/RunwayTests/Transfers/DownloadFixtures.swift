@@ -25,7 +25,7 @@ extension [UInt8] {
 extension FileServer {
     /// A layer whose calls come here.
     func layer(
-        sinks: [any EventSink] = [], clock: LayerClock = .system, retrying: RetryLimits = RetryLimits(),
+        sinks: [any EventSink] = [], clock: LayerClock = .system, retrying: AttemptLimits = .retrying,
         seed: UInt64 = 1
     ) -> NetworkLayer {
         NetworkLayer(

@@ -63,7 +63,8 @@ private enum EffectPlay {
                 let network = NetworkLayer(
                     transport: try NIOTransport(), sinks: [records],
                     limits: LayerLimits(
-                        admission: .none, retrying: RetryLimits(reserve: 1000), hedging: HedgeLimits(reserve: 1000)))
+                        admission: .none, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 1000),
+                        hedging: AttemptLimits(callsPerAttempt: 20, reserve: 1000)))
                 network.configure(Till.self) { settings in
                     settings.baseURLs = [.release: "\(first.baseURL)/v1"]
                     if seed.isMultiple(of: 3) { settings.merging = nil }

@@ -116,7 +116,7 @@ struct DyingConnectionTests {
                 let group = 1000 + responseCount * Self.bytesPerResponse
                 let network = NetworkLayer(
                     transport: try NIOTransport(configuration: server.configuration()),
-                    limits: LayerLimits(admission: .none, retrying: RetryLimits(reserve: 100)))
+                    limits: LayerLimits(admission: .none, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 100)))
                 network.configure(TestService.self) { $0.baseURLs = [.release: server.baseURL] }
                 _ = try await network.call(Fetch<GET>("\(group)/warm"))
                 let before = server.requests.count
@@ -131,7 +131,7 @@ struct DyingConnectionTests {
     }
 
     /// A layer with four connections to an origin, each of which has carried a call.
-    private func layer(to origin: ScriptedOrigin, retrying: RetryLimits) async throws -> NetworkLayer {
+    private func layer(to origin: ScriptedOrigin, retrying: AttemptLimits) async throws -> NetworkLayer {
         let gate = ScriptedGate()
         origin.on("/first", respond: .text("first").held(by: gate))
         let configuration = TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 4)
@@ -210,7 +210,7 @@ struct DyingConnectionTests {
     func retriesCompleteEveryReadThoughAllHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise { request in request.connection <= 4 ? ending : .text(request.path) }
-            let network = try await layer(to: origin, retrying: RetryLimits(reserve: 100))
+            let network = try await layer(to: origin, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 100))
             let endings = await endings(
                 of: 20, below: 1000, over: network, CallOptions(retry: RetryPolicy(baseWait: .zero)))
             check(endings, arrivals: origin.requests.map(\.path), mostArrivals: 2, sourceLocation: #_sourceLocation)

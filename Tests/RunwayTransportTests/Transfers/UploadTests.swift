@@ -21,7 +21,7 @@ struct UploadTests {
 
     private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try TransportUnderTest.make(), limits: LayerLimits(admission: .none, retrying: RetryLimits()))
+            transport: try TransportUnderTest.make(), limits: LayerLimits(admission: .none, retrying: .retrying))
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network
     }

@@ -10,7 +10,7 @@
 /// waits for the second.
 ///
 /// Each attempt of a retry, a redirect or a renewed token is hedged separately. Calls that share a request share its hedge; merged
-/// requests have none. ``HedgeLimits`` bounds the number of second attempts.
+/// requests have none. ``LayerLimits/hedging`` bounds the number of second attempts.
 public enum HedgingPolicy: Sendable, Hashable {
     /// There is one attempt at a time. The default.
     case off

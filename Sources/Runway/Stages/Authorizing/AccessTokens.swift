@@ -75,14 +75,18 @@ final class AccessTokens: Sendable {
     private let state: Mutex<State>
 
     init(
-        network: String, store: any TokenStore, _ limits: AuthorizingLimits, clock: LayerClock, timer: DeadlineTimer
+        network: String, store: any TokenStore, _ limits: LayerLimits, clock: LayerClock, timer: DeadlineTimer
     ) {
         self.network = network
         self.store = TokenStoreQueue(store)
         self.clock = clock
         self.timer = timer
-        storeDeadline = min(max(limits.storeDeadline, .zero), .seconds(86_400))
-        renewals = SharedWork(in: .stage(.authorizing), limits.rules)
+        storeDeadline = min(max(limits.tokenStoreDeadline, .zero), .seconds(86_400))
+        renewals = SharedWork(
+            in: .stage(.authorizing),
+            SharedWorkRules(
+                maximumListed: .max, maximumMembers: max(1, limits.maximumCallsPerRenewal), crowding: .isRefused,
+                abandonment: .isCompleted))
         let maximumCount = max(1, limits.maximumAccounts)
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
     }

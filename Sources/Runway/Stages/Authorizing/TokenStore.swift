@@ -3,7 +3,7 @@
 /// The layer has the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a sign-out
 /// and when a token was refused for good. It makes its changes one at a time. The implementation may be shared by several
 /// layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond
-/// ``AuthorizingLimits/storeDeadline``.
+/// ``LayerLimits/tokenStoreDeadline``.
 ///
 /// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms, ``MemoryTokenStore`` for tests.
 public protocol TokenStore: Sendable {

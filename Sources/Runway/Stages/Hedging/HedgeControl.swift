@@ -16,11 +16,10 @@ final class HedgeControl: Sendable {
     /// Guards the budgets and the times.
     private let state: Mutex<State>
 
-    init(limits: HedgeLimits) {
+    init(limits: AttemptLimits) {
         state = Mutex(
             State(
-                budgets: HostBudgets(
-                    callsPerAttempt: limits.callsPerHedge, reserve: limits.reserve, maximumHosts: limits.maximumHosts),
+                budgets: HostBudgets(limits),
                 latencies: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max)))
     }
 

@@ -1,19 +1,47 @@
-/// The bounds of a ``ResponseCache`` in memory. With a bound of 0 or less, nothing is stored.
+/// The bounds of a ``ResponseCache`` in memory, and of the requests that identical reads share.
+///
+/// The responses of ``CachePolicy/http()`` belong to targets and have bounds of their own. With a bound of 0, nothing is stored; a
+/// negative bound counts as 0.
 public struct CacheLimits: Sendable, Hashable {
     /// The most responses. The default is 1,000.
-    public var maximumCount: Int
+    public let maximumCount: Int
     /// The most bytes of all responses together: bodies, the indexes of those that are JSON, header fields and keys. The default is 32 MiB.
     ///
     /// A larger response is not stored in memory.
-    public var maximumByteCount: Int
+    public let maximumByteCount: Int
+    /// The most targets with responses stored by the rules of HTTP caching. The default is 1,000.
+    public let maximumHTTPTargets: Int
+    /// The most bytes of the responses stored by the rules of HTTP caching: bodies, the indexes of those that are JSON, and header
+    /// fields together. The default is 32 MiB.
+    public let maximumHTTPByteCount: Int
+    /// The largest body that is stored by the rules of HTTP caching, in bytes. The default is 4 MiB.
+    public let maximumHTTPBodyByteCount: Int
+    /// The most responses of one target, which differ by the fields that `Vary` names or by their owner. The default is 16.
+    public let maximumHTTPVariants: Int
+    /// The most requests that can be shared at a time; one more is not shared. The default is 1,000; 0 shares none.
+    public let maximumSharedRequests: Int
+    /// The most calls that share one request; one more starts another. The default is 1,000; 1 or less shares none.
+    public let maximumCallsPerRequest: Int
 
-    /// Creates limits.
-    ///
-    /// - Parameters:
-    ///   - maximumCount: The most responses. The default is 1,000.
-    ///   - maximumByteCount: The most bytes of all responses together. The default is 32 MiB.
-    public init(maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20) {
-        self.maximumCount = maximumCount
-        self.maximumByteCount = maximumByteCount
+    /// Creates limits; see the properties for the defaults.
+    public init(
+        maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20, maximumHTTPTargets: Int = 1000,
+        maximumHTTPByteCount: Int = 32 << 20, maximumHTTPBodyByteCount: Int = 4 << 20, maximumHTTPVariants: Int = 16,
+        maximumSharedRequests: Int = 1000, maximumCallsPerRequest: Int = 1000
+    ) {
+        self.maximumCount = max(0, maximumCount)
+        self.maximumByteCount = max(0, maximumByteCount)
+        self.maximumHTTPTargets = max(0, maximumHTTPTargets)
+        self.maximumHTTPByteCount = max(0, maximumHTTPByteCount)
+        self.maximumHTTPBodyByteCount = max(0, maximumHTTPBodyByteCount)
+        self.maximumHTTPVariants = max(0, maximumHTTPVariants)
+        self.maximumSharedRequests = max(0, maximumSharedRequests)
+        self.maximumCallsPerRequest = max(1, maximumCallsPerRequest)
+    }
+
+    var sharing: SharedWorkRules {
+        SharedWorkRules(
+            maximumListed: maximumSharedRequests, maximumMembers: maximumCallsPerRequest, crowding: .beginsAnother,
+            abandonment: .isCancelled)
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 /// Stores the responses of a ``NetworkLayer`` in memory, and in its disk tier if it has one.
 ///
 /// Entries are bounded by count and by bytes; least recently used entries are evicted first. Endpoints whose policy is
-/// ``CachePolicy/Rule/http`` have limits of their own, ``HTTPCacheLimits``, and their responses belong to targets: they are returned only
+/// ``CachePolicy/http()`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned only
 /// to calls of the same service, environment and account whose requests have equal values in every header field that may authenticate
 /// them. These are all fields except those whose standard assigns another meaning, such as `Accept` or `User-Agent`.
 ///
@@ -18,10 +18,8 @@ public final class ResponseCache: Sendable {
     /// tier.
     static let maximumAbandonedLookups = 16
 
-    /// The limits of responses stored by a time to live or until evicted.
+    /// The limits of what is stored and shared.
     public let limits: CacheLimits
-    /// The limits of responses stored by the rules of HTTP caching.
-    public let httpLimits: HTTPCacheLimits
 
     /// The reads in flight that calls can share. Its lock is taken while ``state`` is locked, never the other way round.
     let reads: SharedWork<ReadKey, ReadOutcome>
@@ -51,23 +49,20 @@ public final class ResponseCache: Sendable {
     let state: Mutex<State>
 
     init(
-        limits: CacheLimits = CacheLimits(), http: HTTPCacheLimits = HTTPCacheLimits(),
-        sharing: CoalescingLimits = CoalescingLimits(), tier: (any CacheTier)? = nil, clock: LayerClock,
-        timer: DeadlineTimer
+        limits: CacheLimits = CacheLimits(), tier: (any CacheTier)? = nil, clock: LayerClock, timer: DeadlineTimer
     ) {
         self.limits = limits
-        httpLimits = http
         self.tier = tier
         self.clock = clock
         self.timer = timer
         reads = SharedWork(
-            in: .stage(.reading), sharing.rules, onStart: { $0.beginCarrying($1) }, onEnd: { $0.endCarrying() })
+            in: .stage(.reading), limits.sharing, onStart: { $0.beginCarrying($1) }, onEnd: { $0.endCarrying() })
         state = Mutex(
             State(
                 entries: LeastRecentlyUsed(
                     maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount),
                 targets: LeastRecentlyUsed(
-                    maximumCount: http.maximumTargets, maximumByteCount: http.maximumByteCount),
+                    maximumCount: limits.maximumHTTPTargets, maximumByteCount: limits.maximumHTTPByteCount),
                 writeBehind: WriteBehindQueue(maximumByteCount: limits.maximumByteCount)))
     }
 

@@ -2,17 +2,13 @@ import Synchronization
 
 /// What the flights of a layer share for retries: the budgets of hosts, and the jitter of backoffs.
 final class RetryControl: Sendable {
-    let limits: RetryLimits
     private let randomness: LayerRandomness
     /// Guards the budgets.
     private let budgets: Mutex<HostBudgets>
 
-    init(limits: RetryLimits, randomness: LayerRandomness) {
-        self.limits = limits
+    init(limits: AttemptLimits, randomness: LayerRandomness) {
         self.randomness = randomness
-        budgets = Mutex(
-            HostBudgets(
-                callsPerAttempt: limits.callsPerRetry, reserve: limits.reserve, maximumHosts: limits.maximumHosts))
+        budgets = Mutex(HostBudgets(limits))
     }
 
     /// Adds to the budget of a host what a call to it earns.

@@ -15,7 +15,7 @@ struct NetworkAdmissionTests {
     }
 
     @Test func callWithoutANetworkFailsAtOnce() async throws {
-        let layer = StubbedLayer(status: status, retrying: RetryLimits())
+        let layer = StubbedLayer(status: status, retrying: .retrying)
         let error = try await layer.failure(of: QueryCall())
         #expect(error.kind == .noNetwork && error.step == .stage(.admission) && error.sending == .notSent)
         #expect(error.detail == "The device has no network.")

@@ -152,7 +152,7 @@ struct AccountSessionTests {
     }
 
     @Test func signedOutTokenDoesNotReturnWhenItsMarkIsEvicted() async throws {
-        let house = ClubHouse(limits: AuthorizingLimits(maximumAccounts: 1))
+        let house = ClubHouse(limits: LayerLimits(maximumAccounts: 1))
         try await house.signIn()
         let (tokens, services) = (house.network.tokens, house.network.services)
         let identity = TokenIdentity(service: Club.self, environment: .release, account: "ann")

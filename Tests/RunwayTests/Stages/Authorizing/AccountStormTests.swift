@@ -89,9 +89,9 @@ private struct AccountStorm {
         network = NetworkLayer(
             transport: origin, pipeline: pipeline, clock: layerClock,
             limits: LayerLimits(
-                admission: .none, retrying: .none, hedging: HedgeLimits(callsPerHedge: 1),
+                admission: .none, retrying: .none, hedging: AttemptLimits(callsPerAttempt: 1, reserve: 5),
                 // Time passes faster here than a store writes.
-                authorizing: AuthorizingLimits(storeDeadline: .seconds(86_400))),
+                tokenStoreDeadline: .seconds(86_400)),
             tokens: store)
         network.configure(Club.self) { settings in
             settings.cookies = .jar()

@@ -208,7 +208,7 @@ struct AuthorizingTests {
 
     @Test func oneCallMoreThanMayWaitFails() async throws {
         let gate = ScriptedGate()
-        let house = ClubHouse(refreshGate: gate, limits: AuthorizingLimits(maximumWaitingCalls: 2))
+        let house = ClubHouse(refreshGate: gate, limits: LayerLimits(maximumCallsPerRenewal: 2))
         try await house.signIn()
         house.origin.revoke()
         let calls = house.calls(1...2)

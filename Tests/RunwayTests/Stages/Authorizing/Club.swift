@@ -188,12 +188,14 @@ struct ClubHouse {
     let network: NetworkLayer
 
     init(
-        refreshGate: ScriptedGate? = nil, callGate: ScriptedGate? = nil, limits: AuthorizingLimits = AuthorizingLimits()
+        refreshGate: ScriptedGate? = nil, callGate: ScriptedGate? = nil, limits: LayerLimits = LayerLimits()
     ) {
         origin = ClubOrigin(refreshGate: refreshGate, callGate: callGate)
+        var limits = limits
+        (limits.admission, limits.retrying) = (.none, .none)
         network = NetworkLayer(
             transport: origin, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
-            limits: LayerLimits(admission: .none, retrying: .none, authorizing: limits), tokens: store)
+            limits: limits, tokens: store)
         network.configure(Club.self) { $0.deadline = .seconds(1000) }
     }
 

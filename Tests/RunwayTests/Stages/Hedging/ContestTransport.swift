@@ -96,7 +96,7 @@ struct ContestLayer {
     let network: NetworkLayer
 
     init(
-        isDeaf: Bool = false, limits: HedgeLimits = HedgeLimits(),
+        isDeaf: Bool = false, limits: AttemptLimits = .hedging,
         status: any NetworkStatusSource = SettableNetworkStatus()
     ) {
         transport = ContestTransport(isDeaf: isDeaf)

@@ -136,9 +136,9 @@ struct HedgeEndingTests {
     }
 
     @Test func limitsOutOfBoundsAreTheNearestBound() {
-        let low = HedgeLimits(callsPerHedge: 0, reserve: -1, maximumHosts: 0)
-        #expect(low == HedgeLimits(callsPerHedge: 1, reserve: 0, maximumHosts: 1))
-        let high = HedgeLimits(callsPerHedge: .max, reserve: .max)
-        #expect(high == HedgeLimits(callsPerHedge: 1_000_000, reserve: 1_000_000))
+        let low = AttemptLimits(callsPerAttempt: 0, reserve: -1, maximumHosts: 0)
+        #expect(low == AttemptLimits(callsPerAttempt: 1, reserve: 0, maximumHosts: 1))
+        let high = AttemptLimits(callsPerAttempt: .max, reserve: .max)
+        #expect(high == AttemptLimits(callsPerAttempt: 1_000_000, reserve: 1_000_000))
     }
 }

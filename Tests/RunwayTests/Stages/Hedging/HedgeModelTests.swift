@@ -19,8 +19,8 @@ struct HedgeModelTests {
 
     private func play(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        let limits = HedgeLimits(
-            callsPerHedge: .random(in: 1...6, using: &random), reserve: .random(in: 0...4, using: &random))
+        let limits = AttemptLimits(
+            callsPerAttempt: .random(in: 1...6, using: &random), reserve: .random(in: 0...4, using: &random))
         let clock = ManualClock()
         let wire = ChancyTransport(seed: seed)
         let records = RecordCollector()
@@ -64,7 +64,7 @@ struct HedgeModelTests {
                 try #require(lacksResponse || courses.contains { $0.status == .ok && $0.breaksOff }, context)
             }
         }
-        try #require(secondCount <= limits.reserve + callCount / limits.callsPerHedge, "seed \(seed): \(limits)")
+        try #require(secondCount <= limits.reserve + callCount / limits.callsPerAttempt, "seed \(seed): \(limits)")
     }
 }
 

@@ -113,8 +113,8 @@ struct HedgeRaceTests {
     @Test func theBudgetOfManyHostsIsNeverExceeded() throws {
         for seed in 1...UInt64(300) {
             var random = SeededGenerator(seed: seed)
-            let limits = HedgeLimits(
-                callsPerHedge: .random(in: 1...30, using: &random), reserve: .random(in: 0...6, using: &random))
+            let limits = AttemptLimits(
+                callsPerAttempt: .random(in: 1...30, using: &random), reserve: .random(in: 0...6, using: &random))
             let control = HedgeControl(limits: limits)
             let subjects = (0..<3).map {
                 HedgeControl.Subject(
@@ -136,7 +136,7 @@ struct HedgeRaceTests {
                 }
                 for since in hedges[host] {
                     let count = hedges[host].count { $0 >= since }
-                    let earned = (calls[host] - since) / limits.callsPerHedge
+                    let earned = (calls[host] - since) / limits.callsPerAttempt
                     try #require(count <= limits.reserve + earned, "seed \(seed), \(limits)")
                 }
             }

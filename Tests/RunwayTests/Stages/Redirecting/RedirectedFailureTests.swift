@@ -15,7 +15,7 @@ struct RedirectedFailureTests {
     /// Redirects `library.test` by a status to a URL, whose requests end with `end`.
     private func layer(
         _ status: HTTPResponse.Status = .seeOther, to location: String = "https://other.test/there",
-        admission: AdmissionLimits = .none, retrying: RetryLimits = RetryLimits(),
+        admission: AdmissionLimits = .none, retrying: AttemptLimits = .retrying,
         _ end: @escaping StubTransport.Respond = { _ throws(NetworkError) in throw Self.refusedConnection }
     ) -> StubbedLayer {
         StubbedLayer(admission: admission, retrying: retrying) { request throws(NetworkError) in
@@ -95,7 +95,7 @@ struct RedirectedFailureTests {
     }
 
     @Test func retryBudgetOfAHostIsNotSpentOnAnother() async throws {
-        let layer = layer(.found, retrying: RetryLimits(reserve: 2))
+        let layer = layer(.found, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 2))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer) }
         await layer.network.flushRecords()
         let spent = layer.records.records.flatMap { $0.decisions(of: Retry.self) }

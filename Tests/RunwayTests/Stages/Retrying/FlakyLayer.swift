@@ -12,7 +12,7 @@ struct FlakyLayer {
 
     init(
         _ results: [Result<Response, NetworkError>], status: any NetworkStatusSource = SettableNetworkStatus(),
-        admission: AdmissionLimits = .none, retrying: RetryLimits = RetryLimits(),
+        admission: AdmissionLimits = .none, retrying: AttemptLimits = .retrying,
         onAttempt: @escaping @Sendable () -> Void = {}
     ) {
         let rest = RestOfScript(results)

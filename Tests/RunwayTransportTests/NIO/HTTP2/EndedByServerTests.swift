@@ -86,7 +86,8 @@ struct EndedByServerTests {
                 try await RawHTTP2Server.run(script) { server in
                     let network = NetworkLayer(
                         transport: try NIOTransport(configuration: server.configuration()),
-                        limits: LayerLimits(admission: .none, retrying: RetryLimits(reserve: 100)))
+                        limits: LayerLimits(
+                            admission: .none, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 100)))
                     network.configure(TestService.self) { $0.baseURLs = [.release: server.baseURL] }
                     _ = try await network.call(Fetch<GET>("warm"))
                     let options = CallOptions(retry: policy)

@@ -9,7 +9,7 @@ extension HTTPReading {
         let (request, flight, next, admission) = (fetch.request, reads.flight, reads.next, reads.admission)
         var whole = request
         if case .streamed = request.delivery {
-            whole.delivery = .whole(maximumByteCount: cache.httpLimits.maximumBodyByteCount)
+            whole.delivery = .whole(maximumByteCount: cache.limits.maximumHTTPBodyByteCount)
         }
         guard let key = CacheKey(whole, in: flight) else { return }
         if cache.background.isRunning(key) { return flight.note(CacheDecision.revalidationSkipped) }

@@ -69,7 +69,7 @@ extension HTTPReading {
             }
             var copied = response
             copied.body = .stream(
-                body.copied(upTo: cache.httpLimits.maximumBodyByteCount) { bytes in
+                body.copied(upTo: cache.limits.maximumHTTPBodyByteCount) { bytes in
                     guard let bytes else {
                         supersede(response.head.status, request, partition, sequenceNumber, in: flight)
                         return flight.note(HTTPCacheDecision.notStored(.tooLarge))
@@ -95,7 +95,7 @@ extension HTTPReading {
             isRequestNoStore: isRequestNoStore)
         let dependsOnJar = stored.vary.names(.cookie) && request.mayGetCookies(in: flight)
         if refusal == nil, stored.vary.matchesNothing || dependsOnJar { refusal = .varies }
-        if refusal == nil, stored.content.byteCount > cache.httpLimits.maximumBodyByteCount { refusal = .tooLarge }
+        if refusal == nil, stored.content.byteCount > cache.limits.maximumHTTPBodyByteCount { refusal = .tooLarge }
         if refusal == nil {
             if cache.store(stored, of: uri, from: flight.reading.start) {
                 flight.note(HTTPCacheDecision.stored(lifetime: stored.lifetime, isHeuristic: stored.isHeuristic))

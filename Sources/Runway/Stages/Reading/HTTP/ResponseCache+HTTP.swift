@@ -43,12 +43,12 @@ extension ResponseCache {
             var responses = state.targets.peek(uri)?.responses ?? []
             guard
                 let merged = StoredResponseMerging.merged(
-                    response, into: responses, upTo: httpLimits.maximumBodyByteCount)
+                    response, into: responses, upTo: limits.maximumHTTPBodyByteCount)
             else { return false }
             responses = merged
-            while responses.count > httpLimits.maximumVariants
+            while responses.count > limits.maximumHTTPVariants
                 || responses.count > 1
-                    && responses.reduce(0, { $0 + $1.byteCount }) > httpLimits.maximumByteCount
+                    && responses.reduce(0, { $0 + $1.byteCount }) > limits.maximumHTTPByteCount
             {
                 responses.removeFirst()
             }

@@ -16,7 +16,7 @@ struct ClearGenerationsTests {
         let clear: (ResponseCache) -> Void
     }
 
-    private let store = ResponseCache(HTTPCacheLimits())
+    private let store = ResponseCache(CacheLimits())
     private let head = HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: "/a")
     private var uri: HTTPCacheURI { HTTPCacheURI(head) }
     private let nobody = CachePartition(

@@ -27,7 +27,7 @@ private struct HTTPCachePlay {
 
     private var random: SeededGenerator
     private let cached = HTTPCachedLayer(isInProcess: true)
-    private var model = Model(maximumVariants: HTTPCacheLimits().maximumVariants)
+    private var model = Model(maximumVariants: CacheLimits().maximumHTTPVariants)
     private var account: String?
     private var responseCount = 0
 

@@ -43,7 +43,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func leastRecentlyUsedTargetGoesFirst() {
-        let store = ResponseCache(HTTPCacheLimits(maximumTargets: 2))
+        let store = ResponseCache(CacheLimits(maximumHTTPTargets: 2))
         for path in ["/a", "/b"] { store.store(respond("x", store.nextSequenceNumber()), of: uri(path)) }
         _ = store.responses(of: uri("/a"), for: partition()).responses
         store.store(respond("x", store.nextSequenceNumber()), of: uri("/c"))
@@ -51,7 +51,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func bytesAreBounded() {
-        let store = ResponseCache(HTTPCacheLimits(maximumByteCount: 10_000))
+        let store = ResponseCache(CacheLimits(maximumHTTPByteCount: 10_000))
         for number in 0..<100 {
             store.store(respond(String(repeating: "x", count: 3000), store.nextSequenceNumber()), of: uri("/\(number)"))
             #expect(store.byteCount <= 10_000)
@@ -62,7 +62,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func variantsOfOneTargetAreBounded() {
-        let store = ResponseCache(HTTPCacheLimits(maximumVariants: 3))
+        let store = ResponseCache(CacheLimits(maximumHTTPVariants: 3))
         for number in 0..<10 {
             store.store(
                 respond("\(number)", store.nextSequenceNumber(), [.vary: "Accept"], asking: [.accept: "\(number)"]),
@@ -73,8 +73,8 @@ struct HTTPCacheStoreTests {
 
     @Test func zeroLimitsStoreNothing() {
         for limits in [
-            HTTPCacheLimits(maximumTargets: 0), HTTPCacheLimits(maximumByteCount: -1),
-            HTTPCacheLimits(maximumVariants: 0),
+            CacheLimits(maximumHTTPTargets: 0), CacheLimits(maximumHTTPByteCount: -1),
+            CacheLimits(maximumHTTPVariants: 0),
         ] {
             let store = ResponseCache(limits)
             store.store(respond("x", store.nextSequenceNumber()), of: uri("/a"))
@@ -89,14 +89,14 @@ struct HTTPCacheStoreTests {
         }
         let network = NetworkLayer(
             transport: transport, pipeline: .tested,
-            limits: LayerLimits(httpCache: HTTPCacheLimits(maximumBodyByteCount: 2)))
+            limits: LayerLimits(cache: CacheLimits(maximumHTTPBodyByteCount: 2)))
         _ = try await network.exchange(
             Request(head: head("/a")), with: Library.self, options: CallOptions(cache: .http()))
         #expect(network.cache.count == 0)
     }
 
     @Test func partsAreNotPutTogetherBeyondTheLargestBody() throws {
-        let store = ResponseCache(HTTPCacheLimits(maximumBodyByteCount: 10))
+        let store = ResponseCache(CacheLimits(maximumHTTPBodyByteCount: 10))
         for start in stride(from: 0, to: 40, by: 4) {
             var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
             let range = try #require(ContentRange("bytes \(start)-\(start + 3)/1000"))
@@ -111,7 +111,7 @@ struct HTTPCacheStoreTests {
 
     @Test func fieldsOfRequestsAndTargetsCount() {
         let long = String(repeating: "x", count: 5000)
-        let store = ResponseCache(HTTPCacheLimits())
+        let store = ResponseCache(CacheLimits())
         store.store(respond("", store.nextSequenceNumber(), asking: [.userAgent: long]), of: uri("/a"))
         #expect(store.byteCount > 5000)
         store.store(respond("", store.nextSequenceNumber()), of: uri("/" + long))
@@ -130,7 +130,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func indexOfAWholeThatWasPutTogetherCountsToo() throws {
-        let store = ResponseCache(HTTPCacheLimits())
+        let store = ResponseCache(CacheLimits())
         for (part, place) in [("[1,2", "0-3"), (",34]", "4-7")] {
             var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
             let range = try #require(ContentRange("bytes \(place)/8"))
@@ -143,7 +143,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func clearingRemovesOnlyItsScope() {
-        let store = ResponseCache(HTTPCacheLimits())
+        let store = ResponseCache(CacheLimits())
         func fill() {
             store.clear()
             store.store(respond("nobody's", store.nextSequenceNumber()), of: uri("/a"))
@@ -162,7 +162,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func forgottenChangesStillRefuseOldResponses() {
-        let store = ResponseCache(HTTPCacheLimits())
+        let store = ResponseCache(CacheLimits())
         let sequenceNumber = store.nextSequenceNumber()
         store.invalidate([uri("/a")])
         for number in 0..<2000 { store.invalidate([uri("/\(number)")]) }
@@ -172,7 +172,7 @@ struct HTTPCacheStoreTests {
 
     @Test func noOlderResponseReplacesANewerOne() {
         func winner(_ one: StoredResponse, _ other: StoredResponse) -> [String?] {
-            let store = ResponseCache(HTTPCacheLimits())
+            let store = ResponseCache(CacheLimits())
             store.store(one, of: uri("/a"))
             store.store(other, of: uri("/a"))
             return bodies(store)
@@ -194,7 +194,7 @@ struct HTTPCacheStoreTests {
     }
 
     @Test func concurrentUseIsSafeAndBounded() async {
-        let store = ResponseCache(HTTPCacheLimits(maximumTargets: 8, maximumByteCount: 20_000))
+        let store = ResponseCache(CacheLimits(maximumHTTPTargets: 8, maximumHTTPByteCount: 20_000))
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<8 {
                 group.addTask {
@@ -220,9 +220,9 @@ struct HTTPCacheStoreTests {
 
 extension ResponseCache {
     /// A cache without a disk tier, with limits for the responses of targets.
-    convenience init(_ limits: HTTPCacheLimits) {
+    convenience init(_ limits: CacheLimits) {
         let clock = LayerClock(ManualClock())
-        self.init(http: limits, clock: clock, timer: DeadlineTimer(clock: clock))
+        self.init(limits: limits, clock: clock, timer: DeadlineTimer(clock: clock))
     }
 
     /// Stores the response of a call that started right before its request was sent.

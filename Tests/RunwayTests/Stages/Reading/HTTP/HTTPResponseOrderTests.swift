@@ -84,7 +84,7 @@ struct HTTPResponseOrderTests {
         let network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
             limits: LayerLimits(
-                httpCache: HTTPCacheLimits(maximumBodyByteCount: 20), admission: .none, retrying: .none))
+                cache: CacheLimits(maximumHTTPBodyByteCount: 20), admission: .none, retrying: .none))
         func respond(_ number: UInt64, _ text: String) {
             var response = Response.json(text)
             response.head.headerFields[.cacheControl] = "max-age=600"

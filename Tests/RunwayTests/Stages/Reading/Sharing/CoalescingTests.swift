@@ -267,7 +267,7 @@ struct CoalescingTests {
     }
 
     @Test func oneCallMoreThanMaySharesBeginsAnotherRequest() async throws {
-        let room = ReadingRoom(limits: CoalescingLimits(maximumCallsPerRequest: 2))
+        let room = ReadingRoom(limits: CacheLimits(maximumCallsPerRequest: 2))
         let calls = [
             try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.begin(Shelf(), as: 3),
             try await room.join(Shelf(), read: 2), try await room.begin(Shelf(), as: 5),
@@ -277,7 +277,7 @@ struct CoalescingTests {
     }
 
     @Test func aRequestBeyondTheLimitIsSentSeparately() async throws {
-        let room = ReadingRoom(limits: CoalescingLimits(maximumRequests: 1))
+        let room = ReadingRoom(limits: CacheLimits(maximumSharedRequests: 1))
         var calls = [try await room.begin(Shelf(), as: 1), try await room.begin(Shelf(number: 2), as: 2)]
         calls.append(try await room.begin(Shelf(number: 2), as: 3))
         calls.append(try await room.join(Shelf()))

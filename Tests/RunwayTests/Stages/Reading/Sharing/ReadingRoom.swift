@@ -20,11 +20,11 @@ struct ReadingRoom {
     let clock = ManualClock()
     let network: NetworkLayer
 
-    init(listens: Bool = true, limits: CoalescingLimits = CoalescingLimits(), pipeline: RequestPipeline = .tested) {
+    init(listens: Bool = true, limits: CacheLimits = CacheLimits(), pipeline: RequestPipeline = .tested) {
         transport = CarryingTransport(listens: listens)
         network = NetworkLayer(
             transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],
-            limits: LayerLimits(coalescing: limits, admission: .none, retrying: .none))
+            limits: LayerLimits(cache: limits, admission: .none, retrying: .none))
     }
 
     /// Starts a call.
