@@ -183,7 +183,7 @@ struct DependencyErrorTests {
     @Test func noErrorOfAnAppsPartsIsShownInItsOwnWords() {
         #expect(Unknown().redactedDescription == "Unknown")
         #expect(!NetworkError.unreadableBody(Unknown()).detail.contains(Self.secret))
-        #expect(TokenStoreError("The disk is full.").redactedDescription == "The disk is full.")
+        #expect(NetworkError.tokenStore("The disk is full.").redactedDescription == "The disk is full.")
     }
 
     @Test func refusalsNeverShowTheErrorsOwnText() throws {

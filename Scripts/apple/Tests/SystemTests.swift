@@ -45,7 +45,7 @@ struct SystemTests {
 
     @Test func keychainWithoutEntitlementSaysWhatToDo() async throws {
         let place = TokenPlace(network: "a", service: "b", environment: "c", account: "d")
-        let error = #expect(throws: TokenStoreError.self) { try KeychainTokenStore().load(place) }
+        let error = #expect(throws: NetworkError.self) { try KeychainTokenStore().load(place) }
         #expect(error?.description.contains("Keychain Sharing") == true)
     }
 

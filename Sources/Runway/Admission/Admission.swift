@@ -33,7 +33,7 @@ package enum Admission: StageDecision, Equatable {
 }
 
 /// Why the admission stage refused a call. It is the ``NetworkError/underlying`` error of that call.
-public enum AdmissionRefusal: Error, Equatable {
+package enum AdmissionRefusal: Error, Equatable {
     /// The device has no network.
     case noNetwork
     /// The device has no network, and the maximum number of calls waits for one already.
@@ -46,9 +46,14 @@ public enum AdmissionRefusal: Error, Equatable {
     case queueFull(maximum: Int)
 }
 
+extension NetworkError {
+    /// How long after a refusal by the layer the request may be made again; `nil` if that is not known, or if the layer sent it.
+    public var retryAfter: Duration? { (underlying as? AdmissionRefusal)?.retryAfter }
+}
+
 extension AdmissionRefusal {
     /// How long after the refusal the request may be made again; `nil` if that is not known.
-    public var retryAfter: Duration? {
+    var retryAfter: Duration? {
         switch self {
         case .flood(_, _, let time), .circuitOpen(_, let time): time
         case .noNetwork, .tooManyWaitForNetwork, .queueFull: nil

@@ -40,11 +40,15 @@ public struct BodyStream: AsyncSequence, Sendable {
     /// Reads the rest of the stream into memory.
     ///
     /// - Parameter maximumByteCount: The most bytes that are read.
-    /// - Throws: ``BodyTooLarge``, or what the stream throws.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if there are more, or what the stream throws.
     public func collect(upTo maximumByteCount: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await part in self {
-            guard bytes.count + part.count <= maximumByteCount else { throw BodyTooLarge(limit: maximumByteCount) }
+            guard bytes.count + part.count <= maximumByteCount else {
+                throw NetworkError(
+                    .invalidResponse, in: .transporting,
+                    "The body is larger than the \(maximumByteCount) bytes that its reader allows.")
+            }
             bytes += part
         }
         return bytes
@@ -64,11 +68,10 @@ public struct BodyStream: AsyncSequence, Sendable {
     }
 }
 
-/// A body was larger than its reader allows.
-public struct BodyTooLarge: Error, Sendable, Equatable {
-    /// The largest number of bytes that was allowed.
-    public var limit: Int
+/// The body of a response is larger than its reader allows.
+package struct BodyTooLarge: Error {
+    /// The largest number of bytes that is allowed.
+    package var limit: Int
 
-    /// Creates the error.
-    public init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 }

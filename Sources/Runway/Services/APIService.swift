@@ -39,11 +39,12 @@ public protocol APIService: Sendable {
     static var merging: MergePolicy? { get }
     /// How bodies of requests are compressed, if the server accepts that. The default, `nil`, compresses none.
     static var compression: CompressionPolicy? { get }
-    /// Where requests may go without TLS, by redirects too. The default is ``PlainHTTPPolicy/loopbackOnly``: others fail as
-    /// ``NetworkError/Kind/invalidConfiguration`` before they leave.
-    static var plainHTTP: PlainHTTPPolicy { get }
+    /// Whether requests may go to any host without TLS, by redirects too; everyone on the path can then read and change what is sent.
+    /// The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761 §6.3), 127.0.0.0/8 and ::1.
+    /// Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they leave.
+    static var allowsPlainHTTP: Bool { get }
     /// Whether requests to a host that has sent `Strict-Transport-Security` over TLS use TLS from then on, while the layer
-    /// lives (RFC 6797). It matters only if ``plainHTTP`` is allowed. The default is `false`.
+    /// lives (RFC 6797). It matters only if ``allowsPlainHTTP`` is `true`. The default is `false`.
     static var remembersStrictTransport: Bool { get }
     /// Whether cookies are stored and sent. The default is ``CookiePolicy/off``.
     static var cookies: CookiePolicy { get }
@@ -97,7 +98,7 @@ extension APIService {
     /// Nothing is compressed.
     public static var compression: CompressionPolicy? { nil }
     /// Only to this machine itself.
-    public static var plainHTTP: PlainHTTPPolicy { .loopbackOnly }
+    public static var allowsPlainHTTP: Bool { false }
     /// No host is stored.
     public static var remembersStrictTransport: Bool { false }
     /// No cookies.

@@ -34,9 +34,9 @@ struct CanonicalForm {
             case .commas: 3
             }
         bytes.append(arrays)
-        bytes.append(style.nesting == .dots ? 1 : 0)
-        bytes.append(style.booleans == .digits ? 1 : 0)
-        bytes.append(style.nulls == .empty ? 1 : 0)
+        bytes.append(style.writesDots ? 1 : 0)
+        bytes.append(style.writesDigits ? 1 : 0)
+        bytes.append(style.writesNulls ? 1 : 0)
         add(style.dates)
     }
 

@@ -25,9 +25,8 @@ public struct ServiceSettings: Sendable {
     /// How bodies of requests are compressed; `nil` compresses none. The default is the service's
     /// ``APIService/compression``, which is `nil` unless it says otherwise.
     public var compression: CompressionPolicy?
-    /// Where requests may be sent without TLS. The default is the service's ``APIService/plainHTTP``, which is
-    /// ``PlainHTTPPolicy/loopbackOnly`` unless it says otherwise.
-    public var plainHTTP: PlainHTTPPolicy
+    /// Whether requests may go to any host without TLS. The default is the service's ``APIService/allowsPlainHTTP``.
+    public var allowsPlainHTTP: Bool
     /// Whether hosts that require TLS receive no request without it from then on (RFC 6797). The default is the service's
     /// ``APIService/remembersStrictTransport``, which is `false` unless it says otherwise.
     public var remembersStrictTransport: Bool
@@ -46,7 +45,7 @@ public struct ServiceSettings: Sendable {
         transport = service.makeTransport()
         merging = service.merging
         compression = service.compression
-        plainHTTP = service.plainHTTP
+        allowsPlainHTTP = service.allowsPlainHTTP
         remembersStrictTransport = service.remembersStrictTransport
         cookies = service.cookies
     }

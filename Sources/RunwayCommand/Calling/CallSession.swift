@@ -10,7 +10,7 @@ enum CalledServer: APIService {
     // The URL on the command line is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
     // A user who enters a URL without TLS accepts that.
-    static let plainHTTP: PlainHTTPPolicy = .allowed
+    static let allowsPlainHTTP = true
 }
 
 /// A network layer with all default stages that lives for one call.

@@ -9,7 +9,7 @@ enum ProxiedServer: APIService {
     // Every request is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
     // A user who enters a URL without TLS accepts that.
-    static let plainHTTP: PlainHTTPPolicy = .allowed
+    static let allowsPlainHTTP = true
 
     /// The verdict of the status; a redirect is returned to the client.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {

@@ -47,7 +47,7 @@ struct Refusal: Error, Sendable {
         message = error.description
         proxyError = error.proxyError
         // If the time is unknown, a client that retries at once would only be refused again.
-        let known = (error.underlying as? AdmissionRefusal)?.retryAfter ?? .seconds(1)
+        let known = error.retryAfter ?? .seconds(1)
         retryAfter = status == .serviceUnavailable ? known : nil
     }
 

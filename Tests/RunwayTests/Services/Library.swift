@@ -4,7 +4,7 @@ import Runway
 /// A service that is judged by the status of its responses alone.
 enum Library: APIService {
     static let name = "library"
-    static let plainHTTP: PlainHTTPPolicy = .allowed
+    static let allowsPlainHTTP = true
     static let environments: [ServiceEnvironment: String] = [
         .development: "http://dev.library.test:8080/v1",
         .releaseCandidate: "https://rc.library.test/v1/",

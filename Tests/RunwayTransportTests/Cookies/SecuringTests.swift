@@ -44,7 +44,7 @@ struct SecuringTests {
     }
 
     @Test func aServiceMayAllowPlainHTTP() async throws {
-        let (network, _) = layer("http://example.com") { $0.plainHTTP = .allowed }
+        let (network, _) = layer("http://example.com") { $0.allowsPlainHTTP = true }
         #expect(try await network.call(Fetch<GET>("a")).text == "http://example.com/a")
     }
 
@@ -69,7 +69,7 @@ struct SecuringTests {
                 "https://example.com", headers: [.strictTransportSecurity: "max-age=100; includeSubDomains"],
                 clock: clock
             ) {
-                $0.plainHTTP = .allowed
+                $0.allowsPlainHTTP = true
                 $0.remembersStrictTransport = remembers
             }
             _ = try await network.call(Fetch<GET>("a"))

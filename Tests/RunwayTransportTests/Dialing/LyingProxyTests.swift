@@ -93,7 +93,7 @@ struct LyingProxyTests {
         configuration.proxies = ProxySettings(https: server, http: server)
         let layer = NetworkLayer(
             to: "\(scheme)://host.test:7000", over: try NIOTransport(configuration: configuration))
-        layer.configure(TestService.self) { $0.plainHTTP = .allowed }
+        layer.configure(TestService.self) { $0.allowsPlainHTTP = true }
         let error = try await layer.failure(of: Fetch<GET>("a", headers: ["Authorization": "secret"]))
         try await waitUntil("the connections to end") { proxy.isForsaken }
         #expect(proxy.connectionCount == 1)

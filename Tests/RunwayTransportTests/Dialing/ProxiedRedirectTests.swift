@@ -41,7 +41,7 @@ struct ProxiedRedirectTests {
                 limits: LayerLimits(admission: .none, retrying: .none))
             network.configure(TestService.self) { settings in
                 settings.baseURLs = [.release: home]
-                settings.plainHTTP = .allowed
+                settings.allowsPlainHTTP = true
             }
             #expect(try await network.call(Fetch<GET>("a", headers: Self.credentials)).text == "back")
 

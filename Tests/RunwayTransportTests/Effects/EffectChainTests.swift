@@ -154,7 +154,7 @@ private enum EffectPlay {
 private enum Till: APIService {
     static let name = "till"
     static let environments: [ServiceEnvironment: String] = [:]
-    static let plainHTTP = PlainHTTPPolicy.allowed
+    static let allowsPlainHTTP = true
     static let merging: MergePolicy? = MergePolicy(wait: .milliseconds(5), settling: .zero)
     static let deadline = Duration.seconds(120)
     static let credentials: (any Credentials)? = TillCredentials()

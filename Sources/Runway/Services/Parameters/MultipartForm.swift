@@ -6,27 +6,15 @@ import HTTPTypes
 ///
 /// Its parts are sent one after the other, files as they are read; the form is never assembled in memory. The length is known
 /// if every part has a known length, and the form can be sent again if every part can.
-public struct MultipartForm: Sendable {
+struct MultipartForm: Sendable {
     /// The parts, in their order.
-    public let parts: [FormPart]
+    let parts: [FormPart]
     /// Separates the parts.
-    public let boundary: String
+    let boundary: String
 
-    /// Creates a form.
-    ///
     /// - Parameters:
     ///   - parts: The parts, in their order.
-    ///   - randomness: The source of the boundary: 128 bits, so that no content contains it. The default is the system's.
-    public init(_ parts: [FormPart], randomness: inout some RandomNumberGenerator) {
-        self.init(parts, (randomness.next(), randomness.next()))
-    }
-
-    /// Creates a form with a boundary from the system's random generator.
-    public init(_ parts: [FormPart]) {
-        var randomness = SystemRandomNumberGenerator()
-        self.init(parts, randomness: &randomness)
-    }
-
+    ///   - random: The bits of the boundary, 128 so that no content contains it.
     init(_ parts: [FormPart], _ random: (UInt64, UInt64)) {
         self.parts = parts
         func digits(_ number: UInt64) -> String {
@@ -37,10 +25,10 @@ public struct MultipartForm: Sendable {
     }
 
     /// The value of `Content-Type`.
-    public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+    var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
     /// The body of the request.
-    public var body: RequestBody {
+    var body: RequestBody {
         var pieces: [RequestBody] = []
         for part in parts {
             pieces.append(.bytes(Array("--\(boundary)\r\n\(part.head)\r\n".utf8)))
@@ -59,6 +47,23 @@ public struct MultipartForm: Sendable {
             }
         }
         return nil
+    }
+}
+
+extension Request {
+    /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with the boundary.
+    ///
+    /// For ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)`` needs it not: its form
+    /// is built from its parameters and ``Endpoint/parts``.
+    ///
+    /// - Parameter parts: The parts, in their order. Files are read while they are sent.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the media type of a part has a character that is not allowed in it.
+    public mutating func setForm(_ parts: [FormPart]) throws(NetworkError) {
+        var randomness = SystemRandomNumberGenerator()
+        let form = MultipartForm(parts, (randomness.next(), randomness.next()))
+        if let problem = form.problem { throw NetworkError(.invalidParameters, in: .assembling, problem, sending: .notSent) }
+        body = form.body
+        head.headerFields[.contentType] = form.contentType
     }
 }
 

@@ -44,53 +44,30 @@ public struct QueryStyle: Sendable, Hashable {
         case commas
     }
 
-    /// How the names of nested objects are written.
-    public enum Nesting: Sendable, Hashable {
-        /// `price[low]=1`
-        case brackets
-        /// `price.low=1`
-        case dots
-    }
-
-    /// How a Boolean is written.
-    public enum Booleans: Sendable, Hashable {
-        /// `true` and `false`
-        case words
-        /// `1` and `0`
-        case digits
-    }
-
-    /// How a null is written. A property that is `nil` is never a parameter at all.
-    public enum Nulls: Sendable, Hashable {
-        /// Not at all.
-        case omitted
-        /// `name=`
-        case empty
-    }
-
     /// How an array is written. The default repeats the name. An empty array is not written.
     public var arrays: Arrays
-    /// How nested names are written. The default is brackets. An empty object is not written.
-    public var nesting: Nesting
-    /// How a Boolean is written. The default is words.
-    public var booleans: Booleans
-    /// How a null is written. The default is not at all.
-    public var nulls: Nulls
+    /// Whether the names of nested objects are written with dots, `price.low=1`. The default is `false`: with brackets,
+    /// `price[low]=1`. An empty object is not written.
+    public var writesDots: Bool
+    /// Whether a Boolean is written as `1` or `0`. The default is `false`: as `true` or `false`.
+    public var writesDigits: Bool
+    /// Whether a null is written, as `name=`. The default is `false`. A property that is `nil` is never a parameter at all.
+    public var writesNulls: Bool
     /// How a date is written. The default is ISO 8601.
     public var dates: DateStyle
 
     /// The defaults of every property.
     public static let `default` = QueryStyle()
 
-    /// Creates a style.
+    /// Creates a style; see the properties for the defaults.
     public init(
-        arrays: Arrays = .repeated, nesting: Nesting = .brackets, booleans: Booleans = .words, nulls: Nulls = .omitted,
+        arrays: Arrays = .repeated, writesDots: Bool = false, writesDigits: Bool = false, writesNulls: Bool = false,
         dates: DateStyle = .iso8601
     ) {
         self.arrays = arrays
-        self.nesting = nesting
-        self.booleans = booleans
-        self.nulls = nulls
+        self.writesDots = writesDots
+        self.writesDigits = writesDigits
+        self.writesNulls = writesNulls
         self.dates = dates
     }
 }

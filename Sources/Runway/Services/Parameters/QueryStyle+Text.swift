@@ -47,10 +47,10 @@ extension QueryStyle {
         guard depth <= UnencodableParameter.maximumDepth else { throw .tooDeep(path) }
         switch value {
         case .null:
-            if nulls == .empty { pairs.append((name, "")) }
+            if writesNulls { pairs.append((name, "")) }
         case .array(let elements) where arrays == .commas:
             var texts: [String] = []
-            for element in elements { texts.append(escaped(try element.text(booleans, dates, at: path))) }
+            for element in elements { texts.append(escaped(try element.text(in: self, at: path))) }
             if !texts.isEmpty { pairs.append((name, texts.joined(separator: ","))) }
         case .array(let elements):
             for (index, element) in elements.enumerated() {
@@ -66,11 +66,11 @@ extension QueryStyle {
             for member in members.entries {
                 let inner = escaped(member.name)
                 try append(
-                    member.value, named: nesting == .brackets ? "\(name)[\(inner)]" : "\(name).\(inner)",
+                    member.value, named: writesDots ? "\(name).\(inner)" : "\(name)[\(inner)]",
                     at: "\(path).\(member.name)", depth: depth + 1, to: &pairs)
             }
         default:
-            pairs.append((name, escaped(try value.text(booleans, dates, at: path))))
+            pairs.append((name, escaped(try value.text(in: self, at: path))))
         }
     }
 
@@ -79,12 +79,10 @@ extension QueryStyle {
 
 extension ParameterValue {
     /// The text of a single value, unescaped.
-    fileprivate func text(
-        _ booleans: QueryStyle.Booleans, _ dates: DateStyle, at path: String
-    ) throws(UnencodableParameter) -> String {
+    fileprivate func text(in style: QueryStyle, at path: String) throws(UnencodableParameter) -> String {
         switch self {
         case .null: ""
-        case .bool(let value): booleans == .words ? String(value) : value ? "1" : "0"
+        case .bool(let value): style.writesDigits ? value ? "1" : "0" : String(value)
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
         case .double(let value):
@@ -92,7 +90,7 @@ extension ParameterValue {
         case .decimal(let value):
             if value.isNaN { throw .notFinite(path) } else { "\(value)" }
         case .string(let value): value
-        case .date(let value): try dates.text(value, at: path)
+        case .date(let value): try style.dates.text(value, at: path)
         case .bytes(let value): Data(value).base64EncodedString()
         case .array, .object: throw .nestedInCommas(path)
         }

@@ -4,7 +4,7 @@
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only a response that the service and the endpoint's own check accepted is stored; under ``Rule/http``,
+/// Only a response that the service and the endpoint's own check accepted is stored; under ``http()``,
 /// whatever the server allows, such as a 404 with a lifetime. It is returned to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
 ///
@@ -16,39 +16,34 @@
 /// other methods, are never stored.
 public struct CachePolicy: Sendable, Hashable {
     /// Who decides how long a response is fresh.
-    public enum Rule: Sendable, Hashable {
+    package enum Rule: Sendable, Hashable {
         /// Nothing is stored.
         case none
         /// The client, by time.
         case timeToLive
-        /// A response is fresh until it is evicted. For what never changes, such as images.
+        /// A response is fresh until it is evicted.
         case untilEvicted
         /// The server, by the header fields of HTTP caching (RFC 9111).
         case http
     }
 
-    /// Who decides how long a response is fresh. The default is that of the function that created the policy, such as
-    /// ``CachePolicy/http()``.
-    public var rule: Rule
-    /// How long a response in memory is fresh under ``Rule/timeToLive``; `.zero` stores none there. The default is three
-    /// minutes in ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, and `.zero` in all other
-    /// policies.
+    /// Who decides how long a response is fresh.
+    package let rule: Rule
+    /// The tiers of the rules other than ``Rule/timeToLive``.
+    private let untimedTiers: CacheTiers
+    /// How long a response in memory is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``; `.zero` stores none
+    /// there. The default is three minutes; in all other policies it is `.zero` and has no effect.
     public var memoryLifetime: Duration = .zero
-    /// How long a response on disk is fresh under ``Rule/timeToLive``. The default, `.zero`, stores none there.
+    /// How long a response on disk is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default, `.zero`,
+    /// stores none there.
     public var diskLifetime: Duration = .zero
-    /// Where responses are stored. The default is memory alone, and nowhere in ``CachePolicy/off``; under ``Rule/timeToLive``
-    /// it is wherever a lifetime is not `.zero`.
-    ///
-    /// Under ``Rule/http`` it is memory, whatever is set here: a ``CacheTier`` stores one response for a key, and not what
-    /// selects one of several responses of a target.
-    public var tiers: CacheTiers
-    /// How long after its freshness a response may land while a fresh one is fetched, under ``Rule/timeToLive``. The
-    /// default is not at all.
+    /// How long after its freshness a response may land while a fresh one is fetched, under
+    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
     public var staleWhileRevalidate: Duration = .zero
-    /// How long after its freshness a response may land if no fresh one can be had, under ``Rule/timeToLive``. The
-    /// default is not at all.
+    /// How long after its freshness a response may land if no fresh one can be had, under
+    /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
     public var staleIfError: Duration = .zero
-    /// Whether ``Rule/http`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and the
+    /// Whether ``http()`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and the
     /// server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several users share a layer, as in a proxy: a cookie
     /// that was set for one user is then never returned to another.
     public var storesSetCookie = true
@@ -71,42 +66,51 @@ public struct CachePolicy: Sendable, Hashable {
         var policy = CachePolicy(rule: .timeToLive, tiers: [])
         policy.memoryLifetime = lifetime
         policy.diskLifetime = diskLifetime
-        if lifetime > .zero { policy.tiers.insert(.memory) }
-        if diskLifetime > .zero { policy.tiers.insert(.disk) }
         policy.staleWhileRevalidate = staleWhileRevalidate
         policy.staleIfError = staleIfError
         return policy
     }
 
-    /// A response is fresh until it is evicted.
-    public static func untilEvicted(in tiers: CacheTiers = .memory) -> CachePolicy {
-        CachePolicy(rule: .untilEvicted, tiers: tiers)
+    /// A response is fresh until it is evicted. For what never changes, such as images.
+    ///
+    /// - Parameters:
+    ///   - inMemory: Whether it is stored in memory. The default is `true`.
+    ///   - onDisk: Whether it is stored on disk. The default is `false`.
+    public static func untilEvicted(inMemory: Bool = true, onDisk: Bool = false) -> CachePolicy {
+        CachePolicy(rule: .untilEvicted, tiers: CacheTiers(memory: inMemory, disk: onDisk))
     }
 
-    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone.
+    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone: a
+    /// ``CacheTier`` stores one response for a key, and not what selects one of several responses of a target.
     public static func http() -> CachePolicy { CachePolicy(rule: .http, tiers: .memory) }
+
+    /// Where responses are stored.
+    package var tiers: CacheTiers {
+        guard rule == .timeToLive else { return untimedTiers }
+        return CacheTiers(memory: memoryLifetime > .zero, disk: diskLifetime > .zero)
+    }
 
     /// Whether the client decides how long a response is used.
     var isOfClient: Bool { rule == .timeToLive || rule == .untilEvicted }
 
     private init(rule: Rule, tiers: CacheTiers) {
         self.rule = rule
-        self.tiers = tiers
+        untimedTiers = tiers
     }
 }
 
 /// The tiers in which responses are stored.
-public struct CacheTiers: OptionSet, Sendable, Hashable {
-    /// The places, one bit each.
-    public let rawValue: Int
+package struct CacheTiers: OptionSet, Sendable, Hashable {
+    package let rawValue: Int
 
-    /// Creates a set of tiers.
-    public init(rawValue: Int) { self.rawValue = rawValue }
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    fileprivate init(memory: Bool, disk: Bool) { self.init(rawValue: (memory ? 1 : 0) | (disk ? 2 : 0)) }
 
     /// The app's memory.
-    public static let memory = CacheTiers(rawValue: 1)
+    package static let memory = CacheTiers(rawValue: 1)
     /// The device's disk.
-    public static let disk = CacheTiers(rawValue: 2)
+    package static let disk = CacheTiers(rawValue: 2)
 }
 
 /// How one call uses stored responses.

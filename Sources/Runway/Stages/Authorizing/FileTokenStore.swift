@@ -26,10 +26,10 @@ public struct FileTokenStore: TokenStore {
 
     /// Loads the token of a place; returns `nil` if there is none.
     ///
-    /// - Throws: ``TokenStoreError``.
+    /// - Throws: ``NetworkError/Kind/storage``.
     public func load(_ place: TokenPlace) throws -> AccessToken? {
         let path = path(of: place)
-        let bytes: [UInt8]? = try Self.telling { () throws(FileError) in
+        let bytes: [UInt8]? = try Self.translated { () throws(FileError) in
             guard let file = try PrivateFile(reading: path) else { return nil }
             try PrivateFile.checkFolder((path as NSString).deletingLastPathComponent)
             return try file.read(upTo: Self.maximumByteCount)
@@ -41,18 +41,18 @@ public struct FileTokenStore: TokenStore {
             let content = try? JSONDecoder().decode(Content.self, from: Data(json))
         else { throw Self.damaged(path) }
         guard content.place == place else {
-            throw TokenStoreError("The token in \(path) belongs to another place; it is not trusted.")
+            throw NetworkError.tokenStore("The token in \(path) belongs to another place; it is not trusted.")
         }
         return content.token
     }
 
     /// Stores a token.
     ///
-    /// - Throws: ``TokenStoreError``.
+    /// - Throws: ``NetworkError/Kind/storage``.
     public func save(_ token: AccessToken, at place: TokenPlace) throws {
         let path = path(of: place)
         let json = Array(try JSONEncoder().encode(Content(place: place, token: token)))
-        try Self.telling { () throws(FileError) in
+        try Self.translated { () throws(FileError) in
             try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent, below: folder)
             try PrivateFile.replace(path, with: Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json)
         }
@@ -60,9 +60,9 @@ public struct FileTokenStore: TokenStore {
 
     /// Removes a token.
     ///
-    /// - Throws: ``TokenStoreError``.
+    /// - Throws: ``NetworkError/Kind/storage``.
     public func remove(_ place: TokenPlace) throws {
-        try Self.telling { () throws(FileError) in try PrivateFile.remove(path(of: place)) }
+        try Self.translated { () throws(FileError) in try PrivateFile.remove(path(of: place)) }
     }
 
     /// The path of a place's token. Different places have different paths, also on file systems that ignore case.
@@ -85,14 +85,14 @@ public struct FileTokenStore: TokenStore {
     }
 
     /// Runs file operations and throws their failures as errors of the store.
-    private static func telling<Value>(
-        _ deed: () throws(FileError) -> Value
-    ) throws(TokenStoreError) -> Value {
-        do throws(FileError) { return try deed() } catch { throw TokenStoreError("\(error)") }
+    private static func translated<Value>(
+        _ operation: () throws(FileError) -> Value
+    ) throws(NetworkError) -> Value {
+        do throws(FileError) { return try operation() } catch { throw NetworkError.tokenStore("\(error)") }
     }
 
-    private static func damaged(_ path: String) -> TokenStoreError {
-        TokenStoreError("The token in \(path) is truncated or damaged; it is not trusted.")
+    private static func damaged(_ path: String) -> NetworkError {
+        NetworkError.tokenStore("The token in \(path) is truncated or damaged; it is not trusted.")
     }
 }
 

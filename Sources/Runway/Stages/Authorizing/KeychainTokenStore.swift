@@ -17,7 +17,7 @@
 
         /// The token that is stored at a place.
         ///
-        /// - Throws: ``TokenStoreError``.
+        /// - Throws: ``NetworkError/Kind/storage``.
         public func load(_ place: TokenPlace) throws -> AccessToken? {
             var query = try item(at: place)
             query[kSecReturnData] = true
@@ -29,13 +29,13 @@
             do {
                 return try JSONDecoder().decode(AccessToken.self, from: data)
             } catch {
-                throw TokenStoreError("The token in the keychain can't be read.")
+                throw NetworkError.tokenStore("The token in the keychain can't be read.")
             }
         }
 
         /// Keeps a token.
         ///
-        /// - Throws: ``TokenStoreError``.
+        /// - Throws: ``NetworkError/Kind/storage``.
         public func save(_ token: AccessToken, at place: TokenPlace) throws {
             let item = try item(at: place)
             let content: [CFString: Any] = [
@@ -51,7 +51,7 @@
 
         /// Forgets a token.
         ///
-        /// - Throws: ``TokenStoreError``.
+        /// - Throws: ``NetworkError/Kind/storage``.
         public func remove(_ place: TokenPlace) throws {
             let status = SecItemDelete(try item(at: place) as CFDictionary)
             if status != errSecSuccess, status != errSecItemNotFound { throw Self.error(status) }
@@ -70,14 +70,14 @@
             return item
         }
 
-        private static func error(_ status: OSStatus) -> TokenStoreError {
+        private static func error(_ status: OSStatus) -> NetworkError {
             if status == errSecMissingEntitlement {
-                return TokenStoreError(
+                return NetworkError.tokenStore(
                     "The keychain refused (-34018): the program has no entitlement for it. Sign it with a development team, and "
                         + "turn on the capability Keychain Sharing for an access group.")
             }
             let text = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "error \(status)"
-            return TokenStoreError("The keychain refused: \(text)")
+            return NetworkError.tokenStore("The keychain refused: \(text)")
         }
     }
 #endif

@@ -9,7 +9,7 @@
 public protocol TokenStore: Sendable {
     /// Loads the token of a place; returns `nil` if there is none.
     ///
-    /// - Throws: Why it can't be read. The call that needs it fails as ``NetworkError/Kind/storage``.
+    /// - Throws: Why it can't be read; records show the detail of a ``NetworkError``, and of any other error its type. The call that needs it fails as ``NetworkError/Kind/storage``.
     func load(_ place: TokenPlace) async throws -> AccessToken?
 
     /// Stores a token, in place of the previous one.
@@ -45,13 +45,7 @@ public struct TokenPlace: Sendable, Hashable, Codable {
     }
 }
 
-/// Why a store can't load, save or remove a token.
-public struct TokenStoreError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The reason in one sentence, without secrets.
-    public let description: String
-
-    /// Creates an error.
-    public init(_ description: String) { self.description = description }
+extension NetworkError {
+    /// The error of a token store that can't load, save or remove a token.
+    static func tokenStore(_ detail: String) -> NetworkError { NetworkError(.storage, in: .stage(.authorizing), detail) }
 }
-
-extension TokenStoreError: DescribedError {}

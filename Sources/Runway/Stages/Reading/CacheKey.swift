@@ -63,7 +63,7 @@ public struct CacheKey: Sendable, Hashable {
         switch E.encoding {
         case .raw, .multipart: return nil
         // Names that are joined by dots may become equal, and then the order of the parameters counts.
-        case .query(let style) where style.nesting == .dots, .form(let style) where style.nesting == .dots: return nil
+        case .query(let style) where style.writesDots, .form(let style) where style.writesDots: return nil
         case .query(let style):
             form.add("query")
             form.add(style)

@@ -4,7 +4,7 @@ public import struct Foundation.Date
 
 /// Stores responses below memory, for example on the device's disk.
 ///
-/// Pass one to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` names ``CacheTiers/disk``, never
+/// Pass one to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` stores on disk, never
 /// in the caller's turn, and for no longer than ``ResponseCache/maximumTierWait``. Writes are serialised; lookups may run concurrently.
 /// A failure fails no call: a lookup that failed found nothing, and a clear that failed is repeated before any other operation;
 /// until then, nothing that it covers is found.

@@ -22,7 +22,7 @@ extension ResponseCache {
     /// Removes the responses in a scope.
     ///
     /// Responses to calls that started before the clear are never stored, and calls that start after it do not share requests that were
-    /// sent before it. Responses stored by ``CachePolicy/Rule/http`` belong to targets and not to endpoints, so that a clear of an endpoint
+    /// sent before it. Responses stored by ``CachePolicy/http()`` belong to targets and not to endpoints, so that a clear of an endpoint
     /// removes those of its whole service.
     public func clear(_ scope: CacheScope) {
         state.withLock { state in
@@ -59,7 +59,7 @@ extension ResponseCache {
         startWriteBehind()
     }
 
-    /// Evicts least recently used responses, other than those of ``CachePolicy/Rule/http``, until they fit. The disk tier stays unchanged.
+    /// Evicts least recently used responses, other than those of ``CachePolicy/http()``, until they fit. The disk tier stays unchanged.
     ///
     /// - Parameters:
     ///   - count: The most responses. The default is no limit.
@@ -68,24 +68,18 @@ extension ResponseCache {
         state.withLock { $0.entries.trim(toCount: max(0, count), byteCount: max(0, byteCount)) }
     }
 
-    /// How urgently the system needs memory.
-    public enum MemoryPressure: Sendable, Hashable {
-        /// Half of the stored responses are evicted.
-        case warning
-        /// All stored responses are evicted from memory.
-        case critical
-    }
-
-    /// Releases memory. On Apple's systems the layer calls it when the system asks for memory; elsewhere the app does.
-    public func relieveMemory(_ pressure: MemoryPressure = .warning) {
+    /// Evicts half of the responses in memory, or all of them. On Apple's systems the layer calls it when the system asks for memory;
+    /// elsewhere the app does.
+    ///
+    /// - Parameter isCritical: Whether all are evicted, and not only the less recently used half. The default is `false`.
+    public func relieveMemory(isCritical: Bool = false) {
         state.withLock { state in
-            switch pressure {
-            case .warning:
-                state.entries.trim(toCount: state.entries.count / 2, byteCount: state.entries.byteCount / 2)
-                state.targets.trim(toCount: state.targets.count / 2, byteCount: state.targets.byteCount / 2)
-            case .critical:
+            if isCritical {
                 state.entries.removeAll()
                 state.targets.removeAll()
+            } else {
+                state.entries.trim(toCount: state.entries.count / 2, byteCount: state.entries.byteCount / 2)
+                state.targets.trim(toCount: state.targets.count / 2, byteCount: state.targets.byteCount / 2)
             }
         }
     }

@@ -9,9 +9,9 @@
         init(relieving cache: ResponseCache) {
             let queue = DispatchQueue.global(qos: .utility)
             let warning = DispatchSource.makeMemoryPressureSource(eventMask: .warning, queue: queue)
-            warning.setEventHandler { [weak cache] in cache?.relieveMemory(.warning) }
+            warning.setEventHandler { [weak cache] in cache?.relieveMemory() }
             let critical = DispatchSource.makeMemoryPressureSource(eventMask: .critical, queue: queue)
-            critical.setEventHandler { [weak cache] in cache?.relieveMemory(.critical) }
+            critical.setEventHandler { [weak cache] in cache?.relieveMemory(isCritical: true) }
             sources = [warning, critical]
             for source in sources { source.activate() }
         }

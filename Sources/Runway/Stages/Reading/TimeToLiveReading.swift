@@ -2,7 +2,7 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// Reads by a time to live, ``CachePolicy/Rule/timeToLive``, or until eviction, ``CachePolicy/Rule/untilEvicted``.
+/// Reads by a time to live, ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, or until eviction, ``CachePolicy/untilEvicted(inMemory:onDisk:)``.
 struct TimeToLiveReading {
     let cache: ResponseCache
     let policy: CachePolicy

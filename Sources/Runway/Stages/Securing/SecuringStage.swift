@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Refuses requests without TLS unless their service allows them (``PlainHTTPPolicy``), and upgrades those to hosts that require TLS
+/// Refuses requests without TLS unless their service allows them (``APIService/allowsPlainHTTP``), and upgrades those to hosts that require TLS
 /// (RFC 6797).
 ///
 /// It is below redirecting, so that it sees every hop. Bodies pass unchanged.
@@ -27,7 +27,7 @@ struct SecuringStage: RequestStage {
                 return try await send(upgraded, to: origin.host, in: flight, next)
             }
             if !origin.isLoopback {
-                guard configuration.settings.plainHTTP == .allowed else {
+                guard configuration.settings.allowsPlainHTTP else {
                     throw NetworkError(
                         .invalidConfiguration, in: step,
                         "The request would go to \(origin.host) without TLS, which the service does not allow.",

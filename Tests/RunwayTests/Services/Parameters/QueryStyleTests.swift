@@ -52,19 +52,19 @@ struct QueryStyleTests {
         let parameters: Parameters = ["price": ["low": 1, "h i": ["x": 2]], "list": [["a": 1], ["a": 2]]]
         #expect(try text(parameters) == "list[a]=1&list[a]=2&price[h%20i][x]=2&price[low]=1")
         #expect(
-            try text(parameters, QueryStyle(arrays: .indices, nesting: .dots))
+            try text(parameters, QueryStyle(arrays: .indices, writesDots: true))
                 == "list[0].a=1&list[1].a=2&price.h%20i.x=2&price.low=1")
         #expect(try text(["empty": [:]]) == "")
     }
 
     @Test func booleansAreWordsOrDigits() throws {
         #expect(try text(["a": true, "b": false]) == "a=true&b=false")
-        #expect(try text(["a": true, "b": [false]], QueryStyle(booleans: .digits)) == "a=1&b=0")
+        #expect(try text(["a": true, "b": [false]], QueryStyle(writesDigits: true)) == "a=1&b=0")
     }
 
     @Test func nullsAreOmittedOrEmpty() throws {
         #expect(try text(["a": nil, "b": [nil, 1]]) == "b=1")
-        #expect(try text(["a": nil, "b": [nil, 1]], QueryStyle(nulls: .empty)) == "a=&b=&b=1")
+        #expect(try text(["a": nil, "b": [nil, 1]], QueryStyle(writesNulls: true)) == "a=&b=&b=1")
     }
 
     @Test func datesAreTextSecondsOrMilliseconds() throws {

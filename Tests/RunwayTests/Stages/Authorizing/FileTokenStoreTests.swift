@@ -23,7 +23,7 @@ struct FileTokenStoreTests {
     }
 
     private func expectUntrusted(_ reason: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        let error = #expect(throws: TokenStoreError.self, sourceLocation: sourceLocation) { try store.load(place) }
+        let error = #expect(throws: NetworkError.self, sourceLocation: sourceLocation) { try store.load(place) }
         #expect(error?.description.contains(reason) == true, "\(error as Any)", sourceLocation: sourceLocation)
         #expect(error.map { "\($0)".contains("t1\"") } == false, sourceLocation: sourceLocation)
     }
@@ -131,7 +131,7 @@ struct FileTokenStoreTests {
         try store.save(token, at: place)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: store.folder)
         expectUntrusted("is open to others, mode 755")
-        #expect(throws: TokenStoreError.self) { try store.save(token, at: place) }
+        #expect(throws: NetworkError.self) { try store.save(token, at: place) }
     }
 
     @Test func onlyPlainFilesAreTrusted() throws {
@@ -140,10 +140,10 @@ struct FileTokenStoreTests {
         let path = store.path(of: place)
         try FileManager.default.moveItem(atPath: path, toPath: root + "/elsewhere")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: root + "/elsewhere")
-        #expect(throws: TokenStoreError.self) { try store.load(place) }
+        #expect(throws: NetworkError.self) { try store.load(place) }
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        #expect(throws: TokenStoreError.self) { try store.load(place) }
+        #expect(throws: NetworkError.self) { try store.load(place) }
     }
 
     @Test func draftsOfACrashDoNotBlockASave() throws {
@@ -195,12 +195,12 @@ struct FileTokenStoreTests {
         try store.remove(place)
         try FileManager.default.createDirectory(
             atPath: store.path(of: place) + "/in the way", withIntermediateDirectories: true)
-        #expect(throws: TokenStoreError.self) { try store.save(token, at: place) }
+        #expect(throws: NetworkError.self) { try store.save(token, at: place) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 
     @Test func aFolderThatCanNotBeMadeIsAClearError() throws {
-        let error = #expect(throws: TokenStoreError.self) {
+        let error = #expect(throws: NetworkError.self) {
             try FileTokenStore(folder: "/dev/null/tokens").save(token, at: place)
         }
         #expect(error?.description.contains("/dev/null/tokens") == true)

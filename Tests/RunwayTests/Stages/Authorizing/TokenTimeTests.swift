@@ -82,7 +82,7 @@ struct TokenTimeTests {
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }
         let error = await #expect(throws: NetworkError.self) { try await network.call(Members()) }
-        #expect(error?.kind == .storage && error?.underlying is TokenStoreError)
+        #expect(error?.kind == .storage && error?.underlying is NetworkError)
         _ = try await network.call(Members())
         #expect(store.loadCount == 2)
     }
@@ -119,7 +119,7 @@ private final class CountingStore: TokenStore {
             state.failures -= 1
             return state.failures >= 0
         }
-        if fails { throw TokenStoreError("The disk is full.") }
+        if fails { throw NetworkError.tokenStore("The disk is full.") }
     }
 
     func load(_ place: TokenPlace) throws -> AccessToken? {

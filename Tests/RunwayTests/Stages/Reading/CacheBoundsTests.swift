@@ -80,7 +80,7 @@ struct CacheBoundsTests {
         layer.network.cache.trim(byteCount: -1)
         #expect(layer.network.cache.count == 0 && layer.network.cache.byteCount == 0)
         _ = try await layer.network.call(Work())
-        layer.network.cache.relieveMemory(.critical)
+        layer.network.cache.relieveMemory(isCritical: true)
         #expect(layer.network.cache.count == 0)
     }
 }

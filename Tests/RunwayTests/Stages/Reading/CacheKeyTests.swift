@@ -205,7 +205,7 @@ private struct Tagged: Endpoint {
 /// Joins nested names by dots.
 private struct Dotted: Endpoint {
     static let service = Gallery.self
-    static let encoding = ParameterEncoding.query(QueryStyle(nesting: .dots))
+    static let encoding = ParameterEncoding.query(QueryStyle(writesDots: true))
     static let cache = CachePolicy.timeToLive()
     var path: EndpointPath { "tagged" }
     @Unencoded var given: Parameters

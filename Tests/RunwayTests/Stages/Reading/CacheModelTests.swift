@@ -46,7 +46,7 @@ private final class CachePlay {
         .timeToLive(.seconds(10)), .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(15)),
         .timeToLive(.seconds(10), staleIfError: .seconds(15)),
         .timeToLive(.seconds(5), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)), .untilEvicted(),
-        .timeToLive(.seconds(5), onDisk: .seconds(20)), .untilEvicted(in: [.memory, .disk]),
+        .timeToLive(.seconds(5), onDisk: .seconds(20)), .untilEvicted(onDisk: true),
         .timeToLive(.seconds(3), onDisk: .seconds(9), staleWhileRevalidate: .seconds(8), staleIfError: .seconds(20)),
         .off,
     ]
@@ -87,7 +87,7 @@ private final class CachePlay {
         await network.cache.flush()
         await compare(.untilEvicted())
         // What is found below comes up, so that memory is asked first.
-        if model.hasTier { await compare(.untilEvicted(in: [.memory, .disk])) }
+        if model.hasTier { await compare(.untilEvicted(onDisk: true)) }
         return problem
     }
 

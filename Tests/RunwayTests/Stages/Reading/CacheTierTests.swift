@@ -64,13 +64,13 @@ final class CacheTierTests: Sendable {
         let layer = CachedLayer()
         #expect(try await layer.number(options) == 1)
         #expect(try await layer.number(options) == 1)
-        let below = CallOptions.policy(.untilEvicted(in: .disk))
+        let below = CallOptions.policy(.untilEvicted(inMemory: false, onDisk: true))
         #expect(try await layer.number(Artist(), below) == 2)
         #expect(try await layer.number(Artist(), below) == 3)
     }
 
     @Test func aPolicyOfDiskAloneTakesNoMemory() async throws {
-        let below = CallOptions.policy(.untilEvicted(in: .disk))
+        let below = CallOptions.policy(.untilEvicted(inMemory: false, onDisk: true))
         #expect(try await layer.number(below) == 1)
         #expect(layer.network.cache.count == 0)
         #expect(try await layer.number(below) == 1)
@@ -86,7 +86,7 @@ final class CacheTierTests: Sendable {
         manager.load(Work(), options: options)
         #expect(manager.rawData?["n"].int == 1)
         try await recorder.landings(count: 1)
-        layer.network.cache.relieveMemory(.critical)
+        layer.network.cache.relieveMemory(isCritical: true)
         manager.clear()
         manager.load(Work(), options: options)
         #expect(manager.rawData == nil && manager.isLoading)
@@ -171,7 +171,7 @@ final class CacheTierTests: Sendable {
 
     @Test func errorsOfTheTierFailNoCallAndAreNoted() async throws {
         await tier.fail("find", "store", "remove", "clear")
-        #expect(try await layer.number(.policy(.untilEvicted(in: .disk))) == 1)
+        #expect(try await layer.number(.policy(.untilEvicted(inMemory: false, onDisk: true))) == 1)
         #expect(await layer.lastDecisions().first == .tierFailed("Failed"))
         await layer.network.cache.flush()
         #expect(layer.network.cache.tierFailureCount == 2, "keeping failed, and then removing what was there before")
@@ -267,7 +267,7 @@ final class CacheTierTests: Sendable {
     @Test func whatWaitsToBeWrittenIsFound() async throws {
         let gate = ScriptedGate()
         await tier.hold("store", at: gate)
-        let below = CallOptions.policy(.untilEvicted(in: .disk))
+        let below = CallOptions.policy(.untilEvicted(inMemory: false, onDisk: true))
         #expect(try await layer.number(below) == 1)
         try await gate.waitForArrivals()
         #expect(try await layer.number(below) == 1)
@@ -316,7 +316,7 @@ final class CacheTierTests: Sendable {
 
     @Test func anOlderResponseDoesNotReplaceAnEvictedNewerOneOnDisk() async throws {
         let parked = ParkedLayer(diskCache: tier)
-        let below = CachePolicy.untilEvicted(in: .disk)
+        let below = CachePolicy.untilEvicted(inMemory: false, onDisk: true)
         async let older = parked.network.call(Work(), options: .policy(below))
         let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(below, .refresh))
@@ -330,13 +330,13 @@ final class CacheTierTests: Sendable {
 
     @Test(arguments: [true, false]) func anOlderResponseIsNotStoredAfterAnEvictedNewerOne(hasTier: Bool) async throws {
         let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
-        let policy = CachePolicy.untilEvicted(in: [.memory, .disk])
+        let policy = CachePolicy.untilEvicted(onDisk: true)
         async let older = parked.network.call(Work(), options: .policy(policy))
         let first = try await parked.arrival()
         async let newer = parked.network.call(Work(), options: .policy(policy, .refresh))
         parked.respond(try await parked.arrival(besides: [first]), 2)
         _ = try await newer
-        parked.network.cache.relieveMemory(.critical)
+        parked.network.cache.relieveMemory(isCritical: true)
         parked.respond(first, 1)
         _ = try await older
         await parked.network.cache.flush()

@@ -176,7 +176,6 @@ struct TimeToLiveTests {
     ])
     func extremeLifetimesAreBounded(lifetime: Duration) async throws {
         var policy = CachePolicy.timeToLive(lifetime, staleWhileRevalidate: lifetime, staleIfError: lifetime)
-        policy.tiers = .memory
         policy.diskLifetime = lifetime
         _ = try await layer.number(.policy(policy))
         layer.clock.advance(by: .seconds(86_400 * 365))

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Reads by the rules of HTTP caching, ``CachePolicy/Rule/http`` (RFC 9111).
+/// Reads by the rules of HTTP caching, ``CachePolicy/http()`` (RFC 9111).
 ///
 /// It handles GET and HEAD without a body. Streamed bodies are copied while they pass, up to the largest body that may be stored; a stored
 /// response is returned whole.
