@@ -1,3 +1,5 @@
+public import RunwayJSON
+
 extension NetworkLayer {
     /// Makes one call and returns its response, for code whose next step depends on it: chains, scripts, servers, tests.
     ///
@@ -16,7 +18,37 @@ extension NetworkLayer {
     public func call<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard
     ) async throws(NetworkError) -> RawData {
+        try await rawData(of: endpoint, in: makeFlight(E.self, options))
+    }
+
+    /// Makes one call and decodes its response off the caller's actor.
+    ///
+    /// ```swift
+    /// let rentals = try await network.call(RentalList(city: city), as: [Rental].self, at: "result.items")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - endpoint: The API and its parameters.
+    ///   - type: The type of the model.
+    ///   - path: The names of the members that lead from the root of the body to the model, separated by dots. The default is the
+    ///     root. ``DecodableReformer`` takes names that contain dots.
+    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
+    ///   - options: What differs from the endpoint's policies for this call.
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the body is not JSON, has no value at the path, or the
+    ///   value is not of the type. The record of the call has that error as a decision.
+    public func call<E: Endpoint, Value: Decodable & Sendable>(
+        _ endpoint: E, as type: Value.Type, at path: String = "", decoder: JSONDocumentDecoder = JSONDocumentDecoder(),
+        options: CallOptions = .standard
+    ) async throws(NetworkError) -> Value {
         let flight = makeFlight(E.self, options)
+        let rawData = try await rawData(of: endpoint, in: flight)
+        let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let reformer = DecodableReformer(type, at: path.isEmpty ? [] : names, decoder: decoder)
+        return try await flight.reform(rawData, of: endpoint, with: reformer)
+    }
+
+    /// Makes a call and returns the response that the service and the endpoint accept.
+    private func rawData<E: Endpoint>(of endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)

@@ -16,6 +16,10 @@ public struct DecodableReformer<Value: Decodable & Sendable>: Reformer, Sendable
     ///   - path: The names of the members that lead from the root of the body to the model. The default is the root.
     ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
     public init(_ type: Value.Type, at path: String..., decoder: JSONDocumentDecoder = JSONDocumentDecoder()) {
+        self.init(type, at: path, decoder: decoder)
+    }
+
+    init(_ type: Value.Type, at path: [String], decoder: JSONDocumentDecoder) {
         self.path = path
         self.decoder = decoder
     }

@@ -20,18 +20,7 @@ extension APIManager {
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
         let (flight, endpoint, rawData) = try reformable()
-        return try await Self.reform(reformer, rawData, endpoint, flight)
-    }
-
-    @concurrent
-    private nonisolated static func reform<R: Reformer & Sendable>(
-        _ reformer: R, _ rawData: RawData, _ endpoint: any Endpoint, _ flight: Flight
-    ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
-        do {
-            return try reformer.reform(rawData, from: endpoint)
-        } catch {
-            throw flight.reformingFailed(R.self, rawData, error)
-        }
+        return try await flight.reform(rawData, of: endpoint, with: reformer)
     }
 
     private func reformable() throws(NetworkError) -> (Flight, any Endpoint, RawData) {
@@ -44,6 +33,17 @@ extension APIManager {
 }
 
 extension Flight {
+    /// Lets a reformer convert a response off the caller's actor.
+    @concurrent func reform<R: Reformer & Sendable>(
+        _ rawData: RawData, of endpoint: any Endpoint, with reformer: R
+    ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
+        do {
+            return try reformer.reform(rawData, from: endpoint)
+        } catch {
+            throw reformingFailed(R.self, rawData, error)
+        }
+    }
+
     /// Returns the error of a reformer, and writes it into the record of the call.
     func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
         let located = locate(.invalidResponse(in: .reforming, rawData, error))

@@ -149,3 +149,9 @@ struct HomesNearby: Endpoint {
         .seconds(180), staleWhileRevalidate: .seconds(600), staleIfError: .seconds(86_400))
     var path: EndpointPath { "homes/nearby" }
 }
+
+struct HomeRow: Decodable { var title: String }
+
+func titles(in city: String, on network: NetworkLayer) async throws(NetworkError) -> [String] {
+    try await network.call(Homes(city: city), as: [HomeRow].self).map(\.title)
+}

@@ -237,3 +237,8 @@ func message(for error: NetworkError) -> String {
     default: return "Something went wrong."
     }
 }
+
+func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental] {
+    let rentals = try await network.call(RentalList(city: city), as: [Rental].self, at: "result.items")
+    return rentals
+}

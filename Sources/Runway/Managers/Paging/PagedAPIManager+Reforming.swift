@@ -34,18 +34,7 @@ extension PagedAPIManager {
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
         guard let response = list.response else { throw nothingToReform }
-        return try await Self.reform(response.rawData, of: response.endpoint, in: response.flight, reformer)
-    }
-
-    @concurrent
-    private nonisolated static func reform<R: Reformer & Sendable>(
-        _ rawData: RawData, of endpoint: E, in flight: Flight, _ reformer: R
-    ) async throws(NetworkError) -> R.Value where R.Value: Sendable {
-        do {
-            return try reformer.reform(rawData, from: endpoint)
-        } catch {
-            throw flight.reformingFailed(R.self, rawData, error)
-        }
+        return try await response.flight.reform(response.rawData, of: response.endpoint, with: reformer)
     }
 
     private func reform<R: Reformer>(_ rawData: RawData?, _ reformer: R) throws(NetworkError) -> R.Value {
