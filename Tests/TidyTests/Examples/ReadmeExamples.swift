@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 import RunwayJSON
 import RunwayTransport
@@ -14,6 +15,16 @@ func readmeExamples() async throws {
     }
     let network = NetworkLayer(transport: try NIOTransport())
     print(try await network.call(Repository(name: "swift-nio"))["stargazers_count"].int ?? 0)
+
+    do throws(NetworkError) {
+        print(try await network.call(Repository(name: "no-such"))["full_name"].string ?? "")
+    } catch {
+        switch error.kind {
+        case .noNetwork, .timedOut: print("Check your connection.")
+        case .refused: print("The server refused it: \(error.status?.code ?? 0).")
+        default: print(error)
+        }
+    }
 
     @MainActor final class RepositoryController: APIManagerDelegate {
         let network: NetworkLayer
