@@ -30,19 +30,22 @@ let package = Package(
         .library(name: "RunwayTransport", targets: ["RunwayTransport"]),
         .library(name: "RunwayTesting", targets: ["RunwayTesting"]),
         .library(name: "RunwayTestServer", targets: ["RunwayTestServer"]),
+        .library(name: "RunwaySignatures", targets: ["RunwaySignatures"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
     traits: [
-        .default(enabledTraits: ["Transport", "Pins", "Server", "Command"]),
+        .default(enabledTraits: ["Transport", "Pins", "Signing", "Server", "Command"]),
         .trait(name: "Transport", description: "RunwayTransport and RunwayTestServer, which are made with SwiftNIO."),
         .trait(
             name: "Pins", description: "Public-key pins, and the reasons for which certificates are refused.",
             enabledTraits: ["Transport"]),
+        .trait(
+            name: "Signing", description: "RunwaySignatures, which is made with swift-crypto and structured fields."),
         .trait(name: "Server", description: "RunwayServer, which is made for Hummingbird."),
         .trait(
             name: "Command", description: "The command runway, its demo, and the tests of this package.",
-            enabledTraits: ["Pins", "Server"]),
+            enabledTraits: ["Pins", "Signing", "Server"]),
         .trait(
             name: "Brotli", description: "Responses in Brotli are decoded; needs libbrotlidec and its header files.",
             enabledTraits: ["Transport"]),
@@ -52,6 +55,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
@@ -88,6 +92,16 @@ let package = Package(
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ],
             exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
+        ),
+        .target(
+            name: "RunwaySignatures",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("RawStructuredFieldValues", of: "swift-http-structured-headers", with: "Signing"),
+                product("Crypto", of: "swift-crypto", with: "Signing"),
+                product("CryptoExtras", of: "swift-crypto", with: "Signing"),
+            ],
+            swiftSettings: settings
         ),
         .target(
             name: "RunwayTransport",
@@ -189,6 +203,16 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwaySignaturesTests",
+            dependencies: [
+                "RunwaySignatures",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
+                product("CryptoExtras", of: "swift-crypto", with: "Command"),
             ],
             swiftSettings: settings
         ),

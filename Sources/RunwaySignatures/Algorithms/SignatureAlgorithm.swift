@@ -1,0 +1,34 @@
+/// An algorithm of the registry of RFC 9421 §6.2.2.
+public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
+    /// The registered name.
+    public let name: String
+
+    /// HMAC with SHA-256 and a secret that both sides have (RFC 9421 §3.3.3).
+    public static let hmacSHA256 = SignatureAlgorithm(known: "hmac-sha256")
+    /// Ed25519 (RFC 9421 §3.3.6).
+    public static let ed25519 = SignatureAlgorithm(known: "ed25519")
+    /// ECDSA with P-256 and SHA-256 (RFC 9421 §3.3.4), which the Secure Enclave has.
+    public static let ecdsaP256SHA256 = SignatureAlgorithm(known: "ecdsa-p256-sha256")
+    /// ECDSA with P-384 and SHA-384 (RFC 9421 §3.3.5).
+    public static let ecdsaP384SHA384 = SignatureAlgorithm(known: "ecdsa-p384-sha384")
+    /// RSASSA-PSS with SHA-512 and a salt of 64 bytes (RFC 9421 §3.3.1).
+    public static let rsaPSSSHA512 = SignatureAlgorithm(known: "rsa-pss-sha512")
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 9421 §3.3.2). For peers that have no other.
+    public static let rsaPKCS1SHA256 = SignatureAlgorithm(known: "rsa-v1_5-sha256")
+
+    /// All algorithms that can be used.
+    public static let all: [SignatureAlgorithm] = [
+        .hmacSHA256, .ed25519, .ecdsaP256SHA256, .ecdsaP384SHA384, .rsaPSSSHA512, .rsaPKCS1SHA256,
+    ]
+
+    /// The algorithm with a registered name. Returns `nil` if the name is not one of ``all``.
+    public init?(name: String) {
+        guard let algorithm = Self.all.first(where: { $0.name == name }) else { return nil }
+        self = algorithm
+    }
+
+    private init(known name: String) { self.name = name }
+
+    /// A text for logs.
+    public var description: String { name }
+}

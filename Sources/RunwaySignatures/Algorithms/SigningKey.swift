@@ -1,0 +1,87 @@
+public import Crypto
+public import CryptoExtras
+
+/// A key that makes signatures. Its description has the algorithm and nothing of the key.
+public struct SigningKey: Sendable {
+    /// The algorithm of the key.
+    public let algorithm: SignatureAlgorithm
+    private let storage: Storage
+
+    private enum Storage: Sendable {
+        case hmac(SymmetricKey)
+        case ed25519(Curve25519.Signing.PrivateKey)
+        case p256(P256.Signing.PrivateKey)
+        case p384(P384.Signing.PrivateKey)
+        case rsa(_RSA.Signing.PrivateKey)
+    }
+
+    private init(_ algorithm: SignatureAlgorithm, _ storage: Storage) {
+        (self.algorithm, self.storage) = (algorithm, storage)
+    }
+
+    /// A secret that both sides have, for `hmac-sha256`. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    public static func hmac(_ secret: SymmetricKey) throws(SignatureError) -> SigningKey {
+        try secret.checkLength()
+        return SigningKey(.hmacSHA256, .hmac(secret))
+    }
+
+    /// A key for `ed25519`.
+    public static func ed25519(_ key: Curve25519.Signing.PrivateKey) -> SigningKey {
+        SigningKey(.ed25519, .ed25519(key))
+    }
+
+    /// A key for `ecdsa-p256-sha256`.
+    public static func p256(_ key: P256.Signing.PrivateKey) -> SigningKey { SigningKey(.ecdsaP256SHA256, .p256(key)) }
+
+    /// A key for `ecdsa-p384-sha384`.
+    public static func p384(_ key: P384.Signing.PrivateKey) -> SigningKey { SigningKey(.ecdsaP384SHA384, .p384(key)) }
+
+    /// A key for `rsa-pss-sha512`.
+    public static func rsaPSS(_ key: _RSA.Signing.PrivateKey) -> SigningKey { SigningKey(.rsaPSSSHA512, .rsa(key)) }
+
+    /// A key for `rsa-v1_5-sha256`.
+    public static func rsaPKCS1(_ key: _RSA.Signing.PrivateKey) -> SigningKey { SigningKey(.rsaPKCS1SHA256, .rsa(key)) }
+
+    /// The key that verifies signatures of this one. For `hmac-sha256` it is the same secret.
+    public var verificationKey: VerificationKey {
+        switch storage {
+        case .hmac(let secret): VerificationKey(.hmacSHA256, .hmac(secret))
+        case .ed25519(let key): .ed25519(key.publicKey)
+        case .p256(let key): .p256(key.publicKey)
+        case .p384(let key): .p384(key.publicKey)
+        case .rsa(let key): algorithm == .rsaPSSSHA512 ? .rsaPSS(key.publicKey) : .rsaPKCS1(key.publicKey)
+        }
+    }
+}
+
+extension SigningKey: MessageSigner {
+    /// Signs without suspending. Throws what swift-crypto throws, which for these keys it does only without memory or randomness.
+    public func signature(of base: [UInt8]) throws -> [UInt8] {
+        switch storage {
+        case .hmac(let secret): Array(HMAC<SHA256>.authenticationCode(for: base, using: secret))
+        case .ed25519(let key): Array(try key.signature(for: base))
+        case .p256(let key): Array(try key.signature(for: base).rawRepresentation)
+        case .p384(let key): Array(try key.signature(for: base).rawRepresentation)
+        case .rsa(let key):
+            algorithm == .rsaPSSSHA512
+                ? Array(try key.signature(for: SHA512.hash(data: base), padding: .PSS).rawRepresentation)
+                : Array(try key.signature(for: SHA256.hash(data: base), padding: .insecurePKCS1v1_5).rawRepresentation)
+        }
+    }
+}
+
+extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text for logs.
+    public var description: String { "SigningKey(\(algorithm))" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm]) }
+}
+
+extension SymmetricKey {
+    /// RFC 2104 §3 discourages keys that are shorter than the digest; 16 bytes are the least that cannot be guessed.
+    func checkLength() throws(SignatureError) {
+        guard bitCount >= 128 else { throw SignatureError(.invalidKey, "the secret") }
+    }
+}

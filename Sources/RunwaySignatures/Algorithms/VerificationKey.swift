@@ -1,0 +1,79 @@
+public import Crypto
+public import CryptoExtras
+
+/// A key that verifies signatures. Its description has the algorithm and nothing of the key.
+public struct VerificationKey: Sendable {
+    /// The algorithm of the key.
+    public let algorithm: SignatureAlgorithm
+    private let storage: Storage
+
+    enum Storage: Sendable {
+        case hmac(SymmetricKey)
+        case ed25519(Curve25519.Signing.PublicKey)
+        case p256(P256.Signing.PublicKey)
+        case p384(P384.Signing.PublicKey)
+        case rsa(_RSA.Signing.PublicKey)
+    }
+
+    init(_ algorithm: SignatureAlgorithm, _ storage: Storage) { (self.algorithm, self.storage) = (algorithm, storage) }
+
+    /// A secret that both sides have, for `hmac-sha256`. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    public static func hmac(_ secret: SymmetricKey) throws(SignatureError) -> VerificationKey {
+        try secret.checkLength()
+        return VerificationKey(.hmacSHA256, .hmac(secret))
+    }
+
+    /// A key for `ed25519`.
+    public static func ed25519(_ key: Curve25519.Signing.PublicKey) -> VerificationKey {
+        VerificationKey(.ed25519, .ed25519(key))
+    }
+
+    /// A key for `ecdsa-p256-sha256`.
+    public static func p256(_ key: P256.Signing.PublicKey) -> VerificationKey {
+        VerificationKey(.ecdsaP256SHA256, .p256(key))
+    }
+
+    /// A key for `ecdsa-p384-sha384`.
+    public static func p384(_ key: P384.Signing.PublicKey) -> VerificationKey {
+        VerificationKey(.ecdsaP384SHA384, .p384(key))
+    }
+
+    /// A key for `rsa-pss-sha512`.
+    public static func rsaPSS(_ key: _RSA.Signing.PublicKey) -> VerificationKey {
+        VerificationKey(.rsaPSSSHA512, .rsa(key))
+    }
+
+    /// A key for `rsa-v1_5-sha256`.
+    public static func rsaPKCS1(_ key: _RSA.Signing.PublicKey) -> VerificationKey {
+        VerificationKey(.rsaPKCS1SHA256, .rsa(key))
+    }
+
+    /// Whether a signature is that of a signature base by this key. A MAC is compared in constant time; a signature of the wrong
+    /// length or format is not valid.
+    public func isValid(_ signature: [UInt8], of base: [UInt8]) -> Bool {
+        switch storage {
+        case .hmac(let secret): HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: base, using: secret)
+        case .ed25519(let key): key.isValidSignature(signature, for: base)
+        case .p256(let key):
+            (try? P256.Signing.ECDSASignature(rawRepresentation: signature)).map { key.isValidSignature($0, for: base) }
+                ?? false
+        case .p384(let key):
+            (try? P384.Signing.ECDSASignature(rawRepresentation: signature)).map { key.isValidSignature($0, for: base) }
+                ?? false
+        case .rsa(let key):
+            algorithm == .rsaPSSSHA512
+                ? key.isValidSignature(.init(rawRepresentation: signature), for: SHA512.hash(data: base), padding: .PSS)
+                : key.isValidSignature(
+                    .init(rawRepresentation: signature), for: SHA256.hash(data: base), padding: .insecurePKCS1v1_5)
+        }
+    }
+}
+
+extension VerificationKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text for logs.
+    public var description: String { "VerificationKey(\(algorithm))" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm]) }
+}

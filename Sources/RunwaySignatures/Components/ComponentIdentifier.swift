@@ -1,0 +1,162 @@
+public import HTTPTypes
+import RawStructuredFieldValues
+
+/// Names one part of an HTTP message that a signature covers (RFC 9421 §2).
+///
+/// ```swift
+/// let covered: [ComponentIdentifier] = [.method, .authority, .path, .query, .field(.contentDigest)]
+/// ```
+///
+/// Two identifiers are equal if their names are, and their parameters in any order.
+public struct ComponentIdentifier: Sendable {
+    /// The name: that of a field in lower case, or one that begins with `@`.
+    public let name: String
+    /// The identifier as it stands in the signature base and in `Signature-Input`.
+    public let serialized: String
+    /// The parameters, in the order in which they are serialised.
+    let parameters: [Parameter]
+    /// The serialised form with the parameters sorted, for comparison.
+    private let comparable: String
+
+    /// A parameter of a component (RFC 9421 §6.5.2).
+    enum Parameter: Sendable, Hashable {
+        case strict
+        case member(String)
+        case bytes
+        case request
+        case trailer
+        case queryName(String)
+        /// A parameter that is not known, serialised. A component with one cannot be covered.
+        case unknown(String)
+    }
+
+    /// `name` and the strings among the parameters have only printable ASCII characters.
+    init(name: String, parameters: [Parameter] = []) throws(SignatureError) {
+        self.name = name
+        self.parameters = parameters
+        var texts: [String] = []
+        for parameter in parameters { try texts.append(parameter.serialized(in: name)) }
+        guard let quoted = StructuredFieldText.quoted(name) else {
+            throw SignatureError(.unknownComponent, "a component")
+        }
+        serialized = quoted + texts.joined()
+        comparable = texts.count < 2 ? serialized : quoted + texts.sorted().joined()
+    }
+
+    /// For names and parameters that this file spells, and that need no escaping.
+    private init(known name: String, _ parameters: [Parameter] = []) {
+        do {
+            try self.init(name: name, parameters: parameters)
+        } catch {
+            preconditionFailure("A component that the code spells has only printable ASCII characters")
+        }
+    }
+}
+
+extension ComponentIdentifier {
+    /// The method of the request (RFC 9421 §2.2.1).
+    public static let method = ComponentIdentifier(known: "@method")
+    /// The full target URI of the request (RFC 9421 §2.2.2).
+    public static let targetURI = ComponentIdentifier(known: "@target-uri")
+    /// The host of the target URI in lower case, and its port unless it is the scheme's default (RFC 9421 §2.2.3).
+    public static let authority = ComponentIdentifier(known: "@authority")
+    /// The scheme of the target URI in lower case (RFC 9421 §2.2.4).
+    public static let scheme = ComponentIdentifier(known: "@scheme")
+    /// The request target as HTTP/1.1 sends it (RFC 9421 §2.2.5). Prefer ``path`` and ``query``, which all versions of HTTP have.
+    public static let requestTarget = ComponentIdentifier(known: "@request-target")
+    /// The path as sent, without decoding (RFC 9421 §2.2.6).
+    public static let path = ComponentIdentifier(known: "@path")
+    /// The query as sent, with its question mark and without decoding (RFC 9421 §2.2.7).
+    public static let query = ComponentIdentifier(known: "@query")
+    /// The status of the response (RFC 9421 §2.2.9).
+    public static let status = ComponentIdentifier(known: "@status")
+    /// The field that carries the digest of the body (RFC 9530 §2).
+    public static let contentDigest = ComponentIdentifier(known: "content-digest")
+
+    /// One parameter of the query, by its decoded name (RFC 9421 §2.2.8). It must occur once.
+    public static func queryParameter(_ name: String) -> ComponentIdentifier {
+        ComponentIdentifier(known: "@query-param", [.queryName(FormEncoding.encoded(Array(name.utf8)))])
+    }
+
+    /// The value of a header field, several lines joined by a comma and a space (RFC 9421 §2.1).
+    public static func field(_ name: HTTPField.Name) -> ComponentIdentifier {
+        ComponentIdentifier(known: name.canonicalName)
+    }
+
+    /// The same component of the request that a response belongs to (RFC 9421 §2.4).
+    public var ofRequest: ComponentIdentifier { adding(.request) }
+    /// The field of this name in the trailer section (RFC 9421 §2.1.4).
+    public var inTrailer: ComponentIdentifier { adding(.trailer) }
+    /// The field parsed as a structured field and serialised strictly, so that whitespace may change on the way (RFC 9421 §2.1.1).
+    public var strict: ComponentIdentifier { adding(.strict) }
+    /// The lines of the field, each as a byte sequence (RFC 9421 §2.1.3): for fields that cannot be joined, or are not ASCII.
+    public var asBytes: ComponentIdentifier { adding(.bytes) }
+
+    /// One member of a field that is a Dictionary (RFC 9421 §2.1.2).
+    ///
+    /// - Precondition: `key` is the key of a structured field: lower case, digits, `_`, `-`, `.` and `*`.
+    public func member(_ key: String) -> ComponentIdentifier {
+        precondition(StructuredFieldText.isKey(key), "A member's key is a key of a structured field")
+        return adding(.member(key))
+    }
+
+    private func adding(_ parameter: Parameter) -> ComponentIdentifier {
+        ComponentIdentifier(known: name, parameters + [parameter])
+    }
+}
+
+extension ComponentIdentifier: Hashable {
+    /// Whether both are equal.
+    public static func == (left: ComponentIdentifier, right: ComponentIdentifier) -> Bool {
+        left.comparable == right.comparable
+    }
+
+    /// Hashes what is compared.
+    public func hash(into hasher: inout Hasher) { hasher.combine(comparable) }
+}
+
+extension ComponentIdentifier: CustomStringConvertible {
+    /// A text for logs.
+    public var description: String { serialized }
+}
+
+extension ComponentIdentifier {
+    /// Reads an item of a covered component list.
+    init(_ item: Item) throws(SignatureError) {
+        guard case .string(let name) = item.rfc9651BareItem else {
+            throw SignatureError(.unknownComponent, "an item that is no string")
+        }
+        var parameters: [Parameter] = []
+        for (key, value) in item.rfc9651Parameters { parameters.append(try Parameter(key, value, in: name)) }
+        try self.init(name: name, parameters: parameters)
+    }
+}
+
+extension ComponentIdentifier.Parameter {
+    fileprivate init(_ key: String, _ value: RFC9651BareItem, in name: String) throws(SignatureError) {
+        switch (key, value) {
+        case ("sf", .bool(true)): self = .strict
+        case ("bs", .bool(true)): self = .bytes
+        case ("req", .bool(true)): self = .request
+        case ("tr", .bool(true)): self = .trailer
+        case ("key", .string(let key)): self = .member(key)
+        case ("name", .string(let name)): self = .queryName(name)
+        case (_, .bool(true)): self = .unknown(";\(key)")
+        default: self = .unknown(";\(key)=\(try StructuredFieldText.bareItem(value, in: name))")
+        }
+    }
+
+    fileprivate func serialized(in name: String) throws(SignatureError) -> String {
+        switch self {
+        case .strict: return ";sf"
+        case .bytes: return ";bs"
+        case .request: return ";req"
+        case .trailer: return ";tr"
+        case .unknown(let text): return text
+        case .member(let value), .queryName(let value):
+            guard let quoted = StructuredFieldText.quoted(value) else { throw SignatureError(.unknownParameter, name) }
+            if case .member = self { return ";key=" + quoted }
+            return ";name=" + quoted
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// Queries in the format of HTML forms, as RFC 9421 §2.2.8 reads and writes them.
+enum FormEncoding {
+    /// The parameters of a query without its question mark, name and value encoded anew, in their order.
+    ///
+    /// The names and values are decoded by "application/x-www-form-urlencoded parsing" of the URL Standard §5.1.
+    static func parameters(of query: Substring.UTF8View) -> [(name: String, value: String)] {
+        query.split(separator: UInt8(ascii: "&")).map { pair in
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return (encoded(decoded(parts[0])), parts.count == 2 ? encoded(decoded(parts[1])) : "")
+        }
+    }
+
+    /// Percent-encodes all but ASCII letters, digits, `*`, `-`, `.` and `_`, a space as `%20` (URL Standard §5.2).
+    static func encoded(_ bytes: [UInt8]) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        // What is no UTF-8 becomes the replacement character, as the URL Standard decodes it.
+        for byte in String(decoding: bytes, as: UTF8.self).utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: result.append(byte)
+            default: result += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// A percent sign that no two hexadecimal digits follow stays.
+    private static func decoded(_ text: Substring.UTF8View) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "+") {
+                result.append(UInt8(ascii: " "))
+            } else if byte == UInt8(ascii: "%"), let value = hexByte(rest.prefix(2)) {
+                result.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+
+    private static func hexByte(_ digits: Substring.UTF8View) -> UInt8? {
+        guard digits.count == 2 else { return nil }
+        var value: UInt8 = 0
+        for digit in digits {
+            switch digit {
+            case 0x30...0x39: value = value << 4 | (digit - 0x30)
+            case 0x41...0x46: value = value << 4 | (digit - 0x41 + 10)
+            case 0x61...0x66: value = value << 4 | (digit - 0x61 + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}

@@ -1,0 +1,214 @@
+import HTTPTypes
+
+extension SignatureContext {
+    /// The bytes that are signed (RFC 9421 §2.5).
+    ///
+    /// Throws a ``SignatureError`` if a component is not in the message, does not apply to it, or has a value that cannot be
+    /// signed. A field that is absent is an error, never an empty value.
+    public func signatureBase(for parameters: SignatureParameters) throws(SignatureError) -> [UInt8] {
+        var base = SignatureBase(context: self)
+        for component in parameters.components.identifiers { try base.append(component) }
+        base.bytes += "\"@signature-params\": ".utf8
+        base.bytes += parameters.serialized.utf8
+        return base.bytes
+    }
+}
+
+/// A signature base that grows line by line.
+private struct SignatureBase {
+    let context: SignatureContext
+    var bytes: [UInt8] = []
+    /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name occurs
+    /// twice.
+    private var queryParameters: [String: String?]?
+
+    init(context: SignatureContext) {
+        self.context = context
+        bytes.reserveCapacity(512)
+    }
+
+    mutating func append(_ component: ComponentIdentifier) throws(SignatureError) {
+        bytes += component.serialized.utf8
+        bytes += ": ".utf8
+        let start = bytes.count
+        let uses = try ParameterUse(of: component)
+        if component.name.utf8.first == UInt8(ascii: "@") {
+            try appendDerived(component, uses)
+            // Only printable characters and spaces, and no space at either end (RFC 9421 §2.2).
+            let space = UInt8(ascii: " ")
+            guard bytes[start...].allSatisfy({ (0x20...0x7E).contains($0) }), bytes[start...].first != space,
+                start == bytes.count || bytes.last != space
+            else { throw SignatureError(.invalidValue, component.serialized) }
+        } else {
+            try appendField(component, uses)
+            guard bytes[start...].allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
+                throw SignatureError(.invalidValue, component.serialized)
+            }
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    // MARK: - Derived components (RFC 9421 §2.2)
+
+    private mutating func appendDerived(_ component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) {
+        guard !uses.isOfField, (uses.queryName != nil) == (component.name == "@query-param") else {
+            throw SignatureError(.unknownParameter, component.serialized)
+        }
+        if component.name == "@status" {
+            guard case .response(let response, _) = context.message, !uses.isOfRequest else {
+                throw SignatureError(.otherMessage, component.serialized)
+            }
+            bytes += String(response.status.code).utf8
+            return
+        }
+        guard let value = try requestValue(of: component, uses, in: request(of: component, uses)) else {
+            throw SignatureError(.missing, component.serialized)
+        }
+        bytes += value.utf8
+    }
+
+    private func request(of component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) -> HTTPRequest
+    {
+        switch (context.message, uses.isOfRequest) {
+        case (.request(let request), false), (.response(_, to: let request), true): return request
+        case (.request, true), (.response, false): throw SignatureError(.otherMessage, component.serialized)
+        }
+    }
+
+    private mutating func requestValue(
+        of component: ComponentIdentifier, _ uses: ParameterUse, in request: HTTPRequest
+    ) throws(SignatureError) -> Substring? {
+        if component.name == "@method" { return request.method.rawValue[...] }
+        if component.name == "@request-target" {
+            return (request.method == .connect ? request.authority : request.path)?[...]
+        }
+        let target = RequestTarget(request)
+        switch component.name {
+        case "@authority": return target.normalizedAuthority?[...]
+        case "@scheme": return target.normalizedScheme?[...]
+        case "@path": return target.path
+        case "@query": return target.query
+        case "@target-uri":
+            guard let scheme = target.normalizedScheme, let authority = target.normalizedAuthority,
+                let path = target.path, let rest = target.pathAndQuery
+            else { return nil }
+            return "\(scheme)://\(authority)\(path)\(rest.drop { $0 != "?" })"
+        case "@query-param":
+            guard let query = target.query else { return nil }
+            return try queryParameter(uses.queryName ?? "", of: query, for: component)
+        default: throw SignatureError(.unknownComponent, component.serialized)
+        }
+    }
+
+    private mutating func queryParameter(
+        _ name: String, of query: Substring, for component: ComponentIdentifier
+    ) throws(SignatureError) -> Substring? {
+        if queryParameters == nil {
+            let pairs = FormEncoding.parameters(of: query.dropFirst().utf8).map { ($0.name, Optional($0.value)) }
+            queryParameters = Dictionary(pairs) { _, _ in nil }
+        }
+        guard let found = queryParameters?[name] else { return nil }
+        guard let value = found else { throw SignatureError(.repeatedQueryParameter, component.serialized) }
+        return value[...]
+    }
+
+    // MARK: - Fields (RFC 9421 §2.1)
+
+    private mutating func appendField(_ component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) {
+        guard let name = HTTPField.Name(component.name), name.canonicalName == component.name else {
+            throw SignatureError(.unknownComponent, component.serialized)
+        }
+        guard uses.queryName == nil else { throw SignatureError(.unknownParameter, component.serialized) }
+        let lines = try lines(of: name, component, uses)
+        if let member = uses.member {
+            guard context.structuredFieldTypes[component.name, default: .dictionary] == .dictionary else {
+                throw SignatureError(.notStructured, component.serialized)
+            }
+            bytes += try StructuredFieldParsing().strictMember(
+                member, of: lines.map(\.value), named: component.serialized)
+        } else if uses.isStrict {
+            guard let type = context.structuredFieldTypes[component.name] else {
+                throw SignatureError(.notStructured, component.serialized)
+            }
+            bytes += try StructuredFieldParsing().strictValue(
+                of: lines.map(\.value), as: type, named: component.serialized)
+        } else {
+            append(lines, asBytes: uses.isBytes)
+        }
+    }
+
+    private func lines(
+        of name: HTTPField.Name, _ component: ComponentIdentifier, _ uses: ParameterUse
+    ) throws(SignatureError) -> [HTTPField] {
+        let fields: HTTPFields?
+        var authority: String?
+        switch (context.message, uses.isOfRequest) {
+        case (.request(let request), false):
+            fields = uses.isTrailer ? context.trailerFields : request.headerFields
+            authority = request.authority
+        case (.response(let response, _), false):
+            fields = uses.isTrailer ? context.trailerFields : response.headerFields
+        case (.response(_, to: let request), true):
+            fields = uses.isTrailer ? context.requestTrailerFields : request.headerFields
+            authority = request.authority
+        case (.request, true): throw SignatureError(.otherMessage, component.serialized)
+        }
+        let lines = fields?[fields: name] ?? []
+        if !lines.isEmpty { return Array(lines) }
+        // Host is no header field where the version of HTTP has `:authority`.
+        if component.name == "host", !uses.isTrailer, let authority { return [HTTPField(name: name, value: authority)] }
+        throw SignatureError(.missing, component.serialized)
+    }
+
+    private mutating func append(_ lines: [HTTPField], asBytes: Bool) {
+        var isFirst = true
+        for line in lines {
+            if !isFirst { bytes += ", ".utf8 }
+            isFirst = false
+            line.withUnsafeBytesOfValue { buffer in
+                let value = Self.trimmed(buffer)
+                if asBytes {
+                    bytes += ":\(Base64.encoded(value)):".utf8
+                } else {
+                    bytes += value
+                }
+            }
+        }
+    }
+
+    /// Without spaces and tabs at both ends.
+    private static func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        guard let first = value.firstIndex(where: { !isBlank($0) }), let last = value.lastIndex(where: { !isBlank($0) })
+        else { return value[0..<0] }
+        return value[first...last]
+    }
+}
+
+/// The parameters of a component, checked against each other.
+private struct ParameterUse {
+    private(set) var isStrict = false
+    private(set) var isBytes = false
+    private(set) var isOfRequest = false
+    private(set) var isTrailer = false
+    private(set) var member: String?
+    private(set) var queryName: String?
+
+    /// Whether there is a parameter that only fields have.
+    var isOfField: Bool { isStrict || isBytes || isTrailer || member != nil }
+
+    init(of component: ComponentIdentifier) throws(SignatureError) {
+        for parameter in component.parameters {
+            switch parameter {
+            case .strict: isStrict = true
+            case .bytes: isBytes = true
+            case .request: isOfRequest = true
+            case .trailer: isTrailer = true
+            case .member(let key): member = key
+            case .queryName(let name): queryName = name
+            case .unknown: throw SignatureError(.unknownParameter, component.serialized)
+            }
+        }
+        if isBytes, isStrict || member != nil { throw SignatureError(.incompatibleParameters, component.serialized) }
+    }
+}

@@ -1,0 +1,46 @@
+public import HTTPTypes
+
+/// The message that a signature covers, and what else its components are derived from (RFC 9421 §1.1, "signature context").
+///
+/// The request's `scheme` and `authority` must be those that the client used: a server behind a proxy sets the public ones before
+/// it makes a context. Its `path` must be the bytes that were sent, with the query.
+public struct SignatureContext: Sendable {
+    /// The message that is signed.
+    public enum Message: Sendable {
+        /// A request.
+        case request(HTTPRequest)
+        /// A response, and the request that it belongs to.
+        case response(HTTPResponse, to: HTTPRequest)
+    }
+
+    /// The message that is signed.
+    public let message: Message
+    /// The trailer section of the message. `nil` if it has not been received, or there is none.
+    public var trailerFields: HTTPFields?
+    /// The trailer section of the request that a signed response belongs to.
+    public var requestTrailerFields: HTTPFields?
+    /// The types of the structured fields that ``ComponentIdentifier/strict`` may name, by the fields' names in lower case.
+    public var structuredFieldTypes = StructuredFieldType.registered
+
+    /// A context for a request.
+    public init(_ request: HTTPRequest, trailerFields: HTTPFields? = nil) {
+        message = .request(request)
+        self.trailerFields = trailerFields
+    }
+
+    /// A context for a response, whose signature may also cover components of its request.
+    public init(_ response: HTTPResponse, to request: HTTPRequest, trailerFields: HTTPFields? = nil) {
+        message = .response(response, to: request)
+        self.trailerFields = trailerFields
+    }
+}
+
+extension StructuredFieldType {
+    /// The types of fields that RFCs define as structured.
+    public static let registered: [String: StructuredFieldType] = [
+        "accept-signature": .dictionary, "cache-status": .list, "cdn-cache-control": .dictionary, "client-cert": .item,
+        "client-cert-chain": .list, "content-digest": .dictionary, "priority": .dictionary, "proxy-status": .list,
+        "repr-digest": .dictionary, "signature": .dictionary, "signature-input": .dictionary,
+        "want-content-digest": .dictionary, "want-repr-digest": .dictionary,
+    ]
+}

@@ -1,0 +1,100 @@
+public import HTTPTypes
+
+/// A message in the text form of HTTP/1.1 (RFC 9112 §2.1), as a file or a tool's output has it.
+///
+/// For tools and tests that sign or verify a message outside a connection. Lines end in CRLF or LF. The body is what follows the
+/// empty line; a transfer coding is not undone.
+public struct MessageText: Sendable {
+    /// The request line or the status line.
+    public enum Start: Sendable, Hashable {
+        /// A method and a request target.
+        case request(HTTPRequest.Method, target: String)
+        /// A status.
+        case response(HTTPResponse.Status)
+    }
+
+    /// The request line or the status line.
+    public let start: Start
+    /// The header fields, with folded lines unfolded (RFC 9112 §5.2).
+    public let headerFields: HTTPFields
+    /// The body.
+    public let body: [UInt8]
+
+    /// Throws a ``SignatureError`` if the text is no message.
+    public init(_ bytes: some Collection<UInt8>) throws(SignatureError) {
+        var rest = Array(bytes)[...]
+        start = try Self.start(of: Self.line(of: &rest))
+        var lines: [[UInt8]] = []
+        while !rest.isEmpty {
+            let line = Self.line(of: &rest)
+            if line.isEmpty { break }
+            guard let last = lines.indices.last, Self.isBlank(line[line.startIndex]) else {
+                lines.append(Array(line))
+                continue
+            }
+            // An obsolete line folding, with the whitespace around it, is one space.
+            lines[last] = Array(Self.trimmed(lines[last][...])) + [0x20] + Self.trimmed(line)
+        }
+        var fields = HTTPFields()
+        for line in lines { fields.append(try Self.field(of: line)) }
+        headerFields = fields
+        body = Array(rest)
+    }
+
+    /// The request, with the authority that `Host` names. `nil` if the message is a response.
+    ///
+    /// - Parameter scheme: `https` by default, which the text does not have.
+    public func request(scheme: String = "https") -> HTTPRequest? {
+        guard case .request(let method, let target) = start else { return nil }
+        var fields = headerFields
+        let host = fields[Self.host]
+        fields[Self.host] = nil
+        let isConnect = method == .connect
+        return HTTPRequest(
+            method: method, scheme: scheme, authority: isConnect ? target : host, path: isConnect ? nil : target,
+            headerFields: fields)
+    }
+
+    /// The response. `nil` if the message is a request.
+    public var response: HTTPResponse? {
+        guard case .response(let status) = start else { return nil }
+        return HTTPResponse(status: status, headerFields: headerFields)
+    }
+
+    private static let host = HTTPField.Name("Host", known: ())
+
+    private static func start(of line: ArraySlice<UInt8>) throws(SignatureError) -> Start {
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
+        if words.count > 1, words[0].hasPrefix("HTTP/"), let code = Int(words[1]), (100...999).contains(code) {
+            return .response(HTTPResponse.Status(code: code))
+        }
+        guard words.count == 3, words[2].hasPrefix("HTTP/"), let method = HTTPRequest.Method(String(words[0])) else {
+            throw SignatureError(.invalidValue, "the first line")
+        }
+        return .request(method, target: String(words[1]))
+    }
+
+    private static func field(of line: [UInt8]) throws(SignatureError) -> HTTPField {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+            let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+        else { throw SignatureError(.invalidValue, "a header field's name") }
+        let value = Array(trimmed(line[colon...].dropFirst()))
+        guard HTTPField.isValidValue(value) else { throw SignatureError(.invalidValue, name.canonicalName) }
+        return HTTPField(name: name, value: value)
+    }
+
+    private static func line(of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+        let line = rest[..<end]
+        rest = rest[end...].dropFirst()
+        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let start = bytes.drop(while: isBlank)
+        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return [] }
+        return start[...last]
+    }
+}

@@ -1,0 +1,33 @@
+import RawStructuredFieldValues
+
+/// The components that a signature covers, in their order, each once (RFC 9421 §2).
+///
+/// A client that signs many requests makes the value once; it is serialised then.
+public struct CoveredComponents: Sendable, Hashable {
+    /// The identifiers in their order.
+    public let identifiers: [ComponentIdentifier]
+    /// The list as it stands in `Signature-Input`, with its parentheses.
+    let serialized: String
+
+    /// Throws a ``SignatureError`` if a component occurs twice, or is the signature's own parameters.
+    public init(_ identifiers: [ComponentIdentifier]) throws(SignatureError) {
+        for (index, identifier) in identifiers.enumerated() {
+            if identifier.name == "@signature-params" { throw SignatureError(.unknownComponent, identifier.serialized) }
+            if identifiers[..<index].contains(identifier) {
+                throw SignatureError(.duplicateComponent, identifier.serialized)
+            }
+        }
+        self.identifiers = identifiers
+        serialized = "(" + identifiers.map(\.serialized).joined(separator: " ") + ")"
+    }
+
+    /// Reads the list of a member of `Signature-Input` or `Accept-Signature`.
+    init(_ list: BareInnerList) throws(SignatureError) {
+        var identifiers: [ComponentIdentifier] = []
+        for item in list { identifiers.append(try ComponentIdentifier(item)) }
+        try self.init(identifiers)
+    }
+
+    /// Whether a component is covered.
+    public func contains(_ identifier: ComponentIdentifier) -> Bool { identifiers.contains(identifier) }
+}

@@ -1,0 +1,86 @@
+public import HTTPTypes
+import RawStructuredFieldValues
+
+/// One signature of a message, under its label (RFC 9421 §4).
+public struct LabelledSignature: Sendable, Hashable {
+    /// The label, which is unique in the message.
+    public let label: String
+    /// What the signature covers and says of itself.
+    public let parameters: SignatureParameters
+    /// The signature.
+    public let signature: [UInt8]
+
+    /// Throws a ``SignatureError`` if the label is not the key of a structured field.
+    public init(label: String, parameters: SignatureParameters, signature: [UInt8]) throws(SignatureError) {
+        guard StructuredFieldText.isKey(label) else { throw SignatureError(.invalidValue, "label") }
+        (self.label, self.parameters, self.signature) = (label, parameters, signature)
+    }
+}
+
+/// The greatest sizes of signatures' header fields. Larger fields are refused before they are parsed.
+public struct SignatureLimits: Sendable, Hashable {
+    /// The greatest number of bytes of each of the fields `Signature-Input` and `Signature`. By default 8 KiB.
+    public var maximumBytes = 8_192
+    /// The greatest number of signatures of a message. By default 8.
+    public var maximumSignatures = 8
+    /// The greatest number of components that a signature covers. By default 64.
+    public var maximumComponents = 64
+
+    /// The limits by default.
+    public init() {}
+}
+
+extension HTTPFields {
+    /// The signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
+    ///
+    /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if one is malformed or too
+    /// large, if a label occurs twice, or if one is in only one of the fields.
+    public func signatures(within limits: SignatureLimits = SignatureLimits()) throws(SignatureError)
+        -> [LabelledSignature]
+    {
+        let inputs = try members(of: .signatureInput, within: limits)
+        let values = try members(of: .signature, within: limits)
+        guard inputs.count == values.count else { throw SignatureError(.mismatchedLabels, "a label") }
+        var signatures: [LabelledSignature] = []
+        for (label, input) in inputs {
+            guard let value = values[label] else { throw SignatureError(.mismatchedLabels, label) }
+            guard case .innerList(let list) = input, case .item(let item) = value,
+                case .undecodedByteSequence(let text) = item.rfc9651BareItem, let bytes = Base64.decoded(text)
+            else { throw SignatureError(.notStructured, label) }
+            guard list.bareInnerList.count <= limits.maximumComponents else { throw SignatureError(.tooLarge, label) }
+            signatures.append(
+                try LabelledSignature(label: label, parameters: SignatureParameters(list), signature: bytes))
+        }
+        return signatures
+    }
+
+    /// Adds a signature to those that the message has. The label must be a new one.
+    public mutating func append(_ signature: LabelledSignature) {
+        append(HTTPField(name: .signatureInput, value: "\(signature.label)=\(signature.parameters.serialized)"))
+        append(HTTPField(name: .signature, value: "\(signature.label)=:\(Base64.encoded(signature.signature)):"))
+    }
+
+    func members(
+        of name: HTTPField.Name, within limits: SignatureLimits
+    ) throws(SignatureError) -> OrderedMap<String, ItemOrInnerList> {
+        let parsing = StructuredFieldParsing(
+            maximumBytes: limits.maximumBytes, maximumMembers: limits.maximumSignatures,
+            maximumParameters: limits.maximumSignatures * (limits.maximumComponents * 4 + 16))
+        return try parsing.dictionary(self[values: name], named: name.canonicalName)
+    }
+}
+
+extension HTTPField.Name {
+    /// `Signature-Input` (RFC 9421 §4.1).
+    public static let signatureInput = HTTPField.Name("Signature-Input", known: ())
+    /// `Signature` (RFC 9421 §4.2).
+    public static let signature = HTTPField.Name("Signature", known: ())
+    /// `Accept-Signature` (RFC 9421 §5.1).
+    public static let acceptSignature = HTTPField.Name("Accept-Signature", known: ())
+
+    /// For names that are tokens by their spelling.
+    init(_ text: String, known: Void) {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is the name of a header field") }
+        self = name
+    }
+}

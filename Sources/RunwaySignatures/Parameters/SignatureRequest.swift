@@ -1,0 +1,86 @@
+public import HTTPTypes
+import RawStructuredFieldValues
+
+/// A signature that the sender of `Accept-Signature` wants on the next message (RFC 9421 §5).
+public struct SignatureRequest: Sendable, Hashable {
+    /// The label that the signature must have.
+    public let label: String
+    /// The components that it must cover.
+    public let components: CoveredComponents
+    /// Whether it must say when it was made.
+    public var wantsCreated: Bool
+    /// Whether it must say when it expires.
+    public var wantsExpires: Bool
+    /// The nonce that it must have.
+    public var nonce: String?
+    /// The algorithm that must be used. `nil` also if the field names one that is not known and ``namesUnknownAlgorithm`` is
+    /// `true`.
+    public var algorithm: SignatureAlgorithm?
+    /// Whether the field names an algorithm that is not known, so that the request cannot be met.
+    public let namesUnknownAlgorithm: Bool
+    /// The key that must be used.
+    public var keyID: String?
+    /// The tag that it must have.
+    public var tag: String?
+
+    /// Throws a ``SignatureError`` if the label is not the key of a structured field.
+    public init(
+        label: String, components: CoveredComponents, wantsCreated: Bool = true, wantsExpires: Bool = false,
+        nonce: String? = nil, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil, tag: String? = nil
+    ) throws(SignatureError) {
+        guard StructuredFieldText.isKey(label) else { throw SignatureError(.invalidValue, "label") }
+        self.label = label
+        self.components = components
+        (self.wantsCreated, self.wantsExpires, self.nonce) = (wantsCreated, wantsExpires, nonce)
+        (self.algorithm, self.keyID, self.tag) = (algorithm, keyID, tag)
+        namesUnknownAlgorithm = false
+    }
+
+    fileprivate init(label: String, _ list: InnerList) throws(SignatureError) {
+        let values = list.rfc9651Parameters
+        self.label = label
+        components = try CoveredComponents(list.bareInnerList)
+        wantsCreated = values["created"] != nil
+        wantsExpires = values["expires"] != nil
+        nonce = try values.string("nonce")
+        keyID = try values.string("keyid")
+        tag = try values.string("tag")
+        let name = try values.string("alg")
+        algorithm = name.flatMap(SignatureAlgorithm.init(name:))
+        namesUnknownAlgorithm = name != nil && algorithm == nil
+    }
+
+    /// The member of the field, with its label. Throws a ``SignatureError`` if a string has other characters than printable ASCII.
+    fileprivate func serialized() throws(SignatureError) -> String {
+        var text = "\(label)=\(components.serialized)"
+        if wantsCreated { text += ";created" }
+        if wantsExpires { text += ";expires" }
+        for (name, value) in [("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)] {
+            guard let value else { continue }
+            guard let quoted = StructuredFieldText.quoted(value) else { throw SignatureError(.invalidValue, name) }
+            text += ";\(name)=\(quoted)"
+        }
+        return text
+    }
+}
+
+extension HTTPFields {
+    /// The signatures that the sender of the message wants on the next one (RFC 9421 §5.1). Throws a ``SignatureError`` if the
+    /// field is malformed or too large.
+    public func signatureRequests(
+        within limits: SignatureLimits = SignatureLimits()
+    ) throws(SignatureError) -> [SignatureRequest] {
+        var requests: [SignatureRequest] = []
+        for (label, member) in try members(of: .acceptSignature, within: limits) {
+            guard case .innerList(let list) = member else { throw SignatureError(.notStructured, label) }
+            guard list.bareInnerList.count <= limits.maximumComponents else { throw SignatureError(.tooLarge, label) }
+            requests.append(try SignatureRequest(label: label, list))
+        }
+        return requests
+    }
+
+    /// Asks for a signature on the next message. Throws a ``SignatureError`` if a string has other characters than printable ASCII.
+    public mutating func append(_ request: SignatureRequest) throws(SignatureError) {
+        append(HTTPField(name: .acceptSignature, value: try request.serialized()))
+    }
+}

@@ -1,0 +1,17 @@
+extension SignatureContext {
+    /// Signs the message. Append the result to its header fields.
+    ///
+    /// ```swift
+    /// let parameters = try SignatureParameters(components: covered, created: now, nonce: nonce, keyID: "device-7", tag: "app")
+    /// request.headerFields.append(try await SignatureContext(request).signature(parameters, label: "sig1", by: key))
+    /// ```
+    ///
+    /// Throws a ``SignatureError`` if the base cannot be made, and what the signer throws.
+    public func signature(
+        _ parameters: SignatureParameters, label: String = "sig1", by signer: some MessageSigner
+    ) async throws -> LabelledSignature {
+        let base = try signatureBase(for: parameters)
+        return try LabelledSignature(
+            label: label, parameters: parameters, signature: try await signer.signature(of: base))
+    }
+}
