@@ -34,6 +34,10 @@ public struct SignatureError: Error, Hashable, Sendable, CustomStringConvertible
         public static let tooLarge = Reason(text: "exceeds a limit")
         /// A label is in only one of `Signature-Input` and `Signature` (RFC 9421 §4).
         public static let mismatchedLabels = Reason(text: "is in only one of the two fields of a signature")
+        /// A digest is not that of the body, or has not the length of its algorithm (RFC 9530).
+        public static let mismatchedDigest = Reason(text: "is not the digest of the body")
+        /// A field names only digest algorithms that are not known, or that RFC 9530 deprecates.
+        public static let unknownDigest = Reason(text: "has no digest of a known algorithm")
         /// The key is malformed, too short, or not one of the algorithm.
         public static let invalidKey = Reason(text: "is not a key of this algorithm")
     }

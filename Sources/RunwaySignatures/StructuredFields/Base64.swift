@@ -4,10 +4,13 @@ import Foundation
 enum Base64 {
     static func encoded(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
 
-    /// Returns `nil` if the text is no Base64. Padding may be absent, as RFC 9651 §4.2.7 recommends.
+    /// Returns `nil` if the text is no Base64. Padding may be absent, as RFC 9651 §4.2.7 recommends, but not be too long.
     static func decoded(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.count % 4
-        let padded = digits == 0 || text.hasSuffix("=") ? text : text + String(repeating: "=", count: 4 - digits)
-        return Data(base64Encoded: padded).map(Array.init)
+        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }.count
+        let padding = [0: 0, 2: 2, 3: 1][digits % 4]
+        let found = text.utf8.count - digits
+        guard let padding, found == 0 || found == padding else { return nil }
+        return Data(base64Encoded: text.utf8.count == digits ? text + String(repeating: "=", count: padding) : text)
+            .map(Array.init)
     }
 }

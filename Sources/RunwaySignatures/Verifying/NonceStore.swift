@@ -1,0 +1,39 @@
+/// A nonce of a signature that was found to be valid.
+public struct Nonce: Sendable, Hashable {
+    /// The value of the parameter `nonce`.
+    public let value: String
+    /// The identifier of the key. Two keys may use the same nonce.
+    public let keyID: String
+    /// When the signature was made.
+    public let created: UnixTime
+    /// The last moment at which the signature is accepted: the nonce must be remembered until then.
+    public let expires: UnixTime
+
+    /// A nonce.
+    public init(value: String, keyID: String, created: UnixTime, expires: UnixTime) {
+        (self.value, self.keyID, self.created, self.expires) = (value, keyID, created, expires)
+    }
+}
+
+/// What became of a claim to a nonce.
+public enum NonceClaim: Sendable, Hashable {
+    /// It was not used before, and is from now on.
+    case claimed
+    /// It was used before.
+    case replayed
+    /// There is no room to remember it.
+    case full
+    /// The signature was made before the memory began, or has expired: nothing can tell whether its nonce was used.
+    case beforeMemory
+}
+
+/// Remembers the nonces that were used.
+///
+/// ``NonceMemory`` does in memory, for one server. Servers that share keys need a store that they share, or clients that always
+/// reach the same server: otherwise a request can be replayed once at each. Implement the protocol over a database that can insert
+/// if absent.
+public protocol NonceStore: Sendable {
+    /// Claims a nonce atomically: of several claims to the same nonce of a key, one is ``NonceClaim/claimed``. If it throws, the
+    /// signature is refused.
+    func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim
+}

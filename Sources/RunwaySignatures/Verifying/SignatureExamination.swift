@@ -1,0 +1,152 @@
+import HTTPTypes
+
+/// The decision whether a signature is accepted, without waiting for anything: first what needs no key, then what does.
+struct SignatureExamination: Sendable {
+    let signature: LabelledSignature
+    let keyID: String
+    let created: UnixTime
+    let nonce: String?
+    let base: [UInt8]
+    let digest: BodyDigest?
+    private let policy: VerificationPolicy
+    private let now: UnixTime
+
+    /// Examines all but the key and the signature's value.
+    init(
+        _ context: SignatureContext, hasBody: Bool, policy: VerificationPolicy, at now: UnixTime
+    ) throws(SignatureRefusal) {
+        (self.policy, self.now) = (policy, now)
+        signature = try Self.signature(in: context.headerFields, policy, now)
+        let parameters = signature.parameters
+        (keyID, created) = try Self.identity(of: parameters, policy, now)
+        nonce = try Self.nonce(of: parameters, policy, now)
+        try Self.checkTime(of: parameters, created: created, policy, now)
+        let digest = hasBody && policy.coversBody ? [ComponentIdentifier.contentDigest] : []
+        let missing = policy.missing(from: parameters.components, besides: digest)
+        guard missing.isEmpty, !parameters.components.identifiers.isEmpty else {
+            let names = missing.map(\.serialized).joined(separator: ", ")
+            throw SignatureRefusal(
+                .coverage, "the signature does not cover \(names.isEmpty ? "anything" : names)", at: now)
+        }
+        do {
+            base = try context.signatureBase(for: parameters)
+            let covers = parameters.components.identifiers.contains { $0.name == "content-digest" && $0.isOfHeader }
+            self.digest = covers ? try BodyDigest(.contentDigest, in: context.headerFields) : nil
+        } catch {
+            throw SignatureRefusal(.components, error.description, at: now)
+        }
+    }
+
+    /// Verifies the signature with the key that was found. Without one, the same work is done with another key.
+    func verify(with record: KeyRecord?, orElse decoy: VerificationKey) throws(SignatureRefusal) -> VerifiedSignature {
+        let key = record?.key ?? decoy
+        let isValid = key.isValid(signature.signature, of: base)
+        guard let record else { throw refusal(.unknownKey, "the key \(keyID) is unknown") }
+        let claimed = signature.parameters.algorithm
+        guard claimed == nil || claimed == key.algorithm.name, policy.algorithms.contains(key.algorithm) else {
+            throw refusal(.algorithm, "the key \(keyID) is one for \(key.algorithm)")
+        }
+        guard isValid else { throw refusal(.invalid, "the signature is not that of this message by the key \(keyID)") }
+        let isActive = record.notBefore.map { $0 <= now } ?? true && record.notAfter.map { now <= $0 } ?? true
+        guard isActive, !record.isRevoked else {
+            throw refusal(.inactiveKey, "the key \(keyID) is not accepted any more, or not yet")
+        }
+        let missing = record.requiredComponents.filter { !signature.parameters.components.contains($0) }
+        guard missing.isEmpty else {
+            let names = missing.map(\.serialized).joined(separator: ", ")
+            throw refusal(.coverage, "signatures of the key \(keyID) must cover \(names)")
+        }
+        return VerifiedSignature(
+            label: signature.label, parameters: signature.parameters, keyID: keyID, owner: record.owner, digest: digest)
+    }
+
+    /// The last moment at which the signature is accepted, until which its nonce must be remembered.
+    var lastMoment: UnixTime {
+        let aged = created + policy.maximumAge
+        guard let expires = signature.parameters.expires else { return aged }
+        return min(aged, expires + policy.clockTolerance)
+    }
+
+    private func refusal(_ reason: SignatureRefusal.Reason, _ detail: String) -> SignatureRefusal {
+        SignatureRefusal(reason, detail, at: now, base: base)
+    }
+}
+
+extension SignatureExamination {
+    private static func signature(
+        in fields: HTTPFields, _ policy: VerificationPolicy, _ now: UnixTime
+    ) throws(SignatureRefusal) -> LabelledSignature {
+        let signatures: [LabelledSignature]
+        do {
+            signatures = try fields.signatures(within: policy.limits)
+        } catch {
+            throw SignatureRefusal(.malformed, error.description, at: now)
+        }
+        if signatures.isEmpty { throw SignatureRefusal(.unsigned, "the message has no signature", at: now) }
+        let tagged = signatures.filter { $0.parameters.tag == policy.tag }
+        guard let signature = tagged.first, tagged.count == 1 else {
+            throw SignatureRefusal(
+                .noSignatureWithTag, "\(tagged.count) signatures have the tag \(policy.tag)", at: now)
+        }
+        return signature
+    }
+
+    private static func identity(
+        of parameters: SignatureParameters, _ policy: VerificationPolicy, _ now: UnixTime
+    ) throws(SignatureRefusal) -> (keyID: String, created: UnixTime) {
+        guard let keyID = parameters.keyID, let created = parameters.created else {
+            throw SignatureRefusal(.parameters, "keyid or created is absent", at: now)
+        }
+        guard !keyID.isEmpty, keyID.utf8.count <= policy.maximumIdentifierBytes else {
+            throw SignatureRefusal(.parameters, "keyid is empty or too long", at: now)
+        }
+        return (keyID, created)
+    }
+
+    private static func nonce(
+        of parameters: SignatureParameters, _ policy: VerificationPolicy, _ now: UnixTime
+    ) throws(SignatureRefusal) -> String? {
+        switch policy.nonces {
+        case .unchecked: return nil
+        case .equal(let expected):
+            guard parameters.nonce == expected else {
+                throw SignatureRefusal(.parameters, "nonce is not the expected one", at: now)
+            }
+            return nil
+        case .once:
+            guard let nonce = parameters.nonce, !nonce.isEmpty, nonce.utf8.count <= policy.maximumIdentifierBytes else {
+                throw SignatureRefusal(.parameters, "nonce is absent, empty or too long", at: now)
+            }
+            return nonce
+        }
+    }
+
+    private static func checkTime(
+        of parameters: SignatureParameters, created: UnixTime, _ policy: VerificationPolicy, _ now: UnixTime
+    ) throws(SignatureRefusal) {
+        if created > now + policy.clockTolerance {
+            throw SignatureRefusal(.inFuture, "created is in the future", at: now)
+        }
+        if created + policy.maximumAge < now { throw SignatureRefusal(.tooOld, "created is too long ago", at: now) }
+        guard let expires = parameters.expires else { return }
+        if expires + policy.clockTolerance < now {
+            throw SignatureRefusal(.tooOld, "the signature has expired", at: now)
+        }
+        if expires < created { throw SignatureRefusal(.parameters, "expires is before created", at: now) }
+    }
+}
+
+extension SignatureContext {
+    /// The header fields of the message that is signed.
+    var headerFields: HTTPFields {
+        switch message {
+        case .request(let request): request.headerFields
+        case .response(let response, _): response.headerFields
+        }
+    }
+}
+
+extension ComponentIdentifier {
+    /// Whether a field is one of the header section of the message itself.
+    fileprivate var isOfHeader: Bool { !parameters.contains(.request) && !parameters.contains(.trailer) }
+}

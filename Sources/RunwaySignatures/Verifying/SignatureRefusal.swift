@@ -1,0 +1,65 @@
+/// Why a signature was refused.
+public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of a refusal. Later versions can add kinds.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        /// A stable name for logs and metrics.
+        public let name: String
+
+        /// The message has no signature.
+        public static let unsigned = Reason(name: "unsigned")
+        /// The fields of the signatures are malformed or too large.
+        public static let malformed = Reason(name: "malformed")
+        /// No signature has the tag of the policy, or several have.
+        public static let noSignatureWithTag = Reason(name: "noSignatureWithTag")
+        /// `created`, `keyid` or `nonce` is absent or too long, or the nonce is not the expected one.
+        public static let parameters = Reason(name: "parameters")
+        /// The signature leaves out components that it must cover.
+        public static let coverage = Reason(name: "coverage")
+        /// A covered component is not in the message, or cannot be signed.
+        public static let components = Reason(name: "components")
+        /// The signature was made too long ago, or has expired. The refusal's time lets the signer correct its clock.
+        public static let tooOld = Reason(name: "tooOld")
+        /// The signature was made in the future. The refusal's time lets the signer correct its clock.
+        public static let inFuture = Reason(name: "inFuture")
+        /// The key is unknown.
+        public static let unknownKey = Reason(name: "unknownKey")
+        /// The key is revoked, or outside the time in which it is accepted.
+        public static let inactiveKey = Reason(name: "inactiveKey")
+        /// The signature names another algorithm than the key has, or the policy does not accept it.
+        public static let algorithm = Reason(name: "algorithm")
+        /// The signature is not that of the message by the key.
+        public static let invalid = Reason(name: "invalid")
+        /// The body is not the one whose digest is signed.
+        public static let body = Reason(name: "body")
+        /// The nonce has been used.
+        public static let replayed = Reason(name: "replayed")
+        /// Nothing can tell whether the nonce has been used: the memory is full, or began after the signature was made.
+        public static let nonceUnknown = Reason(name: "nonceUnknown")
+        /// The key directory or the nonce store has failed.
+        public static let store = Reason(name: "store")
+
+        /// The stable name.
+        public var description: String { name }
+    }
+
+    /// The kind of the refusal.
+    public let reason: Reason
+    /// A sentence for a developer, without a secret. An attacker learns from it what to try next: show it where development is on.
+    public let detail: String
+    /// The verifier's time.
+    public let time: UnixTime
+    /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For developers, too.
+    public let base: [UInt8]?
+
+    init(_ reason: Reason, _ detail: String, at time: UnixTime, base: [UInt8]? = nil) {
+        (self.reason, self.detail, self.time, self.base) = (reason, detail, time, base)
+    }
+
+    /// The reason as anyone may see it: the same for everything that has to do with the key and the signature's value.
+    public var disclosedReason: Reason {
+        [.unknownKey, .inactiveKey, .algorithm].contains(reason) ? .invalid : reason
+    }
+
+    /// The reason and the detail.
+    public var description: String { "\(reason): \(detail)" }
+}

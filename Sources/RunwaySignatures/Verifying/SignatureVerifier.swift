@@ -1,0 +1,99 @@
+import Crypto
+public import Foundation
+
+/// Verifies the signatures of messages by one policy.
+///
+/// ```swift
+/// let verifier = SignatureVerifier(policy: VerificationPolicy(tag: "app"), keys: keys, nonces: NonceMemory(startedAt: now))
+/// let signature = try await verifier.verify(SignatureContext(request), hasBody: true, at: now)
+/// ```
+///
+/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. The verifier does the same
+/// work whether a key is known or not.
+public struct SignatureVerifier: Sendable {
+    /// What a signature must have.
+    public let policy: VerificationPolicy
+    private let keys: any KeyDirectory
+    private let nonces: any NonceStore
+    private let decoy: VerificationKey
+
+    /// - Parameters:
+    ///   - policy: What a signature must have.
+    ///   - keys: Where keys are found.
+    ///   - nonces: Where used nonces are remembered.
+    ///   - decoy: A key that nobody has, with which signatures of unknown keys are verified, so that the time it takes does not
+    /// show whether a key is known. By default a random one for `hmac-sha256`; pass one of the algorithm that your keys have.
+    public init(
+        policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore, decoy: VerificationKey? = nil
+    ) {
+        (self.policy, self.keys, self.nonces) = (policy, keys, nonces)
+        self.decoy = decoy ?? VerificationKey(.hmacSHA256, .hmac(SymmetricKey(size: .bits256)))
+    }
+
+    /// Verifies the signature of a message. Throws a ``SignatureRefusal``.
+    ///
+    /// The body is not part of it: verify ``VerifiedSignature/digest`` while the body is read, or call
+    /// ``VerifiedSignature/verifyBody(_:at:)``.
+    ///
+    /// - Parameter hasBody: Whether the message has a body, whose digest must then be covered.
+    public func verify(
+        _ context: SignatureContext, hasBody: Bool, at now: UnixTime
+    ) async throws(SignatureRefusal) -> VerifiedSignature {
+        let examination = try SignatureExamination(context, hasBody: hasBody, policy: policy, at: now)
+        let record: KeyRecord?
+        do {
+            record = try await keys.record(forKeyID: examination.keyID)
+        } catch {
+            throw SignatureRefusal(.store, "the key directory has failed", at: now)
+        }
+        let verified = try examination.verify(with: record, orElse: decoy)
+        if let nonce = examination.nonce { try await claim(nonce, of: examination, at: now) }
+        return verified
+    }
+
+    private func claim(_ nonce: String, of examination: SignatureExamination, at now: UnixTime)
+        async throws(SignatureRefusal)
+    {
+        let claim: NonceClaim
+        do {
+            claim = try await nonces.claim(
+                Nonce(
+                    value: nonce, keyID: examination.keyID, created: examination.created,
+                    expires: examination.lastMoment),
+                at: now)
+        } catch {
+            throw SignatureRefusal(.store, "the nonce store has failed", at: now)
+        }
+        switch claim {
+        case .claimed: return
+        case .replayed: throw SignatureRefusal(.replayed, "the nonce has been used", at: now)
+        case .full: throw SignatureRefusal(.nonceUnknown, "the nonce memory is full", at: now)
+        case .beforeMemory:
+            throw SignatureRefusal(.nonceUnknown, "the signature is older than the nonce memory", at: now)
+        }
+    }
+}
+
+/// A signature that was accepted.
+public struct VerifiedSignature: Sendable, Hashable {
+    /// The label.
+    public let label: String
+    /// What the signature covers and says of itself.
+    public let parameters: SignatureParameters
+    /// The identifier of the key.
+    public let keyID: String
+    /// Whom the key identifies.
+    public let owner: String
+    /// The signed digest of the body. `nil` if the signature does not cover `content-digest`.
+    public let digest: BodyDigest?
+
+    /// Verifies a whole body. Throws a ``SignatureRefusal`` if it is not the one whose digest is signed.
+    public func verifyBody(_ body: some DataProtocol, at now: UnixTime) throws(SignatureRefusal) {
+        guard let digest else { return }
+        do {
+            try digest.verify(BodyDigest(of: body, by: digest.algorithms))
+        } catch {
+            throw SignatureRefusal(.body, error.description, at: now)
+        }
+    }
+}
