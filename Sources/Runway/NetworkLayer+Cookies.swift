@@ -5,6 +5,14 @@ extension NetworkLayer {
         return cookieJars.withJar(of: cookieOwner(service)) { $0.cookies(at: date) }
     }
 
+    /// Stores cookies that another process stored before, for the account that is signed in now.
+    package func restore(_ cookies: [Cookie], of service: any APIService.Type) {
+        let date = clock.date
+        cookieJars.withJar(of: cookieOwner(service)) { jar in
+            for cookie in cookies { jar.restore(cookie, at: date) }
+        }
+    }
+
     /// Removes the stored cookies of a service, for the account that is signed in to it now.
     public func removeCookies(of service: any APIService.Type) {
         cookieJars.withJar(of: cookieOwner(service)) { $0.removeAll() }

@@ -4,6 +4,8 @@ import Foundation
 /// The command line: one call against any server, any client's calls through a proxy, the demo's backend, the demo itself.
 @main
 struct RunwayTool: AsyncParsableCommand {
+    static let version = "0.1.0"
+
     static let configuration = CommandConfiguration(
         commandName: "runway",
         abstract: "Make calls through Runway's network layer, and see what it decided.",
@@ -37,7 +39,7 @@ struct RunwayTool: AsyncParsableCommand {
               zsh   a file named _runway in a folder of fpath
               fish  ~/.config/fish/completions/runway.fish
             """,
-        version: "0.1.0",
+        version: version,
         subcommands: [CallCommand.self, ProbeCommand.self, ProxyCommand.self, DemoCommand.self, ServeCommand.self])
 
     static func main() async {

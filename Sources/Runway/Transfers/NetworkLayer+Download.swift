@@ -43,31 +43,56 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
-            guard file.isFileURL else {
-                throw NetworkError(.invalidParameters, in: .preparing, "The destination is not a file URL.")
-            }
+            try Self.checkDestination(file)
             let endpoint = try prepared(endpoint)
-            var request = try assemble(endpoint, delivery: .streamed, in: flight)
-            guard !request.head.headerFields.contains(.range), !request.head.headerFields.contains(.ifRange) else {
-                throw NetworkError(
-                    .invalidParameters, in: .assembling,
-                    "The endpoint sets a Range or If-Range field. A download sets them itself.")
-            }
-            // A range is counted in the bytes of the coded body, which may be coded otherwise the next time.
-            request.head.headerFields[.acceptEncoding] = "identity"
-            let partial: PartialFile
-            do throws(FileError) { partial = try await .open(for: file.path) } catch {
-                throw NetworkError(error, in: .saving)
-            }
-            let download = Download(
-                request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),
-                progress: ProgressReporter(progress, clock), network: self)
-            let saved = try await download.run(upTo: max(0, maximumByteCount))
-            flight.finish(.succeeded)
-            return saved
+            let request = try assemble(endpoint, delivery: .streamed, in: flight)
+            return try await download(request, to: file, upTo: maximumByteCount, progress, in: flight)
         } catch {
             throw flight.finish(failing: error)
         }
+    }
+
+    /// Makes one call with a request that no endpoint describes, and saves the body of its response, as ``download(_:to:upTo:options:progress:)``.
+    package func download<Service: APIService>(
+        _ request: Request, with service: Service.Type, to file: URL, progress: TransferProgress.Report? = nil
+    ) async throws(NetworkError) -> DownloadedFile {
+        let flight = makeExchange(with: service, CallOptions(cache: .off, retry: .standard))
+        do throws(NetworkError) {
+            try Self.checkDestination(file)
+            return try await download(request, to: file, upTo: Int(clamping: Int64(64) << 30), progress, in: flight)
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+
+    private static func checkDestination(_ file: URL) throws(NetworkError) {
+        guard file.isFileURL else {
+            throw NetworkError(.invalidParameters, in: .preparing, "The destination is not a file URL.")
+        }
+    }
+
+    private func download(
+        _ request: Request, to file: URL, upTo maximumByteCount: Int, _ progress: TransferProgress.Report?,
+        in flight: Flight
+    ) async throws(NetworkError) -> DownloadedFile {
+        var request = request
+        guard !request.head.headerFields.contains(.range), !request.head.headerFields.contains(.ifRange) else {
+            throw NetworkError(
+                .invalidParameters, in: .assembling,
+                "The request has a Range or If-Range field. A download sets them itself.")
+        }
+        // A range is counted in the bytes of the coded body, which may be coded otherwise the next time.
+        request.head.headerFields[.acceptEncoding] = "identity"
+        let partial: PartialFile
+        do throws(FileError) { partial = try await .open(for: file.path) } catch {
+            throw NetworkError(error, in: .saving)
+        }
+        let download = Download(
+            request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),
+            progress: ProgressReporter(progress, clock), network: self)
+        let saved = try await download.run(upTo: max(0, maximumByteCount))
+        flight.finish(.succeeded)
+        return saved
     }
 
     /// Removes the partial files of a download; does nothing if there are none.

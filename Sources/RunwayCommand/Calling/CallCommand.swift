@@ -3,36 +3,71 @@ import Foundation
 import HTTPTypes
 import Runway
 
-/// `runway call`: one call against any server.
+/// `runway call`: one call to any server.
 struct CallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call", abstract: "Make one call to any server, and print the response.",
-        discussion: CallHelp.discussion)
+        usage: "runway call [<method>] <url> [<items> ...] [<options>]", discussion: CallHelp.discussion)
 
-    @Argument(help: "The method: GET, POST, … in any case.")
-    var method: String
+    // Optional, so that the words can be divided after all options are read: the method may be absent.
+    @Argument(
+        help: "GET, POST, … in any case. Default: POST if there is a body, or GET.",
+        completion: .list(CallLine.knownMethods.map(\.rawValue)))
+    var method: String?
 
-    @Argument(help: "The URL, with http:// or https://. Path and query are sent as they are written.")
-    var url: String
+    @Argument(help: "The URL, or a part of it: host/path, :port/path. See above.")
+    var url: String?
 
-    @Argument(help: "Parts of the request: name==value, name=value, name:=json, name:value. See above.")
+    @Argument(help: "Parts of the request: name=value, name:value, … See above.")
     var items: [String] = []
 
     @Option(
-        help: ArgumentHelp("The body: what FILE holds, or standard input for \"-\".", valueName: "file"),
+        help: ArgumentHelp("The body: the content of FILE, or standard input for \"-\".", valueName: "file"),
         completion: .file())
     var body: String?
 
-    @Flag(help: "Send name=value items as a form instead of JSON.")
+    @Flag(name: [.short, .long], help: "Send name=value items as a form instead of JSON.")
     var form = false
+
+    @Flag(name: [.customShort("I"), .long], help: "Do not read standard input.")
+    var ignoreStdin = false
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("Name and password (Basic). Without a password, ask for it.", valueName: "user:password"))
+    var auth: String?
+
+    @Option(
+        help: ArgumentHelp("Send and store cookies and the token of the session NAME.", valueName: "name"))
+    var session: String?
 
     @Option(help: ArgumentHelp("The longest wait, for the response and for each part of it.", valueName: "seconds"))
     var timeout = 60.0
+
+    @Flag(help: "Print redirects instead of following them.")
+    var noFollow = false
+
+    @Option(
+        help: ArgumentHelp("The proxy: http:// or socks5://, or none. See above.", valueName: "url"))
+    var proxy: String?
 
     @Option(
         help: ArgumentHelp("Trust the certificate authorities in FILE (PEM), and no others.", valueName: "file"),
         completion: .file())
     var cacert: String?
+
+    @Flag(name: [.customShort("k"), .long], help: "Do not verify the certificate of the URL's host.")
+    var insecure = false
+
+    @Option(
+        help: ArgumentHelp("Send the client certificate in FILE (PEM) to the URL's host.", valueName: "file"),
+        completion: .file())
+    var cert: String?
+
+    @Option(
+        help: ArgumentHelp("The private key of --cert (PEM), if it is in a file of its own.", valueName: "file"),
+        completion: .file())
+    var key: String?
 
     @Flag(help: "Offer HTTP/1.1 alone.")
     var http1 = false
@@ -43,33 +78,49 @@ struct CallCommand: AsyncParsableCommand {
         completion: .file())
     var output: String?
 
-    @Flag(help: "Print the status and the header fields of the response before its body.")
+    @Flag(name: [.customShort("c"), .customLong("continue")], help: "Let --output continue an interrupted download.")
+    var continues = false
+
+    @Flag(name: [.customShort("i"), .long], help: "Print the head of the response before its body.")
     var headers = false
 
-    @Flag(name: [.short, .long], help: "Show the flight record on standard error.")
+    @Flag(name: [.short, .long], help: "Show both heads and the flight record on standard error.")
     var verbose = false
 
-    @Flag(help: "Print one JSON object for programs: request, response, flight, error.")
+    @Flag(help: "Print one JSON object: request, response, flight, error.")
     var json = false
 
-    @Flag(help: "Print the curl command of every request that was sent, instead of the response.")
+    @Flag(help: "Print the request, and send nothing.")
+    var offline = false
+
+    @Flag(help: "Print a curl command for the request, and send nothing.")
     var curl = false
 
-    @Flag(help: "Do not hide secrets in what --verbose, --json and --curl print.")
+    @Flag(help: "Do not hide secrets in what --verbose, --json, --offline and --curl print.")
     var showSecrets = false
+
+    @OptionGroup var colour: ColourOption
 
     func validate() throws {
         try TimeoutLimit.year.check(timeout, of: "--timeout")
         if body != nil, form { throw ValidationError("--body and --form exclude one another.") }
+        if insecure, cacert != nil { throw ValidationError("--insecure and --cacert exclude one another.") }
+        if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
+        try checkOutput()
+    }
+
+    private func checkOutput() throws {
         if json, curl { throw ValidationError("--json and --curl exclude one another.") }
         if json, headers { throw ValidationError("--json has the header fields; --headers does not go with it.") }
-        if curl, headers || output != nil {
-            throw ValidationError("--curl prints no response. Omit --headers and --output.")
+        if curl || offline, headers || output != nil {
+            throw ValidationError("\(curl ? "--curl" : "--offline") prints no response. Omit --headers and --output.")
         }
-        if json, output == "-" {
-            throw ValidationError("--json prints the response itself. Omit --output -.")
-        }
+        if json, output == "-" { throw ValidationError("--json prints the response itself. Omit --output -.") }
         if let output, output.isEmpty { throw ValidationError("--output needs the name of a file.") }
+        if continues, output == nil || output == "-" { throw ValidationError("--continue needs --output FILE.") }
+        if continues, noFollow || headers {
+            throw ValidationError("--continue excludes --no-follow and --headers.")
+        }
     }
 
     func run() async throws {
@@ -79,31 +130,81 @@ struct CallCommand: AsyncParsableCommand {
 
     /// Makes the call; returns the exit code.
     private func call() async throws -> Int32 {
-        let content: CallRequest.Content = body.map { .file($0) } ?? (form ? .form : .json)
-        let call = try await CallRequest(method: method, url: url, items: items, content: content)
-        // The record contains bodies, since the request is part of the output. Secrets in them are redacted.
-        let redaction = showSecrets ? Redaction.none : Redaction(recordsBodies: true)
+        let line = try CallLine([method, url].compactMap(\.self) + items)
+        let target = try CallTarget(shorthand: line.url)
+        var stored = try session.map { name throws(CommandFailure) in try NamedSession(name, for: target) }
+        var call = try await CallRequest(line, content: content)
+        try await authorize(&call.request.head, from: stored, host: target.host)
+        if continues, call.request.head.method != .get {
+            throw CommandFailure("--continue is for GET: no other request can be continued.")
+        }
+        let connection = connection
         let session = try CallSession(
             CallSession.Options(
-                timeout: .milliseconds(Int64(max(timeout * 1000, 1))), certificateAuthorityFile: cacert,
-                isHTTP1Only: http1, redaction: redaction))
-        // Opened before anything is sent, so that nothing is requested that can't be saved.
-        let file = try output.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
-        let progress = CallProgress(host: call.request.head.authority ?? "the server")
-        let result = await ProgressLine.during(progress.text) {
-            await session.send(call.request, progress: progress) { head, isFine in
-                if headers { try show(head) }
-                return sink(for: file, isFine: isFine)
-            }
+                connection: connection, redaction: redaction, followsRedirects: !noFollow,
+                isOffline: offline || curl, cookies: stored?.cookies ?? []), host: target.host)
+        if insecure, target.scheme == "https", !(offline || curl) {
+            Console.error.warn(
+                "The certificate of \(target.host) is not verified: anyone on the way can read and change this call.")
         }
-        // A file that was not committed is discarded. After a commit this does nothing.
-        if result?.isSaved != true { file?.discard() }
+        if offline || curl { return try await show(call, in: session) }
+        let result = try await make(call, in: session)
+        try stored?.save(session.cookies, after: result, sent: call.request.head)
+        return try report(result)
+    }
+
+    private var content: CallRequest.Content {
+        if let body { return .file(body) }
+        return form ? .form : .items(readsStandardInput: !ignoreStdin)
+    }
+
+    /// The record contains bodies, since the request is part of the output. Secrets in them are redacted.
+    private var redaction: Redaction { showSecrets ? .none : Redaction(recordsBodies: true) }
+
+    private var connection: CallConnection {
+        CallConnection(
+            timeout: .milliseconds(Int64(max(timeout * 1000, 1))), isHTTP1Only: http1,
+            certificateAuthorityFile: cacert, isInsecure: insecure, certificateFile: cert, keyFile: key, proxy: proxy)
+    }
+
+    /// Adds the field `Authorization` of `--auth`, or of the session if the request has none.
+    private func authorize(_ head: inout HTTPRequest, from stored: NamedSession?, host: String) async throws {
+        guard let auth else {
+            if head.headerFields[.authorization] == nil { head.headerFields[.authorization] = stored?.authorization }
+            return
+        }
+        guard head.headerFields[.authorization] == nil else {
+            throw CommandFailure("--auth and the item Authorization exclude one another.")
+        }
+        head.headerFields[.authorization] = try await CallAuthorization(auth).fieldValue(for: host)
+    }
+
+    private func make(_ call: CallRequest, in session: CallSession) async throws -> CallSession.Result {
+        let request = call.request
+        let progress = CallProgress(host: request.head.authority ?? "the server")
+        let result: CallSession.Result?
+        if continues, let output {
+            result = await ProgressLine.during(progress.text) {
+                await session.download(request, to: output, progress: progress)
+            }
+        } else {
+            // Opened before anything is sent, so that nothing is requested that can't be saved.
+            let file = try output.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
+            let showsHead = headers || request.head.method == .head && !json && output == nil
+            result = await ProgressLine.during(progress.text) {
+                await session.send(request, progress: progress) { head, isFine in
+                    if showsHead { try show(head) }
+                    return sink(for: file, isFine: isFine)
+                }
+            }
+            // A file that was not committed is discarded. After a commit this does nothing.
+            if result?.isSaved != true { file?.discard() }
+        }
         guard let result else { throw CommandFailure("The call left no record.", status: ExitStatus.noResponse) }
-        return try report(result, of: call)
+        return result
     }
 
     private func sink(for file: OutputFile?, isFine: Bool) -> ResponseSink {
-        if curl { return .dropped }
         // A file is not replaced by the page with which a server refuses.
         if let file, isFine { return .file(file) }
         if json { return .collected }
@@ -122,22 +223,58 @@ struct CallCommand: AsyncParsableCommand {
         try console.write(text)
     }
 
+    /// Writes the request that a call would send; returns the exit code.
+    private func show(_ call: CallRequest, in session: CallSession) async throws -> Int32 {
+        let progress = CallProgress(host: "")
+        guard let result = await session.send(call.request, progress: progress, to: { _, _ in .dropped }),
+            let attempt = result.record.attempts.first
+        else { throw CommandFailure("The call left no record.", status: ExitStatus.noResponse) }
+        if let error = result.error as? NetworkError { throw CommandFailure(error.detail, status: error.exitStatus) }
+        if curl {
+            let options = CurlOptions(connection: connection, body: call.body, redaction: redaction)
+            try Console.output.write(options.command(for: attempt) + "\n")
+        } else if json {
+            let report = CallReport(request: CallReport.RequestReport(attempt), response: nil, flight: nil, error: nil)
+            try Console.output.write(report.jsonText())
+        } else {
+            try Console.output.write(WireText(attempt: attempt).requestLines.joined(separator: "\n") + "\n\n")
+            if let body = attempt.requestBody { try show(body) }
+            if let remark = call.body.remark { Console.error.remark(remark) }
+        }
+        return ExitStatus.fine
+    }
+
+    /// Writes the body of a request if it is text.
+    private func show(_ body: [UInt8]) throws {
+        guard let text = String(validating: body, as: UTF8.self) else {
+            return Console.error.remark("The body has \(ByteCount(body.count)), which are not text.")
+        }
+        try Console.output.write(text + "\n")
+    }
+
     /// Writes what follows the response; returns the exit code.
-    private func report(_ result: CallSession.Result, of call: CallRequest) throws -> Int32 {
-        if verbose { Console.error.remark(result.record.description) }
+    private func report(_ result: CallSession.Result) throws -> Int32 {
+        if verbose {
+            for attempt in result.record.attempts { Console.error.remark(WireText(attempt: attempt).exchange) }
+            Console.error.remark(result.record.description)
+        }
+        if continues, let output { try remark(on: result, output) }
         if Task.isCancelled { throw CancellationError() }
         if result.error is BrokenPipe { throw BrokenPipe() }
-        if json {
-            try Console.output.write(CallReport(result).jsonText())
-        } else if curl {
-            let options = CurlOptions(certificateAuthorityFile: cacert, isHTTP1Only: http1, bodyFile: call.bodyFile)
-            for attempt in result.record.attempts { try Console.output.write(options.command(for: attempt) + "\n") }
-        }
+        if json { try Console.output.write(CallReport(result).jsonText()) }
         guard let error = result.error else { return ExitStatus.fine }
         guard let error = error as? NetworkError else { throw error }
         // Which request it was is clear, unless redirects made it another one.
         Console.error.report(result.record.attempts.count > 1 ? "\(error)" : error.detail)
         return error.exitStatus
+    }
+
+    private func remark(on result: CallSession.Result, _ output: String) throws {
+        if result.resumedByteCount > 0 {
+            Console.error.remark("Continued after \(ByteCount(result.resumedByteCount)).")
+        } else if !result.isSaved, FileManager.default.fileExists(atPath: output + ".part") {
+            Console.error.remark("\"\(output).part\" holds what was received; the same command continues it.")
+        }
     }
 }
 
@@ -160,7 +297,7 @@ extension NetworkError {
     /// The code to exit with.
     fileprivate var exitStatus: Int32 {
         switch kind {
-        case .invalidConfiguration, .invalidParameters: ExitStatus.unusable
+        case .invalidConfiguration, .invalidParameters, .storage: ExitStatus.unusable
         // Its status, 504, is no server's.
         case .notCached: ExitStatus.noResponse
         default: status == nil ? ExitStatus.noResponse : ExitStatus.refused

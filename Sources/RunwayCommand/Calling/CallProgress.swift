@@ -31,6 +31,11 @@ final class CallProgress: Sendable {
         }
     }
 
+    /// So many bytes of a download are there.
+    func reached(_ progress: TransferProgress) {
+        phase.withLock { $0 = .receiving(byteCount: progress.completedByteCount, expected: progress.totalByteCount) }
+    }
+
     /// Removes the progress line if the response is written to the terminal.
     func giveWay() {
         if Console.output.isTerminal { phase.withLock { $0 = .gaveWay } }

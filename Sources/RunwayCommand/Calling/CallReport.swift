@@ -6,7 +6,8 @@ import Runway
 struct CallReport: Encodable, Sendable {
     let request: RequestReport?
     let response: ResponseReport?
-    let flight: FlightRecord
+    /// `nil` if nothing was sent.
+    let flight: FlightRecord?
     let error: NetworkError?
 
     /// The request that was sent first; the requests of redirects are among the attempts of the flight.

@@ -2,19 +2,40 @@ import Foundation
 import HTTPTypes
 import Runway
 import RunwayJSON
+import RunwayTransport
 
 /// The request that a command line describes.
 struct CallRequest {
     /// The request that is sent.
-    let request: Request
-    /// The file that the body is read from while it is sent, if it is one.
-    let bodyFile: BodyFile?
+    var request: Request
+    /// What the body is made of, for a curl command.
+    let body: Body
 
-    /// The body of a request besides its items.
+    /// The content of a body.
+    enum Body {
+        case none
+        /// In memory, and on the record.
+        case bytes
+        /// A file that is read while it is sent.
+        case file(BodyFile)
+        /// A form with files.
+        case form([(name: String, value: RequestItem)])
+
+        /// What a body that is not in memory is, in words; `nil` for others.
+        var remark: String? {
+            switch self {
+            case .none, .bytes: nil
+            case .file(let file): "The body is the content of \"\(file.path)\"."
+            case .form(let members): "The body is a form with the parts \(members.map(\.name).joined(separator: ", "))."
+            }
+        }
+    }
+
+    /// Where the body of a request comes from, besides its items.
     enum Content {
-        /// JSON, of the items.
-        case json
-        /// A form, of the items.
+        /// The items, as JSON unless there is a file among them. Without items that make a body, what is redirected to standard input.
+        case items(readsStandardInput: Bool)
+        /// The items, as a form.
         case form
         /// The content of a file; `-` is standard input.
         case file(String)
@@ -23,116 +44,68 @@ struct CallRequest {
     /// Creates the request.
     ///
     /// - Throws: ``CommandFailure`` if it can't be sent.
-    init(method: String, url: String, items: [String], content: Content) async throws {
-        let method = try Self.method(method)
-        var target = try CallTarget(url)
-        var parts = Parts()
-        for item in items { try parts.add(RequestItem(item)) }
+    init(_ line: CallLine, content: Content) async throws {
+        var target = try CallTarget(shorthand: line.url)
+        var parts = RequestParts()
+        for item in line.items { try parts.add(RequestItem(item)) }
         target.appendQuery(try parts.query())
-
-        var body = RequestBody.none
-        var bodyFile: BodyFile?
-        var contentType: String?
-        switch content {
-        case .json where !parts.members.isEmpty:
-            body = .bytes(try parts.json())
-            contentType = "application/json"
-        case .form:
-            body = .bytes(Array(try parts.form().utf8))
-            contentType = "application/x-www-form-urlencoded"
-        case .file(let path):
-            guard parts.members.isEmpty else {
-                throw CommandFailure(
-                    "A body from a file and items of a body exclude one another; only one can be sent.")
-            }
-            contentType = path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
-            if path == "-" {
-                body = .bytes(try await BodyFile.readStandardInput())
-            } else {
-                let file = try BodyFile(path: path)
-                body = file.requestBody
-                bodyFile = file
-            }
-        case .json: break
-        }
-        if method == .head, contentType != nil {
-            throw CommandFailure("A HEAD request has no body (RFC 9110 §9.3.2).")
-        }
-        if let contentType, parts.headers[.contentType] == nil { parts.headers[.contentType] = contentType }
+        let made = try await Self.body(of: parts, content, for: line.method)
+        let method = line.method ?? (made == nil ? .get : .post)
+        if method == .head, made != nil { throw CommandFailure("A HEAD request has no body (RFC 9110 §9.3.2).") }
+        if let made, parts.headers[.contentType] == nil { parts.headers[.contentType] = made.contentType }
+        Self.addDefaults(to: &parts.headers, for: method)
         let head = HTTPRequest(
             method: method, scheme: target.scheme, authority: target.authority, path: target.path,
             headerFields: parts.headers)
-        request = Request(head: head, body: body, delivery: .streamed)
-        self.bodyFile = bodyFile
+        request = Request(head: head, body: made?.sent ?? .none, delivery: .streamed)
+        body = made?.body ?? .none
     }
 
-    private static func method(_ text: String) throws(CommandFailure) -> HTTPRequest.Method {
-        if text.contains("://") {
-            throw CommandFailure("The method comes before the URL, as in: runway call GET \(text).")
+    private typealias MadeBody = (sent: RequestBody, body: Body, contentType: String)
+
+    /// The body and its media type; `nil` if there is none.
+    private static func body(
+        of parts: RequestParts, _ content: Content, for method: HTTPRequest.Method?
+    ) async throws -> MadeBody? {
+        switch content {
+        case _ where parts.hasFiles:
+            if case .file = content { throw twoBodies }
+            let form = try parts.multipartForm()
+            return (form.body, .form(parts.members), form.contentType)
+        case .form:
+            return (.bytes(Array(try parts.form().utf8)), .bytes, "application/x-www-form-urlencoded")
+        case .items(let readsStandardInput):
+            if !parts.members.isEmpty { return (.bytes(try parts.json()), .bytes, "application/json") }
+            guard readsStandardInput, method.map(\.takesStandardInput) ?? true, BodyFile.isStandardInputRedirected
+            else { return nil }
+            let bytes = try await BodyFile.readStandardInput()
+            let isJSON = (try? JSONDocument(bytes)) != nil
+            return bytes.isEmpty
+                ? nil : (.bytes(bytes), .bytes, isJSON ? "application/json" : "application/octet-stream")
+        case .file(let path):
+            guard parts.members.isEmpty else { throw twoBodies }
+            let contentType = path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
+            if path == "-" { return (.bytes(try await BodyFile.readStandardInput()), .bytes, contentType) }
+            let file = try BodyFile(path: path)
+            return (file.requestBody, .file(file), contentType)
         }
-        let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .options, .trace, .patch]
-        if let method = known.first(where: { $0.rawValue == text.uppercased() }) { return method }
-        guard text.uppercased() != HTTPRequest.Method.connect.rawValue else {
-            throw CommandFailure("CONNECT requests a tunnel, which this command does not support.")
+    }
+
+    private static let twoBodies = CommandFailure(
+        "A body from a file and items of a body exclude one another; only one can be sent.")
+
+    /// Adds the fields that the transport would add, so that the record shows them.
+    private static func addDefaults(to fields: inout HTTPFields, for method: HTTPRequest.Method) {
+        if fields[.userAgent] == nil { fields[.userAgent] = "runway/\(RunwayTool.version)" }
+        if fields[.acceptEncoding] == nil {
+            let isPlain = method == .head || fields[.range] != nil
+            fields[.acceptEncoding] = isPlain ? "identity" : ContentCoding.accepted
         }
-        guard let method = HTTPRequest.Method(text) else { throw CommandFailure("\"\(text)\" is not an HTTP method.") }
-        return method
     }
 }
 
-/// The items of a request, sorted by what they make.
-private struct Parts {
-    var pairs: [Parameters.Entry] = []
-    var headers = HTTPFields()
-    var members: [(name: String, value: RequestItem)] = []
-
-    mutating func add(_ item: RequestItem) {
-        switch item {
-        case .query(let name, let value): pairs.append(Parameters.Entry(name, .string(value)))
-        case .header(let field): headers.append(field)
-        case .member(let name, _), .json(let name, _): members.append((name, item))
-        }
-    }
-
-    /// The query in the order of the command line.
-    func query() throws -> String {
-        try pairs.map { try QueryStyle.default.text(Parameters([$0])) }.joined(separator: "&")
-    }
-
-    /// The form in the order of the command line.
-    func form() throws -> String {
-        try members.map { name, item in
-            guard case .member(_, let value) = item else {
-                throw CommandFailure("The item \"\(name)\" is JSON, which a form can't hold; write it \(name)=value.")
-            }
-            return try QueryStyle.default.text(Parameters([Parameters.Entry(name, .string(value))]))
-        }.joined(separator: "&")
-    }
-
-    /// The JSON object in the order of the command line.
-    func json() throws(CommandFailure) -> [UInt8] {
-        var names: Set<String> = []
-        var body: [UInt8] = [UInt8(ascii: "{")]
-        for (name, item) in members {
-            guard names.insert(name).inserted else {
-                throw CommandFailure("The member \"\(name)\" is specified twice; a JSON object has each name once.")
-            }
-            if body.count > 1 { body.append(UInt8(ascii: ",")) }
-            body += Self.jsonString(name)
-            body.append(UInt8(ascii: ":"))
-            switch item {
-            case .json(_, let bytes): body += bytes
-            case .member(_, let value): body += Self.jsonString(value)
-            case .query, .header: break
-            }
-        }
-        body.append(UInt8(ascii: "}"))
-        return body
-    }
-
-    private static func jsonString(_ text: String) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.string(text)
-        return writer.bytes
-    }
+extension HTTPRequest.Method {
+    /// Whether redirected standard input becomes the body without `--body -`: not if the content of such a request has no meaning
+    /// (RFC 9110 §9.3), since the input of a script would be read by a call in it.
+    fileprivate var takesStandardInput: Bool { ![.get, .head, .options, .trace].contains(self) }
 }

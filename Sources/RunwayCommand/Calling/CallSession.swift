@@ -1,26 +1,22 @@
+import Foundation
 import HTTPTypes
 import Runway
 import RunwayJSON
 import RunwayTransport
 import Synchronization
 
-/// The server of a call, whichever it is: a response is judged by its status alone.
-enum CalledServer: APIService {
-    static let name = "call"
-    // The URL on the command line is absolute.
-    static let environments: [ServiceEnvironment: String] = [:]
-    // A user who enters a URL without TLS accepts that.
-    static let allowsPlainHTTP = true
-}
-
 /// A network layer with all default stages that lives for one call.
 struct CallSession: Sendable {
     /// How the call is made.
     struct Options: Sendable {
-        var timeout: Duration
-        var certificateAuthorityFile: String?
-        var isHTTP1Only: Bool
+        var connection: CallConnection
         var redaction: Redaction
+        /// Whether redirects are followed.
+        var followsRedirects = true
+        /// Whether nothing is sent.
+        var isOffline = false
+        /// The cookies of a session.
+        var cookies: [Cookie] = []
     }
 
     /// What became of the call.
@@ -34,29 +30,40 @@ struct CallSession: Sendable {
         /// The error of the call; `nil` if it succeeded.
         var error: (any Error)?
         var record: FlightRecord
+        /// How many bytes of the file an earlier download had received.
+        var resumedByteCount = 0
     }
 
     private let network: NetworkLayer
-    private let transport: NIOTransport
+    /// `nil` if nothing is sent.
+    private let transport: NIOTransport?
     private let keeper = RecordHolder()
 
-    /// Creates the layer.
+    /// Creates the layer for calls to a host.
     ///
-    /// - Throws: ``CommandFailure`` if certificates can't be read.
-    init(_ options: Options) throws(CommandFailure) {
-        let configuration = TransportConfiguration(
-            trust: try TransportConfiguration.Trust(cacert: options.certificateAuthorityFile),
-            httpVersions: options.isHTTP1Only ? .http1Only : .automatic,
-            connectTimeout: min(options.timeout, .seconds(10)), idleTimeout: options.timeout)
+    /// - Throws: ``CommandFailure`` if certificates or the proxy can't be used.
+    init(_ options: Options, host: String) throws(CommandFailure) {
+        let configuration = try options.connection.configuration(for: host)
         do throws(NetworkError) {
-            transport = try NIOTransport(configuration: configuration)
+            transport = try options.isOffline ? nil : NIOTransport(configuration: configuration)
         } catch {
             throw CommandFailure(
-                "The file \"\(options.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+                "The file \"\(options.connection.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
         }
-        network = NetworkLayer(name: "call", transport: transport, sinks: [keeper], redaction: options.redaction)
-        network.configure(CalledServer.self) { $0.deadline = options.timeout }
+        var pipeline = RequestPipeline()
+        if !options.followsRedirects {
+            pipeline.remove(.redirecting)
+            pipeline.insert(AcceptedRedirects(), before: .deadline)
+        }
+        network = NetworkLayer(
+            name: "call", transport: transport ?? OfflineTransport(), pipeline: pipeline, sinks: [keeper],
+            redaction: options.redaction)
+        network.configure(CalledServer.self) { $0.deadline = options.connection.timeout }
+        network.restore(options.cookies, of: CalledServer.self)
     }
+
+    /// The cookies after the call, those of a session included.
+    var cookies: [Cookie] { network.cookies(of: CalledServer.self) }
 
     /// Makes the call, and writes the body of its response.
     ///
@@ -84,12 +91,34 @@ struct CallSession: Sendable {
         } catch {
             failure = error
         }
-        // In a task of its own: a cancelled call has a record too, and a cancelled task can't wait for it.
-        await Task { await network.flushRecords() }.value
-        await transport.shutdown(.cutting)
-        guard let record = keeper.record else { return nil }
+        guard let record = await end() else { return nil }
         let error = failure ?? record.outcome.error ?? shown?.jsonFault.map { NetworkError($0, status: head?.status) }
         return Result(head: head, shown: shown, isFine: isFine, error: error, record: record)
+    }
+
+    /// Makes the call, and saves the body of its response; continues a download of the same URL that was interrupted.
+    func download(_ request: Request, to path: String, progress: CallProgress) async -> Result? {
+        var file: DownloadedFile?
+        var failure: (any Error)?
+        do {
+            file = try await network.download(request, with: CalledServer.self, to: URL(fileURLWithPath: path)) {
+                progress.reached($0)
+            }
+        } catch {
+            failure = error
+        }
+        guard let record = await end() else { return nil }
+        return Result(
+            head: file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
+            error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)
+    }
+
+    /// Closes the connections, and returns the record of the call.
+    private func end() async -> FlightRecord? {
+        // In a task of its own: a cancelled call has a record too, and a cancelled task can't wait for it.
+        await Task { await network.flushRecords() }.value
+        await transport?.shutdown(.cutting)
+        return keeper.record
     }
 }
 
@@ -111,4 +140,18 @@ private final class RecordHolder: EventSink {
     var record: FlightRecord? { received.withLock { $0 } }
 
     func receive(_ record: FlightRecord) { received.withLock { $0 = record } }
+}
+
+/// Accepts the verdict that a response redirects, for calls that do not follow redirects.
+private struct AcceptedRedirects: RequestStage {
+    var step: FlightStep { .customStage("following") }
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var response = try await next.send(request, in: flight)
+        if response.verdict == .redirected { response.verdict = .fine }
+        return response
+    }
 }

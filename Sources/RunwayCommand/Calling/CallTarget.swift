@@ -29,13 +29,37 @@ struct CallTarget: Equatable {
         path = target.path
     }
 
+    /// Reads a URL in which the scheme may be absent, and the host before a port or a path, too.
+    ///
+    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine itself is called by `http`, and every other host by
+    /// `https`, so that nothing is sent in plain text unless the URL says so.
+    ///
+    /// - Throws: ``CommandFailure`` that names the problem.
+    init(shorthand text: String) throws(CommandFailure) {
+        if text.isEmpty { throw CommandFailure("The URL is empty; it must have the form https://host[:port]/path.") }
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        if !scheme.isEmpty, text[scheme.endIndex...].hasPrefix("://") {
+            try self.init(text)
+        } else if text.hasPrefix(":"), !text.hasPrefix("::") {
+            let rest = text.dropFirst()
+            try self.init("http://localhost" + (rest.first?.isNumber == true ? ":" : "") + rest)
+        } else {
+            let plain = try CallTarget("http://\(text)")
+            if Origin(scheme: "http", host: plain.host, port: plain.port).isLoopback {
+                self = plain
+            } else {
+                try self.init("https://\(text)")
+            }
+        }
+    }
+
     private static func text(of problem: HTTPTarget.Problem, in text: String) -> String {
         switch problem {
         case .relative: "The URL \"\(text)\" is not absolute; it must have the form https://host[:port]/path."
         case .scheme(let scheme):
             "The URL \"\(text)\" has the scheme \"\(scheme)\"; only http and https can be called."
         case .authority(.userInfo):
-            "The URL contains a user name. Pass credentials as a header field: 'Authorization:Basic …'."
+            "The URL contains a user name. Pass name and password with --auth."
         case .authority(.internationalHost):
             "The host of \"\(text)\" can't be converted to ASCII (IDNA); write it as an A-label, such as xn--bcher-kva.example."
         case .authority(.port):

@@ -1,23 +1,58 @@
 import HTTPTypes
 import Runway
+import RunwayJSON
 
 /// What a curl command line needs besides the request, to use the same trust and connection settings as the call.
 struct CurlOptions {
-    var certificateAuthorityFile: String?
-    var isHTTP1Only: Bool
-    var bodyFile: BodyFile?
+    var connection: CallConnection
+    var body: CallRequest.Body
+    /// Which parts of a form are secret.
+    var redaction: Redaction
 
-    /// The command line of one request that was sent.
+    /// The command line of a request.
     func command(for attempt: FlightRecord.Attempt) -> String {
-        var words = [attempt.curlCommand]
-        if let certificateAuthorityFile { words.append("--cacert \(certificateAuthorityFile.shellWord)") }
-        if isHTTP1Only { words.append("--http1.1") }
-        // After a redirect that becomes a GET there is no body any more.
-        if let bodyFile, attempt.requestByteCount != 0 {
-            if attempt.method == .get { words.append("--request GET") }
-            words.append("--data-binary \("@\(bodyFile.path)".shellWord)")
+        var attempt = attempt
+        if case .form = body {
+            // curl chooses a boundary of its own.
+            attempt.headerFields[.contentType] = nil
         }
+        var words = [attempt.curlCommand]
+        if let file = connection.certificateAuthorityFile { words.append("--cacert \(file.shellWord)") }
+        if connection.isInsecure { words.append("--insecure") }
+        if let file = connection.certificateFile { words.append("--cert \(file.shellWord)") }
+        if let file = connection.keyFile { words.append("--key \(file.shellWord)") }
+        if let proxy = connection.proxy { words.append(Self.proxyOption(proxy)) }
+        if connection.isHTTP1Only { words.append("--http1.1") }
+        words += bodyOptions(attempt.method)
         return words.joined(separator: " ")
+    }
+
+    /// The proxy without its user and password.
+    private static func proxyOption(_ url: String) -> String {
+        if url == "none" { return "--noproxy '*'" }
+        guard let at = url.lastIndex(of: "@") else { return "--proxy \(url.shellWord)" }
+        let scheme = url.firstRange(of: "://").map { String(url[..<$0.upperBound]) } ?? ""
+        return "--proxy \((scheme + url[url.index(after: at)...]).shellWord) --proxy-user '\(Redaction.placeholder)'"
+    }
+
+    private func bodyOptions(_ method: HTTPRequest.Method) -> [String] {
+        switch body {
+        case .none, .bytes: return []
+        case .file(let file):
+            let words = ["--data-binary \("@\(file.path)".shellWord)"]
+            return method == .get ? ["--request GET"] + words : words
+        case .form(let members):
+            return members.map { name, item in
+                switch item {
+                case .member where redaction.names.isSecretStringParameter(name):
+                    "--form-string \("\(name)=\(Redaction.placeholder)".shellWord)"
+                case .member(_, let value): "--form-string \("\(name)=\(value)".shellWord)"
+                case .file(_, let file):
+                    "--form \("\(name)=@\(file.path.quotedForCurl);type=\(file.contentType)".shellWord)"
+                default: ""
+                }
+            }
+        }
     }
 }
 
@@ -28,5 +63,10 @@ extension String {
     /// The text as one word of a POSIX shell, quoted if needed.
     var shellWord: String {
         !isEmpty && utf8.allSatisfy(Self.plainInShells.contains) ? self : shellQuoted
+    }
+
+    /// The path of a file in an option `--form`, in which a semicolon or a comma would end it.
+    fileprivate var quotedForCurl: String {
+        "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }

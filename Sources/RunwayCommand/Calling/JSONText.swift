@@ -15,7 +15,7 @@ struct JSONText {
     private var openObjects: [Bool] = []
     private var isName = false
 
-    /// Prepares text for a console, coloured if it shows colours.
+    /// Prepares text for a console, coloured if it uses colours.
     init(for console: Console) { self.console = console }
 
     /// Writes a document and a line feed.
@@ -79,7 +79,7 @@ struct JSONText {
     }
 
     private mutating func append(_ bytes: ArraySlice<UInt8>, _ style: Console.Style) {
-        guard console.isTerminal else {
+        guard console.escapesControls || console.usesColour else {
             output += bytes
             return
         }

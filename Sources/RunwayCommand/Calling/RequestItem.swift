@@ -6,52 +6,94 @@ import RunwayJSON
 /// | sign | meaning |
 /// |---|---|
 /// | `name==value` | a query parameter |
-/// | `name=value` | a member of the JSON body, a string; with `--form` a field of the form |
+/// | `name=value` | a member of the JSON body, a string; in a form a field |
 /// | `name:=json` | a member of the JSON body, as JSON |
 /// | `name:value` | a header field |
+/// | `name@file` | a file of a form (multipart/form-data) |
 ///
-/// The first sign in the text counts, and of two that begin at the same position the longer. In the name a backslash escapes
-/// the character after it; the value is everything after the sign, unchanged.
+/// An `@` after one of the first four signs takes the value from a file. The first sign in the text counts, and of several that begin at
+/// the same position the longest. In the name a backslash escapes the character after it; the value is everything after the sign,
+/// unchanged, except that `\@` at its start is an `@`.
 enum RequestItem: Equatable {
     case query(name: String, value: String)
     case member(name: String, value: String)
     case json(name: String, bytes: [UInt8])
     case header(HTTPField)
+    case file(name: String, FormFile)
 
-    private static let form = "use name=value, name:=json, name==value or name:value."
+    private enum Sign: String, CaseIterable {
+        case jsonFile = ":=@"
+        case queryFile = "==@"
+        case query = "=="
+        case json = ":="
+        case memberFile = "=@"
+        case headerFile = ":@"
+        case member = "="
+        case header = ":"
+        case file = "@"
 
-    /// Reads one item.
+        /// The sign that takes the value from the command line instead of a file; `nil` if this one does.
+        var withoutFile: Sign? {
+            switch self {
+            case .jsonFile: .json
+            case .queryFile: .query
+            case .memberFile: .member
+            case .headerFile: .header
+            default: nil
+            }
+        }
+    }
+
+    private static let form = "use name=value, name:=json, name==value, name:value or name@file."
+
+    /// Reads one item, and the file that it takes its value from.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(_ text: String) throws(CommandFailure) {
-        guard !text.isEmpty else {
-            throw CommandFailure("An item is empty; \(Self.form)")
-        }
-        guard let (name, sign, value) = Self.split(text) else {
+        guard !text.isEmpty else { throw CommandFailure("An item is empty; \(Self.form)") }
+        guard let (name, sign, rest) = Self.split(text) else {
             throw CommandFailure("The item \"\(text)\" has no sign; \(Self.form)")
         }
-        guard !name.isEmpty else { throw CommandFailure("The item \"\(text)\" has no name before \"\(sign)\".") }
+        guard !name.isEmpty else {
+            let hint = sign == .file ? " To send a file as the body, use --body FILE." : ""
+            throw CommandFailure("The item \"\(text)\" has no name before \"\(sign.rawValue)\".\(hint)")
+        }
+        if sign == .file {
+            self = .file(name: name, try FormFile(rest))
+        } else if let plain = sign.withoutFile {
+            var value = try TextFile(path: rest).text
+            // A final line feed belongs to the file, and to no parameter or field.
+            if plain != .member, value.utf8.last == 0x0A { value.unicodeScalars.removeLast() }
+            self = try Self.item(name, plain, value, written: text)
+        } else {
+            self = try Self.item(name, sign, rest.hasPrefix("\\@") ? String(rest.dropFirst()) : rest, written: text)
+        }
+    }
+
+    private static func item(
+        _ name: String, _ sign: Sign, _ value: String, written text: String
+    ) throws(CommandFailure) -> RequestItem {
         switch sign {
-        case "==": self = .query(name: name, value: value)
-        case "=": self = .member(name: name, value: value)
-        case ":=":
+        case .query: return .query(name: name, value: value)
+        case .json:
             do {
-                self = .json(name: name, bytes: try JSONDocument(value).root.canonicalBytes(sortsKeys: false))
+                return .json(name: name, bytes: try JSONDocument(value).root.canonicalBytes(sortsKeys: false))
             } catch {
                 throw CommandFailure(
                     "The value of the item \"\(text)\" is not JSON: \(error.place); a string is written name=value.")
             }
-        default: self = .header(try Self.field(name: name, value: value))
+        case .header: return .header(try field(name: name, value: value))
+        default: return .member(name: name, value: value)
         }
     }
 
     /// Name, sign and value; `nil` for a text without a sign.
-    private static func split(_ text: String) -> (name: String, sign: String, value: String)? {
+    private static func split(_ text: String) -> (name: String, sign: Sign, value: String)? {
         var name = ""
         var rest = text[...]
         while let character = rest.first {
-            if let sign = ["==", ":=", "=", ":"].first(where: { rest.hasPrefix($0) }) {
-                return (name, sign, String(rest.dropFirst(sign.count)))
+            if let sign = Sign.allCases.first(where: { rest.hasPrefix($0.rawValue) }) {
+                return (name, sign, String(rest.dropFirst(sign.rawValue.count)))
             }
             rest.removeFirst()
             if character == "\\", let escaped = rest.popFirst() {

@@ -4,7 +4,7 @@ import Synchronization
 /// One of the process's two output streams, and its capabilities.
 ///
 /// Text is written unbuffered. Output to a terminal first removes the progress line; see ``ProgressLine``. A terminal
-/// interprets control characters, which a server may have sent: on a terminal they are escaped.
+/// interprets control characters, which a server may have sent: on a terminal they are escaped; see ``escapesControls``.
 struct Console: Sendable {
     /// Standard output: the requested content.
     static let output = Console(descriptor: STDOUT_FILENO)
@@ -16,16 +16,29 @@ struct Console: Sendable {
     let isTerminal: Bool
     /// Whether the cursor can be moved: on a terminal that is not called dumb.
     let canRedraw: Bool
-    /// Whether colours are used: if the cursor can be moved, unless `NO_COLOR` is set to anything (no-color.org).
-    let usesColour: Bool
+    /// Whether colours are used if the command line does not decide: if the cursor can be moved, unless `NO_COLOR` is set to
+    /// anything (no-color.org).
+    private let usesColourByDefault: Bool
 
     private init(descriptor: Int32) {
         let environment = ProcessInfo.processInfo.environment
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
         canRedraw = isTerminal && environment["TERM"] != "dumb"
-        usesColour = canRedraw && (environment["NO_COLOR"] ?? "").isEmpty
+        usesColourByDefault = canRedraw && (environment["NO_COLOR"] ?? "").isEmpty
     }
+
+    /// Whether colours are used.
+    var usesColour: Bool {
+        switch ColourMode.current {
+        case .always: true
+        case .auto: usesColourByDefault
+        case .never: false
+        }
+    }
+
+    /// Whether control characters are escaped: on a terminal, and if colours are forced, as for a pager that passes them on to one.
+    var escapesControls: Bool { isTerminal || ColourMode.current == .always }
 
     /// The width of the terminal in columns; 80 if it is not known.
     var columns: Int {
@@ -61,6 +74,13 @@ struct Console: Sendable {
     /// Writes an error message. A failure of this write can't be reported.
     func report(_ message: String) {
         var text = ConsoleText("runway:", .red, for: self)
+        text.append(" \(message)\n")
+        try? write(text)
+    }
+
+    /// Writes a warning in a line of its own. A failure of this write can't be reported.
+    func warn(_ message: String) {
+        var text = ConsoleText("runway: warning:", .yellow, for: self)
         text.append(" \(message)\n")
         try? write(text)
     }

@@ -14,7 +14,7 @@ struct ConsoleText {
 
     /// Appends text, in `style` if the console supports styles.
     mutating func append(_ text: String, _ style: Console.Style? = nil) {
-        let shown = console.isTerminal ? text.terminalText : text
+        let shown = console.escapesControls ? text.terminalText : text
         if let style, console.usesColour {
             rendered += "\u{1B}[\(style.rawValue)m\(shown)\u{1B}[0m"
         } else {
@@ -35,7 +35,7 @@ struct ConsoleParts {
     ///
     /// - Throws: What `Console.write` throws.
     mutating func write(_ part: [UInt8]) throws {
-        guard console.isTerminal else { return try console.write(part) }
+        guard console.escapesControls else { return try console.write(part) }
         rest += part
         let complete = rest.dropLast(rest.incompleteByteCount)
         rest = Array(rest[complete.endIndex...])

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1).
-enum ContentCoding: String, Sendable, CaseIterable {
+package enum ContentCoding: String, Sendable, CaseIterable {
     /// RFC 1952.
     case gzip
     /// zlib's format, RFC 1950; and RFC 1951 bare, which some servers send under this name.
@@ -16,7 +16,7 @@ enum ContentCoding: String, Sendable, CaseIterable {
     #endif
 
     /// The value of `Accept-Encoding`: all codings, in the order of compression.
-    static let accepted: String = {
+    package static let accepted: String = {
         var names: [String] = []
         #if Zstd
             names.append(ContentCoding.zstd.rawValue)

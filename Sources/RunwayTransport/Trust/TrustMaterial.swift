@@ -28,7 +28,7 @@ struct TrustMaterial: Sendable {
     ///   - isReleaseBuild: Whether development exceptions are refused.
     /// - Throws: `NetworkError.Kind.invalidConfiguration`.
     init(_ policy: TrustPolicy, isReleaseBuild: Bool = Self.isReleaseBuild) throws(NetworkError) {
-        if isReleaseBuild, let exception = policy.developmentExceptions.first {
+        if isReleaseBuild, !policy.allowsExceptionsInReleaseBuilds, let exception = policy.developmentExceptions.first {
             throw NetworkError(
                 .invalidConfiguration, in: .transporting,
                 "A release build allows no development exception, here for \(exception.host).")

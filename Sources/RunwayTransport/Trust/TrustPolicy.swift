@@ -30,6 +30,8 @@ public struct TrustPolicy: Sendable {
     public var clientIdentities: [ClientIdentity]
     /// Trust for developers' own builds. The default is none.
     public var developmentExceptions: [DevelopmentException]
+    /// Whether a release build accepts ``developmentExceptions``. For a command whose user asks for one on the command line.
+    package var allowsExceptionsInReleaseBuilds = false
     /// Called with the result for each new connection to a host with pins, on a thread of the transport's; it has to return soon. The
     /// default is `nil`.
     public var onPinReport: (@Sendable (PinReport) -> Void)?

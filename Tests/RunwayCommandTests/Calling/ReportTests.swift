@@ -157,8 +157,11 @@ struct ReportTests {
                 ]
                 for call in calls {
                     let before = origin.requests.count
+                    let sent = try await Tool.run(Tool.path, ["call"] + call, input: [], environment: [:])
+                    #expect(sent.status == 0, "\(sent.errors)")
                     let tool = try await Tool.run(Tool.path, ["call"] + call + ["--curl"], input: [], environment: [:])
                     #expect(tool.status == 0, "\(tool.errors)")
+                    #expect(origin.requests.count == before + 1)
                     let curl = try await Tool.shell(tool.output)
                     #expect(curl.status == 0, "\(tool.output) \(curl.errors)")
                     let requests = Array(origin.requests[before...])

@@ -43,6 +43,23 @@ public struct Cookie: Sendable, Equatable {
     /// The value of its `SameSite` attribute.
     public var sameSite: SameSite
 
+    /// Creates a cookie with all of its attributes.
+    package init(
+        nameOctets: [UInt8], valueOctets: [UInt8], domain: String, isHostOnly: Bool, path: String, expiry: Date?,
+        isSecure: Bool,
+        isHTTPOnly: Bool, sameSite: SameSite
+    ) {
+        self.nameOctets = nameOctets
+        self.valueOctets = valueOctets
+        self.domain = domain
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.expiry = expiry
+        self.isSecure = isSecure
+        self.isHTTPOnly = isHTTPOnly
+        self.sameSite = sameSite
+    }
+
     /// What identifies it: a new cookie with the same identity replaces it.
     var identity: Identity { Identity(name: nameOctets, domain: domain, isHostOnly: isHostOnly, path: path) }
 

@@ -47,6 +47,14 @@ struct CookieStore {
         guard let set = SetCookie(field), let cookie = Self.cookie(set, request, domains, date) else { return false }
         let isSecureOrigin = request.isSecure
         guard isSecureOrigin || !cookie.isSecure, isSecureOrigin || !shadowsSecure(cookie) else { return false }
+        insert(cookie, at: date)
+        return true
+    }
+
+    /// Stores a cookie that was stored before, as by another process.
+    mutating func restore(_ cookie: Cookie, at date: Date) { insert(cookie, at: date) }
+
+    private mutating func insert(_ cookie: Cookie, at date: Date) {
         counter += 1
         let old = stored[cookie.identity]
         stored[cookie.identity] =
@@ -54,7 +62,6 @@ struct CookieStore {
             ? nil : Stored(cookie: cookie, creation: old?.creation ?? counter, lastUse: counter)
         if stored[cookie.identity]?.cookie.valueOctets != old?.cookie.valueOctets { changeCount += 1 }
         evict(at: date, domain: cookie.domain)
-        return true
     }
 
     private static func cookie(

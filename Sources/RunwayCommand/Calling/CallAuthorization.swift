@@ -1,0 +1,60 @@
+import Foundation
+import HTTPTypes
+
+/// Name and password of `--auth`, as the field `Authorization` (Basic, RFC 7617).
+struct CallAuthorization: Sendable {
+    let name: String
+    /// The password; `nil` if it has to be asked for.
+    let password: String?
+
+    /// Reads `user:password`, or `user` alone.
+    ///
+    /// - Throws: ``CommandFailure`` for an empty text. The text itself is never shown.
+    init(_ text: String) throws(CommandFailure) {
+        guard !text.isEmpty else { throw CommandFailure("--auth needs user:password, or a user.") }
+        let colon = text.firstIndex(of: ":")
+        name = String(colon.map { text[..<$0] } ?? text[...])
+        password = colon.map { String(text[text.index(after: $0)...]) }
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        guard isPlain else { throw CommandFailure("The value of --auth has a control character.") }
+    }
+
+    /// The value of the field. Without a password the user is asked for it.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no terminal to ask at, and `CancellationError`.
+    func fieldValue(for host: String) async throws -> String {
+        let secret =
+            if let password { password } else { try await Terminal.password("Password for \(name) at \(host): ") }
+        return "Basic " + Data("\(name):\(secret)".utf8).base64EncodedString()
+    }
+}
+
+/// The terminal of the process, whatever its streams are.
+enum Terminal {
+    /// Asks for a password, and reads it without showing it.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends, and `CancellationError`. What is typed is shown again
+    ///   afterwards in each case.
+    static func password(_ prompt: String) async throws -> String {
+        let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        var shown = termios()
+        guard descriptor >= 0, tcgetattr(descriptor, &shown) == 0 else {
+            if descriptor >= 0 { close(descriptor) }
+            throw CommandFailure("There is no terminal to ask for the password at; use --auth user:password.")
+        }
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        hidden.c_lflag |= tcflag_t(ECHONL)
+        _ = tcsetattr(descriptor, TCSAFLUSH, &hidden)
+        defer {
+            _ = tcsetattr(descriptor, TCSAFLUSH, &shown)
+            close(descriptor)
+        }
+        try? descriptor.writeAll(Array(ConsoleText(prompt, for: .error).rendered.utf8))
+        // A terminal returns a line at a time.
+        guard let line = try await FileReader(descriptor: descriptor).read(1024), line.last == 0x0A,
+            let text = String(validating: line.dropLast(), as: UTF8.self)
+        else { throw CommandFailure("No password was entered.") }
+        return text
+    }
+}

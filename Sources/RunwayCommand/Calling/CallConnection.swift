@@ -1,0 +1,61 @@
+import Foundation
+import Runway
+import RunwayTransport
+
+/// How a call connects: whom it trusts, the client certificate, the proxy, and the time limits.
+struct CallConnection: Sendable {
+    var timeout: Duration
+    var isHTTP1Only: Bool
+    var certificateAuthorityFile: String?
+    var isInsecure: Bool
+    /// The client certificate, and its key if the same file does not hold it.
+    var certificateFile: String?
+    var keyFile: String?
+    /// The proxy's URL, or `none`; `nil` for the proxies of the environment.
+    var proxy: String?
+
+    /// The proxy that `--proxy` and the environment name.
+    ///
+    /// - Throws: ``CommandFailure``. A value, which may hold a password, is not shown.
+    func proxies() throws(CommandFailure) -> ProxySettings {
+        if proxy == "none" { return .none }
+        do throws(NetworkError) {
+            return try ProxySettings(
+                environment: proxy.map { ["all_proxy": $0] } ?? ProcessInfo.processInfo.environment)
+        } catch {
+            let usage =
+                "--proxy needs http://host:port or socks5://host:port, with user:password@ before the host if needed, or none."
+            throw CommandFailure(proxy == nil ? error.detail : usage)
+        }
+    }
+
+    /// The settings of the transport for calls to a host.
+    ///
+    /// - Throws: ``CommandFailure`` if a file or the proxy can't be used.
+    func configuration(for host: String) throws(CommandFailure) -> TransportConfiguration {
+        var configuration = TransportConfiguration(
+            trust: try TransportConfiguration.Trust(cacert: certificateAuthorityFile),
+            httpVersions: isHTTP1Only ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
+            idleTimeout: timeout)
+        configuration.proxies = try proxies()
+        if isInsecure {
+            // Of this host alone: what a redirect leads to is verified.
+            configuration.trustPolicy.developmentExceptions = [.skippingVerification(of: host)]
+            configuration.trustPolicy.allowsExceptionsInReleaseBuilds = true
+        }
+        if let certificateFile {
+            let chain = try TextFile(path: certificateFile, of: "--cert").text
+            let key = if let keyFile { try TextFile(path: keyFile, of: "--key").text } else { chain }
+            do throws(NetworkError) {
+                configuration.trustPolicy.clientIdentities = [
+                    try ClientIdentity(for: host, certificateChainPEM: chain, privateKeyPEM: key)
+                ]
+            } catch {
+                throw CommandFailure(
+                    "--cert needs a certificate and an unencrypted private key as PEM that belong together; --key names the file of the key."
+                )
+            }
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,53 @@
+import HTTPTypes
+import Runway
+
+/// The heads of a request and of its response as they were on the wire, without what the redaction removes.
+struct WireText {
+    let attempt: FlightRecord.Attempt
+
+    /// The version of HTTP; before a response, the oldest that is offered.
+    private var version: String { attempt.httpVersion ?? "HTTP/1.1" }
+
+    /// The lines of the request: the request line and every field, those that frame the message included.
+    ///
+    /// Over HTTP/2 the request line and `Host` stand for the pseudo-header fields with the same content (RFC 9113 §8.3.1).
+    var requestLines: [String] {
+        let (authority, target) = attempt.url.authorityAndTarget
+        var lines = ["\(attempt.method.rawValue) \(target) \(version)"]
+        let fields = attempt.headerFields
+        if !fields.contains(where: { $0.name.canonicalName == "host" }) { lines.append("Host: \(authority)") }
+        lines += fields.filter { ![.contentLength, .transferEncoding].contains($0.name) }.map(\.line)
+        switch attempt.requestByteCount {
+        case nil where version == "HTTP/1.1": lines.append("Transfer-Encoding: chunked")
+        case nil: break
+        // RFC 9110 §8.6.
+        case 0?: if [.post, .put, .patch].contains(attempt.method) { lines.append("Content-Length: 0") }
+        case let count?: lines.append("Content-Length: \(count)")
+        }
+        return lines
+    }
+
+    /// The status line of the response and its fields; empty if there was none.
+    var responseLines: [String] {
+        guard let status = attempt.status else { return [] }
+        return ["\(version) \(status.code) \(status.reasonPhrase)"] + (attempt.responseHeaderFields ?? [:]).map(\.line)
+    }
+
+    /// Both heads, as curl shows them.
+    var exchange: String {
+        (requestLines.map { "> \($0)" } + responseLines.map { "< \($0)" }).joined(separator: "\n")
+    }
+}
+
+extension HTTPField {
+    fileprivate var line: String { "\(name.rawName): \(value)" }
+}
+
+extension String {
+    /// The authority and the target of an absolute URL as the head of a request has it.
+    fileprivate var authorityAndTarget: (authority: String, target: String) {
+        let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        return (String(authority), String(rest[authority.endIndex...]))
+    }
+}

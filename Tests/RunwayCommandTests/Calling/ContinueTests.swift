@@ -1,0 +1,67 @@
+import Foundation
+import HTTPTypes
+import RunwayTestServer
+import RunwayTesting
+import Testing
+
+/// Downloads that go on where an earlier call was interrupted.
+@Suite(.timeLimit(.minutes(10)))
+struct ContinueTests {
+    private static let content = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) }
+
+    /// A server whose first response stops after 400,000 bytes until the gate opens, and that answers ranges.
+    private func serve(_ origin: ScriptedOrigin, until gate: ScriptedGate) {
+        let content = Self.content
+        origin.on("/large") { request in
+            guard let range = request["Range"], let start = range.firstMatch(of: /bytes=(\d+)-/).flatMap({ Int($0.1) })
+            else {
+                return ScriptedResponse(
+                    headerFields: [.eTag: "\"1\""], chunks: [Array(content[..<400_000]), Array(content[400_000...])]
+                ).pausing(.beforeChunk(1), .gate(gate))
+            }
+            return ScriptedResponse.bytes(
+                Array(content[start...]), contentType: "application/octet-stream", status: .partialContent
+            )
+            .header(.eTag, "\"1\"").header(.contentRange, "bytes \(start)-\(content.count - 1)/\(content.count)")
+        }
+    }
+
+    @Test func interruptedDownloadIsContinued() async throws {
+        try await withScriptedOrigin { origin in
+            let gate = ScriptedGate()
+            serve(origin, until: gate)
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("large.bin")
+                let call = ["call", "\(origin.baseURL)/large", "-c", "--output", file.path]
+                let first = try RunningTool(call, streams: .terminal, environment: [:])
+                try await first.wait(for: "Received 400 kB of 600 kB")
+                first.signal(SIGINT)
+                #expect(await first.end() == 130)
+                #expect(first.output.contains("the same command continues it"))
+                #expect(!FileManager.default.fileExists(atPath: file.path))
+
+                let second = try await Tool.run(Tool.path, call, input: [], environment: [:])
+                #expect(second.status == 0, "\(second.errors)")
+                #expect(second.errors.contains("Continued after "))
+                #expect(Array(try Data(contentsOf: file)) == Self.content)
+                #expect(origin.requests.count == 2)
+                #expect(origin.requests[1]["If-Range"] == "\"1\"")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large.bin"])
+            }
+            gate.open()
+        }
+    }
+
+    @Test func refusalLeavesTheFile() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/x", respond: .text("no", status: .notFound))
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("x")
+                try Data("old".utf8).write(to: file)
+                let tool = try await Tool.run("call", "\(origin.baseURL)/x", "-c", "-o", file.path)
+                #expect(tool.status == 1)
+                #expect(try String(contentsOf: file, encoding: .utf8) == "old")
+            }
+        }
+    }
+}
