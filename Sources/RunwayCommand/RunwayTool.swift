@@ -11,8 +11,8 @@ struct RunwayTool: AsyncParsableCommand {
         abstract: "Make calls through Runway's network layer, and see what it decided.",
         discussion: """
             EXAMPLES
-              runway call GET https://api.github.com/repos/swiftlang/swift
-              runway call POST https://httpbin.org/post name=Ada age:=36 --verbose
+              runway call api.github.com/repos/swiftlang/swift
+              runway call httpbin.org/post name=Ada age:=36 --verbose
               runway probe api.github.com
               runway demo
               runway serve --port 8443
@@ -28,9 +28,15 @@ struct RunwayTool: AsyncParsableCommand {
                    "runway proxy" end with 0 by either.
 
             ENVIRONMENT
-              NO_COLOR  Set to anything, it turns colours off. Colours, and the line
-                        that shows progress, are used on a terminal alone, and not
-                        on one whose TERM is "dumb".
+              NO_COLOR  Set to anything, it turns colours off, unless --color says
+                        otherwise. Colours, and the line that shows progress, are
+                        used on a terminal alone, and not on one whose TERM is
+                        "dumb".
+              https_proxy, http_proxy, all_proxy, no_proxy
+                        The proxies of "runway call", and the hosts without one.
+              XDG_CONFIG_HOME
+                        Where "runway call --session" stores its files; ~/.config
+                        if it is not set.
 
             SHELL COMPLETION
               runway --generate-completion-script bash|zsh|fish prints a script. Keep

@@ -22,6 +22,8 @@ final class RunningTool {
     var processIdentifier: Int32 { process.processIdentifier }
 
     private let process = Process()
+    /// Where a person would type; `nil` without a terminal.
+    private var keyboard: FileHandle?
     private var parts: AsyncStream<[UInt8]>.Iterator
     private var endings: AsyncStream<Int32>.Iterator
     private var bytes: [UInt8] = []
@@ -58,6 +60,7 @@ final class RunningTool {
             process.standardOutput = terminal.inside
             process.standardError = terminal.inside
             reader = terminal.outside
+            keyboard = terminal.outside
             try process.run()
             // As long as this side has it open too, its end would never be seen.
             try terminal.inside.close()
@@ -88,6 +91,9 @@ final class RunningTool {
         }
         return output
     }
+
+    /// Types a line on the terminal.
+    func type(_ line: String) throws { try keyboard?.write(contentsOf: Data("\(line)\n".utf8)) }
 
     /// Sends a signal.
     func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }

@@ -29,14 +29,16 @@ struct CallAuthorization: Sendable {
     }
 }
 
-/// The terminal of the process, whatever its streams are.
+/// The terminal of the process, even if its streams are redirected.
 enum Terminal {
     /// Asks for a password, and reads it without showing it.
     ///
     /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends, and `CancellationError`. What is typed is shown again
     ///   afterwards in each case.
     static func password(_ prompt: String) async throws -> String {
-        let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        var descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        // A process without a controlling terminal may still have one as its standard input.
+        if descriptor < 0, isatty(STDIN_FILENO) == 1 { descriptor = dup(STDIN_FILENO) }
         var shown = termios()
         guard descriptor >= 0, tcgetattr(descriptor, &shown) == 0 else {
             if descriptor >= 0 { close(descriptor) }

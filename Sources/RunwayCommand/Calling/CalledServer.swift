@@ -6,7 +6,7 @@ enum CalledServer: APIService {
     // The URL on the command line is absolute.
     static let environments: [ServiceEnvironment: String] = [:]
     // A user who enters a URL without TLS accepts that.
-    static let plainHTTP: PlainHTTPPolicy = .allowed
+    static let allowsPlainHTTP = true
     // For the requests of redirects, and of the calls of one session.
     static let cookies: CookiePolicy = .jar()
 }

@@ -4,7 +4,7 @@ import HummingbirdCore
 import NIOCore
 import Runway
 
-/// Forwards requests to the origin and responses to the client.
+/// Forwards requests to their server and responses to the client.
 struct Forwarder: Sendable {
     /// The longest request body that is buffered, so that it can be sent again if a reused connection is lost. A longer one is
     /// streamed.
@@ -29,13 +29,15 @@ struct Forwarder: Sendable {
 
     // MARK: The request
 
-    /// The request as the origin gets it.
+    /// The request as its server gets it.
     private func head(of head: HTTPRequest) -> HTTPRequest {
         var fields = head.headerFields.endToEnd
         fields[.contentLength] = nil
         fields[.expect] = nil
         return HTTPRequest(
-            method: head.method, scheme: session.origin.scheme, authority: session.origin.authority, path: head.path,
+            method: head.method, scheme: session.origin?.scheme ?? "http",
+            // A forward proxy has the authority from the request's target, by way of Host.
+            authority: session.origin?.authority ?? head.authority, path: head.path,
             headerFields: fields)
     }
 

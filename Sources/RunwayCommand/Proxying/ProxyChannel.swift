@@ -15,7 +15,10 @@ struct ProxyChannel: HTTPChannelHandler {
     static let maximumFieldCount = 500
 
     let responder: HTTPChannelHandler.Responder
-    let origin: CallTarget
+    /// The one server; `nil` for a forward proxy.
+    let origin: CallTarget?
+    /// The tunnels of a forward proxy; `nil` for a proxy to one server.
+    let tunnels: Tunnels?
     let address: ListeningAddress
     /// The hosts besides its own under which the proxy may be called.
     let allowedHosts: [String]
@@ -35,6 +38,7 @@ struct ProxyChannel: HTTPChannelHandler {
             let pipeline = channel.pipeline.syncOperations
             let peek = RequestLinePeek()
             try pipeline.addHandler(IdleStateHandler(allTimeout: clientTimeout))
+            if let tunnels { try pipeline.addHandler(TunnelGate(tunnels)) }
             try pipeline.addHandler(peek)
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,

@@ -5,82 +5,24 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
-/// `runway proxy`: any HTTP client's calls, through the layer.
+/// `runway proxy`: any HTTP client's calls, through the layer, to one server or as a forward proxy.
 struct ProxyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "proxy", abstract: "Send any HTTP client's calls to one server through the layer, and show each.",
-        discussion: """
-            Listens on this machine, and sends every request to the origin through all
-            stages of the layer but one: redirects are passed on, since the client
-            follows them itself. A line on standard output says of every call what
-            became of it and what the layer decided.
+        commandName: "proxy", abstract: "Send any HTTP client's calls through the layer, and show each.",
+        usage: "runway proxy [--origin <url>] [<options>]", discussion: ProxyHelp.discussion)
 
-            Clients see every response of the origin, whatever its status. With
-            --policies the layer acts as in an app: it retries what may be retried,
-            sends nothing for a while to an origin that keeps failing, and refuses a
-            request that is made too often.
+    @Option(
+        help: ArgumentHelp(
+            "The one server: http:// or https://, host and port. No path. Without it, a forward proxy.",
+            valueName: "url"))
+    var origin: String?
 
-            Requests and responses are passed unchanged: method, path and query, bodies
-            in any content coding, repeated header fields separately and in order, Date
-            and Age. Not passed are the hop-by-hop fields (RFC 9110 §7.6.1): Connection
-            and the fields it names, Keep-Alive, Proxy-Connection, Proxy-Auth…, TE,
-            Trailer, Transfer-Encoding and Upgrade. Host is replaced by the origin's.
-            Trailers are dropped in both directions, and so are interim responses (1xx)
-            of the origin. The proxy itself handles "Expect: 100-continue".
-            Requests get a Via field (RFC 9110 §7.6.3), which makes some servers stop
-            compressing. Responses get no Via, but a Date if they have none. Equal
-            Content-Length values are passed as one, and none with status 204.
-            Bytes in header values that are not UTF-8 are lost; over HTTP/2, Set-Cookie
-            fields with such bytes are left out, and a redirect to such a Location
-            becomes a 502.
+    @Option(
+        help: ArgumentHelp("Also allow tunnels to this port, besides 443. Repeatable.", valueName: "port"))
+    var connectPort: [Int] = []
 
-            Clients speak HTTP/1.1, or HTTP/1.0 with one request per connection. A request
-            to upgrade, to WebSocket or to HTTP/2, is passed without the upgrade. The proxy
-            refuses CONNECT, "OPTIONS *", methods that its parser does not know and
-            transfer codings other than chunked (501), more than 64 KiB of header fields or
-            32 KiB in one field (431), and malformed HTTP (400).
-
-            Response bodies are streamed. With --cache http (the default), responses of at
-            most 16 MiB are stored as RFC 9111 allows a private cache, except those with
-            Set-Cookie, and are returned only to requests with the same credentials,
-            whichever fields these are in. With this cache, each response has a Cache-Status
-            field (RFC 9211): "runway; hit" if it was in the cache, or else why the request
-            was forwarded.
-            Request bodies are streamed too, except those whose Content-Length is at most
-            64 KiB: these are buffered, so that they can be sent again over another
-            connection.
-
-            If the origin does not respond, the proxy does, with a JSON body that names the
-            error and a Proxy-Status field that begins with "runway" (RFC 9209): 504 after
-            a timeout, 503 and Retry-After if the layer asks for fewer requests, and 502
-            otherwise, for example if the origin switches protocols (101) unasked. A client
-            that is silent for longer than --client-timeout, while it sends a body or should
-            read a response, gets 408 or is disconnected. So is a connection without
-            requests.
-
-            Only this machine can reach the proxy, and only under a name of its own or
-            the origin's: a request for any other host is refused with 421, so that no
-            web page can use it under a name of its own. With --allow-remote it may
-            listen on any address: whoever reaches it then can call the origin through
-            it. Its own names are then the address in --listen and the one that the
-            client connected to; --allow-host adds others, such as the name that other
-            machines know this one by. A Host field that is malformed, or has a user
-            name in it, is refused with 400.
-
-            Ctrl-C and SIGTERM stop it at once, whatever is under way.
-
-            EXAMPLES
-              runway proxy --origin https://api.github.com
-              runway proxy --origin http://127.0.0.1:3000 --listen 127.0.0.1:8080
-              runway proxy --origin https://example.com --cache none --json | jq .outcome
-
-            EXIT CODES
-              0    The proxy was stopped, by Ctrl-C or SIGTERM.
-              2    The command line can't be used, or the port can't be had.
-            """)
-
-    @Option(help: ArgumentHelp("The server: http:// or https://, host and port. No path.", valueName: "url"))
-    var origin: String
+    @Flag(help: "Let a forward proxy connect to this machine and private networks.")
+    var allowLocal = false
 
     @Option(help: ArgumentHelp("Where to listen; port 0 is any that is free.", valueName: "address:port"))
     var listen = "127.0.0.1:0"
@@ -117,11 +59,16 @@ struct ProxyCommand: AsyncParsableCommand {
     @Flag(name: [.short, .long], help: "Show the whole flight record of every call.")
     var verbose = false
 
+    @Flag(help: "Show heads, and the first 4 KiB of bodies that are text.")
+    var showBodies = false
+
     @Flag(help: "Print every flight record as one line of JSON.")
     var json = false
 
     @Flag(help: "Do not hide secrets in what is printed.")
     var showSecrets = false
+
+    @OptionGroup var colour: ColourOption
 
     func validate() throws {
         try TimeoutLimit.year.check(timeout, of: "--timeout")
@@ -129,35 +76,53 @@ struct ProxyCommand: AsyncParsableCommand {
         for host in allowHost where !Self.isHost(host) {
             throw ValidationError("--allow-host must be a name or an address without a port, and \"\(host)\" is not.")
         }
+        for port in connectPort where !(1...65535).contains(port) {
+            throw ValidationError("--connect-port needs a port from 1 to 65535, not \(port).")
+        }
+        if origin != nil, allowLocal || !connectPort.isEmpty {
+            throw ValidationError("--connect-port and --allow-local are for a proxy without --origin.")
+        }
+        if origin == nil, !allowHost.isEmpty { throw ValidationError("--allow-host needs --origin.") }
         if json, verbose { throw ValidationError("--json has the whole record; --verbose does not go with it.") }
+        if json, showBodies { throw ValidationError("--json prints no bodies; --show-bodies does not go with it.") }
     }
 
     func run() async throws {
-        let target = try CallTarget(origin)
-        guard target.path == "/" else {
+        let target = try origin.map { text throws(CommandFailure) in try CallTarget(text) }
+        guard (target?.path ?? "/") == "/" else {
             throw CommandFailure("--origin needs a server without a path; the requests have the paths.")
         }
         let address = try ListeningAddress(listen)
         guard address.isLoopback || allowRemote else {
             throw CommandFailure(
-                "Other machines reach \(address.host); --allow-remote permits them to call the origin through this one."
-            )
+                "Other machines reach \(address.host); --allow-remote permits them to call servers through this one.")
         }
-        let session = try ProxySession(
-            to: target, cache: cache, appliesPolicies: policies, timeout: .seconds(timeout), isHTTP1Only: http1,
-            certificateAuthorityFile: cacert,
-            printer: RecordPrinter(style: json ? .json : verbose ? .full : .line),
-            redaction: showSecrets ? Redaction(headerFields: [], names: .none) : .default)
+        let redaction = showSecrets ? Redaction(headerFields: [], names: .none) : .default
+        let printer = RecordPrinter(
+            style: json ? .json : verbose ? .full : .line, captures: showBodies ? BodyCaptures() : nil,
+            names: redaction.names)
+        let targets = target == nil ? ForwardTargets(tunnelPorts: connectPort, allowsLocal: allowLocal) : nil
+        let silence = TimeAmount.nanoseconds(Int64(clientTimeout * 1_000_000_000))
+        let server = ProxyServer(
+            session: try ProxySession(
+                to: target, among: targets,
+                ProxySession.Options(
+                    cache: cache, appliesPolicies: policies, timeout: .seconds(timeout), isHTTP1Only: http1,
+                    certificateAuthorityFile: cacert, redaction: redaction), printer: printer),
+            address: address, allowedHosts: allowHost,
+            tunnels: targets.map { Tunnels(targets: $0, silence: silence, printer: printer) }, clientTimeout: silence)
+        try await serve(server, for: target.map { "\($0.scheme)://\($0.authority)" } ?? "any server")
+    }
+
+    /// Serves until a signal ends it.
+    private func serve(_ server: ProxyServer, for servers: String) async throws {
         let greetsPrograms = json
         do {
             try await Interruption.cancelling(forcedStatus: { _ in ExitStatus.fine }) {
-                let server = ProxyServer(
-                    session: session, address: address, allowedHosts: allowHost,
-                    clientTimeout: .nanoseconds(Int64(clientTimeout * 1_000_000_000)))
                 try await server.run { port in
                     // Programs read records alone on standard output.
                     let text =
-                        "Listening at http://\(address.authority(port: port)) for \(target.scheme)://\(target.authority)\n"
+                        "Listening at http://\(server.address.authority(port: port)) for \(servers)\n"
                     try? (greetsPrograms ? Console.error : Console.output).write(text)
                 }
             }

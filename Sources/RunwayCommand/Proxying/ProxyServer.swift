@@ -14,6 +14,8 @@ struct ProxyServer: Sendable {
     let address: ListeningAddress
     /// The hosts besides its own under which the proxy may be called.
     let allowedHosts: [String]
+    /// The tunnels of a forward proxy; `nil` for a proxy to one server.
+    let tunnels: Tunnels?
     /// The longest silence of a client.
     let clientTimeout: TimeAmount
 
@@ -27,7 +29,8 @@ struct ProxyServer: Sendable {
         let builder = HTTPServerBuilder { responder in
             CuttableChannel(
                 base: ProxyChannel(
-                    responder: responder, origin: session.origin, address: address, allowedHosts: allowedHosts,
+                    responder: responder, origin: session.origin, tunnels: tunnels, address: address,
+                    allowedHosts: allowedHosts,
                     clientTimeout: clientTimeout),
                 connections: connections)
         }

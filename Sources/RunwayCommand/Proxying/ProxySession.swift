@@ -25,51 +25,66 @@ struct ProxySession: Sendable {
     /// The most bytes of all cached responses.
     static let maximumCacheByteCount = 64 << 20
 
-    let origin: CallTarget
+    /// The one server; `nil` for a forward proxy.
+    let origin: CallTarget?
     private let isCaching: Bool
     private let options: CallOptions
     private let redaction: Redaction
     private let network: NetworkLayer
     private let transport: NIOTransport
 
+    /// How a proxy treats requests.
+    struct Options: Sendable {
+        var cache: ProxyCache
+        /// Whether requests are refused and retried as those of an app are. Otherwise clients get the servers' responses unchanged.
+        var appliesPolicies: Bool
+        var timeout: Duration
+        var isHTTP1Only: Bool
+        var certificateAuthorityFile: String?
+        var redaction: Redaction
+    }
+
     /// Creates the layer.
     ///
-    /// - Parameter appliesPolicies: Whether requests are refused and retried as those of an app are. Otherwise clients get the
-    ///   origin's responses unchanged.
+    /// - Parameters:
+    ///   - origin: The one server; `nil` for a forward proxy.
+    ///   - targets: The servers of a forward proxy.
     /// - Throws: ``CommandFailure`` if certificates can't be read.
     init(
-        to origin: CallTarget, cache: ProxyCache, appliesPolicies: Bool, timeout: Duration, isHTTP1Only: Bool,
-        certificateAuthorityFile: String?,
-        printer: RecordPrinter, redaction: Redaction
+        to origin: CallTarget?, among targets: ForwardTargets?, _ settings: Options, printer: RecordPrinter
     ) throws(CommandFailure) {
         self.origin = origin
-        self.redaction = redaction
-        isCaching = cache == .http
+        redaction = settings.redaction
+        isCaching = settings.cache == .http
         // All clients share the cache, and a cookie is for the client that it was set for.
         var policy = CachePolicy.http()
         policy.storesSetCookie = false
-        options = CallOptions(cache: cache == .http ? policy : .off, retry: appliesPolicies ? .standard : .off)
+        options = CallOptions(cache: isCaching ? policy : .off, retry: settings.appliesPolicies ? .standard : .off)
         let configuration = TransportConfiguration(
-            trust: try TransportConfiguration.Trust(cacert: certificateAuthorityFile),
-            httpVersions: isHTTP1Only ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
-            idleTimeout: timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
+            trust: try TransportConfiguration.Trust(cacert: settings.certificateAuthorityFile),
+            httpVersions: settings.isHTTP1Only ? .http1Only : .automatic,
+            connectTimeout: min(settings.timeout, .seconds(10)),
+            idleTimeout: settings.timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)
         } catch {
-            throw CommandFailure("The file \"\(certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+            throw CommandFailure(
+                "The file \"\(settings.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
         }
         var pipeline = RequestPipeline()
         pipeline.remove(.redirecting)
         pipeline.insert(ProxiedRequestStage(), before: .deadline)
+        if let captures = printer.captures { pipeline.insert(BodyCaptureStage(captures: captures), before: .deadline) }
+        if let targets { pipeline.insert(CheckedTargetStage(targets: targets), after: .judging) }
         network = NetworkLayer(
-            name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: redaction,
+            name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: settings.redaction,
             limits: LayerLimits(
                 cache: CacheLimits(
                     maximumHTTPByteCount: Self.maximumCacheByteCount,
                     maximumHTTPBodyByteCount: Self.maximumStoredByteCount),
-                admission: appliesPolicies
+                admission: settings.appliesPolicies
                     ? AdmissionLimits() : AdmissionLimits(maximumIdenticalRequests: nil, circuitBreaker: nil)))
-        network.configure(ProxiedServer.self) { $0.deadline = timeout }
+        network.configure(ProxiedServer.self) { $0.deadline = settings.timeout }
     }
 
     /// Sends a request, and returns its response, whose body is streamed. A storable response is cached while it is streamed.
@@ -83,7 +98,7 @@ struct ProxySession: Sendable {
         return response
     }
 
-    /// Cuts every connection to the origin, and prints the pending records.
+    /// Cuts every connection to a server, and prints the pending records.
     func end() async {
         await transport.shutdown(.cutting)
         await network.flushRecords()

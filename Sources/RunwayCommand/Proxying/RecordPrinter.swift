@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayJSON
 
 /// Prints the record of every call on standard output.
 struct RecordPrinter: EventSink {
@@ -15,18 +16,44 @@ struct RecordPrinter: EventSink {
     }
 
     let style: Style
+    /// The bodies of calls, if they are shown.
+    var captures: BodyCaptures?
+    /// What is removed from bodies.
+    var names = JSONRedaction.default
 
     func receive(_ record: FlightRecord) {
-        let text: String
         switch style {
-        case .line: text = Self.line(record)
-        case .full: text = "\(Self.line(record))\n\(record)"
-        case .json:
-            guard let bytes = try? JSONEncoder().encode(record) else { return }
-            text = String(decoding: bytes, as: UTF8.self)
+        case .line: write(Self.line(record) + bodies(of: record))
+        case .full: write("\(Self.line(record))\n\(record)" + bodies(of: record))
+        case .json: write(json: record)
         }
+    }
+
+    /// Prints what became of a tunnel.
+    func receive(_ record: TunnelRecord) {
+        if style == .json { write(json: record) } else { write(record.line.oneLine) }
+    }
+
+    private func write(json record: some Encodable) {
+        guard let bytes = try? JSONEncoder().encode(record) else { return }
+        write(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private func write(_ text: String) {
         // A reader that is gone, or a full disk, is no reason not to serve.
         try? Console.output.write(text + "\n")
+    }
+
+    /// The heads of the last request and response, and the start of their bodies, each in lines of its own; empty if they are not shown.
+    private func bodies(of record: FlightRecord) -> String {
+        guard let captures else { return "" }
+        let pair = captures.take(record.id)
+        let wire = record.attempts.last.map { WireText(attempt: $0) }
+        var lines = (wire?.requestLines ?? []).map { "  > \($0)" }
+        if let text = pair?.request?.text(names) { lines.append("  > \n  > \(text)") }
+        lines += (wire?.responseLines ?? []).map { "  < \($0)" }
+        if let text = pair?.response?.text(names) { lines.append("  < \n  < \(text)") }
+        return lines.map { "\n\($0)" }.joined()
     }
 
     /// The call, its outcome, and its decisions.

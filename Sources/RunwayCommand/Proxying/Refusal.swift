@@ -23,7 +23,7 @@ struct Refusal: Error, Sendable {
         retryAfter = nil
         proxyError =
             switch status.code {
-            case 421: "http_request_denied"
+            case 403, 421: "http_request_denied"
             case 502: "http_protocol_error"
             case 508: "proxy_loop_detected"
             case 400..<500: "http_request_error"
@@ -35,6 +35,7 @@ struct Refusal: Error, Sendable {
         status =
             switch error.kind {
             case _ where error.underlying is ClientSilence: .requestTimeout
+            case _ where error.underlying is ForbiddenTarget: .forbidden
             case .timedOut: .gatewayTimeout
             // RFC 9111 §5.2.1.7.
             case .notCached: .gatewayTimeout
@@ -49,6 +50,19 @@ struct Refusal: Error, Sendable {
         // If the time is unknown, a client that retries at once would only be refused again.
         let known = error.retryAfter ?? .seconds(1)
         retryAfter = status == .serviceUnavailable ? known : nil
+    }
+
+    /// The response to a request for a tunnel that could not be opened.
+    init(tunnelling error: any Error) {
+        let isForbidden = error is ForbiddenTarget
+        status = isForbidden ? .forbidden : .badGateway
+        kind = isForbidden ? "refused" : "noNetwork"
+        message =
+            (error as? any DescribedError)?.description
+            ?? "The host can't be connected to: \(error.redactedDescription)."
+        proxyError =
+            isForbidden ? "http_request_denied" : error is LookupFailure ? "dns_error" : "destination_unavailable"
+        retryAfter = nil
     }
 
     /// The problem with bytes that are not a valid request.
@@ -84,6 +98,16 @@ struct Refusal: Error, Sendable {
         return fields
     }
 
+    /// The whole message as HTTP/1.1, after which the connection ends.
+    var bytes: [UInt8] {
+        var fields = headerFields
+        fields[.contentLength] = "\(json.count)"
+        fields[.connection] = "close"
+        let lines =
+            ["HTTP/1.1 \(status.code) \(status.reasonPhrase)"] + fields.map { "\($0.name.rawName): \($0.value)" }
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + json
+    }
+
     /// The error as a JSON object.
     var json: [UInt8] {
         var writer = JSONWriter()
@@ -105,6 +129,8 @@ extension NetworkError {
     fileprivate var proxyError: String {
         switch kind {
         case _ where underlying is ClientSilence: "http_request_error"
+        case _ where underlying is ForbiddenTarget: "http_request_denied"
+        case _ where underlying is LookupFailure: "dns_error"
         case .notCached: "proxy_internal_response"
         case .timedOut where step == .stage(.admission): "connection_limit_reached"
         case .timedOut: sending == .notSent ? "connection_timeout" : "http_response_timeout"

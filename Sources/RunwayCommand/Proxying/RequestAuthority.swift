@@ -5,6 +5,8 @@ import Runway
 struct RequestAuthority {
     /// The host in lower case; an IPv6 address without its brackets.
     let host: String
+    /// The port; `nil` if the authority names none.
+    let port: Int?
 
     /// Reads a `Host` field, or the authority of a target in absolute form.
     ///
@@ -14,23 +16,27 @@ struct RequestAuthority {
             throw Refusal(.badRequest, "A user's name before the host is an error (RFC 9110 §4.2.4).")
         }
         let problem = Refusal(.badRequest, "The host of the request is malformed (RFC 9110 §7.2).")
-        let port: Substring
+        let rest: Substring
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]"), case let address = String(text[..<end].dropFirst()),
                 IPAddress(address)?.family == .v6
             else { throw problem }
             host = address.lowercased()
-            port = text[text.index(after: end)...]
+            rest = text[text.index(after: end)...]
         } else {
             let name = text.prefix { $0 != ":" }
             guard !name.isEmpty, name.utf8.allSatisfy(Self.mayStandInName) else { throw problem }
             host = name.lowercased()
-            port = text[name.endIndex...]
+            rest = text[name.endIndex...]
         }
-        if port.isEmpty || port == ":" { return }
-        guard port.hasPrefix(":"), port.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let number = Int(port.dropFirst()), number <= 65535
+        if rest.isEmpty || rest == ":" {
+            port = nil
+            return
+        }
+        guard rest.hasPrefix(":"), rest.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = Int(rest.dropFirst()), number <= 65535
         else { throw problem }
+        port = number
     }
 
     /// Whether this is the same host as another; addresses are compared as addresses, however they are written.

@@ -5,7 +5,8 @@ import Runway
 
 /// Decides which requests of clients go on to the origin, and in which form (RFC 9112 §3, RFC 9110 §7).
 struct RequestScreening: Sendable {
-    let origin: CallTarget
+    /// The one server; `nil` for a forward proxy, whose clients name a server in every request.
+    let origin: CallTarget?
     /// The address at which the proxy listens.
     let address: ListeningAddress
     /// The hosts besides its own under which the proxy may be called.
@@ -25,12 +26,16 @@ struct RequestScreening: Sendable {
         var head = head
         head.method = head.method.asReceived
         guard head.method != .CONNECT else {
-            throw Refusal(.notImplemented, "CONNECT requests a tunnel, which this proxy does not support.")
+            throw Refusal(
+                .notImplemented,
+                origin == nil
+                    ? "CONNECT has to be the first request of its connection."
+                    : "CONNECT requests a tunnel, which a proxy with --origin does not support.")
         }
         try checkFraming(&head)
         try checkExpectation(&head)
         let authority = try resolveTarget(&head)
-        guard isOwn(authority) else {
+        if let origin, !isOwn(authority, origin) {
             throw Refusal(
                 .misdirectedRequest,
                 "This proxy is for \(origin.authority) alone, and not for \(authority?.host ?? "no host").")
@@ -83,7 +88,10 @@ struct RequestScreening: Sendable {
             throw Refusal(.badRequest, "A request has one Host field (RFC 9112 §3.2), and this one has \(hosts.count).")
         }
         let named: RequestAuthority? = if let host = hosts.first { try RequestAuthority(host) } else { nil }
-        if head.uri.hasPrefix("/") { return named }
+        if head.uri.hasPrefix("/") {
+            guard origin == nil else { return named }
+            throw Refusal(.badRequest, "A forward proxy needs a target in absolute form (RFC 9112 §3.2.2).")
+        }
         if head.uri == "*" {
             throw Refusal(.notImplemented, "The target \"*\" is the proxy itself, which has no resources of its own.")
         }
@@ -91,6 +99,9 @@ struct RequestScreening: Sendable {
             ["http", "https"].contains(head.uri[..<mark.lowerBound].lowercased())
         else {
             throw Refusal(.badRequest, "The target of the request has none of the forms of RFC 9112 §3.2.")
+        }
+        guard origin != nil || head.uri[..<mark.lowerBound].lowercased() == "http" else {
+            throw Refusal(.badRequest, "A request over TLS goes through a tunnel; this proxy forwards http alone.")
         }
         // Absolute-form (RFC 9112 §3.2.2): the host in it counts, and not the Host field.
         let rest = head.uri[mark.upperBound...]
@@ -103,7 +114,7 @@ struct RequestScreening: Sendable {
 
     /// Whether a request is for this proxy or its origin, by whatever port, so that no web page can send one under a name of its own.
     /// Web pages can't send one without an authority.
-    private func isOwn(_ authority: RequestAuthority?) -> Bool {
+    private func isOwn(_ authority: RequestAuthority?, _ origin: CallTarget) -> Bool {
         guard let authority else { return true }
         let own = [address.host, origin.host, localAddress].compactMap(\.self) + allowedHosts
         return own.contains(where: authority.isHost) || ListeningAddress.isLoopback(authority.host)

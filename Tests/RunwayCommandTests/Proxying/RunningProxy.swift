@@ -20,7 +20,20 @@ struct RunningProxy {
 func proxying(
     to origin: String, _ arguments: String..., signal: Int32 = SIGINT, _ body: (RunningProxy) async throws -> Void
 ) async throws -> (output: String, status: Int32) {
-    let tool = try RunningTool(["proxy", "--origin", origin] + arguments, streams: .pipe, environment: [:])
+    try await proxying(["--origin", origin] + arguments, signal: signal, body)
+}
+
+/// Runs a forward proxy while `body` runs; returns its output, and its exit code after a signal.
+func forwarding(
+    _ arguments: String..., body: (RunningProxy) async throws -> Void
+) async throws -> (output: String, status: Int32) {
+    try await proxying(arguments, signal: SIGINT, body)
+}
+
+private func proxying(
+    _ arguments: [String], signal: Int32, _ body: (RunningProxy) async throws -> Void
+) async throws -> (output: String, status: Int32) {
+    let tool = try RunningTool(["proxy"] + arguments, streams: .pipe, environment: [:])
     let greeting = try await tool.wait(for: "\n")
     let match = try #require(greeting.firstMatch(of: /Listening at (\S+:(\d+)) for/))
     try await body(

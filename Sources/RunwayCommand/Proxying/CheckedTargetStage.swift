@@ -1,0 +1,46 @@
+import HTTPTypes
+import Runway
+
+/// Sends a request to an address of its host that ``ForwardTargets`` allows. Bodies pass unchanged.
+///
+/// It is directly above the transport, so that every attempt is checked, and caches above it see the host's name.
+struct CheckedTargetStage: RequestStage {
+    let targets: ForwardTargets
+
+    var step: FlightStep { .customStage("target") }
+    var endsInTime: Bool { true }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        let origin = Origin(request.head)
+        let addresses: [IPAddress]
+        do {
+            addresses = try await targets.addresses(of: origin.bareHost)
+        } catch let error as ForbiddenTarget {
+            throw NetworkError(.invalidParameters, in: step, "\(error)", sending: .notSent, underlying: error)
+        } catch {
+            throw NetworkError(.noNetwork, in: step, "\(error)", sending: .notSent, underlying: error)
+        }
+        var failure = NetworkError(.noNetwork, in: step, "The host has no address.", sending: .notSent)
+        for address in addresses {
+            do throws(NetworkError) {
+                return try await next.send(request.addressed(to: address, port: origin.port), in: flight)
+            } catch {
+                guard error.kind == .noNetwork, error.sending == .notSent else { throw error }
+                failure = error
+            }
+        }
+        throw failure
+    }
+}
+
+extension Request {
+    /// The request for one address of its host, with the host's name in `Host`.
+    fileprivate func addressed(to address: IPAddress, port: Int) -> Request {
+        var request = self
+        if let name = HTTPField.Name("Host") { request.head.headerFields[name] = head.authority }
+        request.head.authority = address.family == .v6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+        return request
+    }
+}

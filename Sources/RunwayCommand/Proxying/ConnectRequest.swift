@@ -1,0 +1,71 @@
+import HTTPTypes
+
+/// The head of a request for a tunnel (RFC 9110 §9.3.6), read from bytes.
+struct ConnectRequest: Equatable {
+    /// Whether the first bytes of a connection request a tunnel.
+    enum Beginning: Equatable {
+        case tunnel
+        /// There are too few bytes to tell.
+        case undecided
+        case other
+    }
+
+    /// What the bytes so far are.
+    enum Progress: Equatable {
+        /// The head is not complete.
+        case incomplete
+        /// The head has so many bytes; what follows is for the tunnel.
+        case complete(ConnectRequest, byteCount: Int)
+    }
+
+    private static let start = Array("CONNECT ".utf8)
+    private static let end = Array("\r\n\r\n".utf8)
+
+    /// The host, in lower case and without brackets.
+    let host: String
+    let port: Int
+
+    /// Whether a connection that begins with these bytes requests a tunnel.
+    static func beginning(_ bytes: some Collection<UInt8>) -> Beginning {
+        let common = zip(bytes, start).prefix { $0 == $1 }.count
+        if common == start.count { return .tunnel }
+        return common == bytes.count ? .undecided : .other
+    }
+
+    /// Reads the head as far as it is there.
+    ///
+    /// - Throws: The response to a head that is malformed, or larger than ``ProxyChannel/maximumHeadByteCount``.
+    static func read(_ bytes: [UInt8]) throws(Refusal) -> Progress {
+        guard let end = bytes.firstRange(of: end) else {
+            guard bytes.count <= ProxyChannel.maximumHeadByteCount else { throw tooLarge }
+            return .incomplete
+        }
+        guard end.upperBound <= ProxyChannel.maximumHeadByteCount else { throw tooLarge }
+        let line = bytes.prefix { $0 != 0x0D }
+        return .complete(try ConnectRequest(line: line), byteCount: end.upperBound)
+    }
+
+    init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads the request line: its target has the form of an authority, with a port (RFC 9112 §3.2.3).
+    private init(line: ArraySlice<UInt8>) throws(Refusal) {
+        let words = line.split(separator: 0x20, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        guard words.count == 3, ["HTTP/1.1", "HTTP/1.0"].contains(words[2]) else {
+            throw Refusal(.badRequest, "This is not an HTTP/1.1 request for a tunnel.")
+        }
+        let authority = try RequestAuthority(words[1])
+        guard let port = authority.port, port > 0 else {
+            throw Refusal(.badRequest, "CONNECT needs a host and a port (RFC 9112 §3.2.3).")
+        }
+        self.init(host: authority.host, port: port)
+    }
+
+    private static let tooLarge = Refusal(
+        .requestHeaderFieldsTooLarge,
+        "The head of the request is larger than \(ProxyChannel.maximumHeadByteCount) bytes.")
+}

@@ -1,0 +1,102 @@
+import NIOCore
+
+/// One of the two connections of a tunnel: passes what it reads to the other, no faster than the other sends it.
+///
+/// Used on one event loop.
+final class TunnelEnd: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private var context: ChannelHandlerContext?
+    /// The other connection; `nil` before the tunnel is open, and after its end.
+    private var partner: TunnelEnd?
+    /// Whether the sender has ended its half of the connection.
+    private var isInputClosed = false
+    /// Whether a read was left out because the other connection has to send first.
+    private var mustRead = false
+    /// How many bytes were read.
+    private(set) var receivedByteCount = 0
+
+    /// Joins two connections, and starts to read both.
+    static func join(_ one: TunnelEnd, _ other: TunnelEnd) {
+        one.partner = other
+        other.partner = one
+        one.readIfPossible()
+        other.readIfPossible()
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// Sends bytes that were read before the tunnel was open.
+    func send(_ bytes: ByteBuffer) {
+        receivedByteCount += bytes.readableBytes
+        partner?.write(bytes)
+        partner?.context?.flush()
+    }
+
+    /// What reads is decided here alone: the handlers behind have nothing to read any more.
+    func read(context: ChannelHandlerContext) {}
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Self.unwrapInboundIn(data)
+        receivedByteCount += bytes.readableBytes
+        partner?.write(bytes)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        partner?.context?.flush()
+        readIfPossible()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, partner?.mustRead == true { partner?.readIfPossible() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed:
+            isInputClosed = true
+            partner?.endOutput()
+        case is IdleStateHandler.IdleStateEvent: context.close(promise: nil)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        let other = partner
+        partner = nil
+        other?.end()
+        context.fireChannelInactive()
+    }
+
+    private func write(_ bytes: ByteBuffer) { context?.write(Self.wrapOutboundOut(bytes), promise: nil) }
+
+    private func readIfPossible() {
+        guard let context, !isInputClosed, let partner else { return }
+        mustRead = partner.context?.channel.isWritable == false
+        if !mustRead { context.read() }
+    }
+
+    /// Ends the sending half after all that was written; the connection, if its receiving half has ended, too.
+    private func endOutput() {
+        guard let context else { return }
+        let mode: CloseMode = isInputClosed ? .all : .output
+        let channel = context.channel
+        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer())).whenComplete { _ in
+            channel.close(mode: mode, promise: nil)
+        }
+    }
+
+    /// Ends the connection after all that was written.
+    private func end() {
+        partner = nil
+        isInputClosed = true
+        endOutput()
+    }
+}

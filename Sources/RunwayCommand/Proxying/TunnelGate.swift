@@ -1,0 +1,122 @@
+import NIOCore
+import NIOPosix
+import Runway
+
+/// Opens the tunnels that clients of a forward proxy request; is before the HTTP parser, and passes every other connection on.
+///
+/// A tunnel is requested by the first request of a connection. The proxy does not look inside: it passes bytes on.
+final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum State {
+        /// The bytes so far may be the start of a request for a tunnel.
+        case reading([UInt8])
+        /// The connection is not for a tunnel.
+        case passing
+        /// The tunnel is being opened; the bytes are for it.
+        case opening(early: [UInt8])
+        case open
+        /// The request was refused.
+        case refused
+    }
+
+    private let tunnels: Tunnels
+    private var state = State.reading([])
+
+    init(_ tunnels: Tunnels) { self.tunnels = tunnels }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Self.unwrapInboundIn(data).readableBytesView
+        switch state {
+        case .passing: context.fireChannelRead(data)
+        case .reading(let earlier): read(earlier + bytes, context)
+        case .opening(let early):
+            // The client should wait for the response, and the channel reads no more.
+            state = .opening(early: early + bytes)
+        case .open, .refused: break
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Opening a tunnel has a time limit of its own.
+        if event is IdleStateHandler.IdleStateEvent, case .opening = state { return }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func read(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+        switch ConnectRequest.beginning(bytes) {
+        case .undecided: state = .reading(bytes)
+        case .other:
+            state = .passing
+            context.fireChannelRead(Self.wrapInboundOut(ByteBuffer(bytes: bytes)))
+        case .tunnel:
+            do throws(Refusal) {
+                guard case .complete(let request, let byteCount) = try ConnectRequest.read(bytes) else {
+                    state = .reading(bytes)
+                    return
+                }
+                state = .opening(early: Array(bytes[byteCount...]))
+                open(request, context)
+            } catch {
+                refuse(error, context)
+            }
+        }
+    }
+
+    private func open(_ request: ConnectRequest, _ context: ChannelHandlerContext) {
+        let tunnel: Tunnels.Slot
+        do throws(Refusal) { tunnel = try tunnels.admit(request) } catch { return refuse(error, context) }
+        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+        tunnel.connect(on: context.eventLoop).assumeIsolated().whenComplete { [self] result in
+            switch result {
+            case .success(let upstream) where upstream.isActive: join(upstream, tunnel, context)
+            case .success: end(tunnel, failing: ChannelError.eof, context)
+            case .failure(let error): end(tunnel, failing: error, context)
+            }
+        }
+    }
+
+    private func end(_ tunnel: Tunnels.Slot, failing error: any Error, _ context: ChannelHandlerContext) {
+        tunnel.end(failing: error, up: 0, down: 0)
+        refuse(Refusal(tunnelling: error), context)
+    }
+
+    private func join(_ upstream: any Channel, _ tunnel: Tunnels.Slot, _ context: ChannelHandlerContext) {
+        guard context.channel.isActive, case .opening(let early) = state else {
+            tunnel.end(failing: ChannelError.ioOnClosedChannel, up: 0, down: 0)
+            return upstream.close(promise: nil)
+        }
+        state = .open
+        let (client, server) = (TunnelEnd(), TunnelEnd())
+        do {
+            // A client may end its half and go on to listen; the same is true of the server.
+            try context.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+            try context.pipeline.syncOperations.addHandler(client, position: .before(self))
+            try upstream.pipeline.syncOperations.addHandler(server)
+        } catch {
+            tunnel.end(failing: error, up: 0, down: 0)
+            upstream.close(promise: nil)
+            return context.close(promise: nil)
+        }
+        context.writeAndFlush(
+            Self.wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n")), promise: nil)
+        TunnelEnd.join(client, server)
+        if !early.isEmpty { client.send(ByteBuffer(bytes: early)) }
+        context.channel.closeFuture.assumeIsolated().whenComplete { _ in
+            tunnel.end(failing: nil, up: client.receivedByteCount, down: server.receivedByteCount)
+        }
+    }
+
+    private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+        state = .refused
+        let channel = context.channel
+        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(bytes: refusal.bytes))).whenComplete { _ in
+            channel.close(mode: .output, promise: nil)
+        }
+        // Bytes that were not read would turn the close into a reset, and the client might lose the response (RFC 9112 §9.6).
+        try? context.channel.syncOptions?.setOption(.autoRead, value: true)
+        context.eventLoop.scheduleTask(in: ClientConnection.lingering) { channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOPosix
+import Runway
+import Synchronization
+
+/// The tunnels of a forward proxy: which may be opened, and how many there are.
+final class Tunnels: Sendable {
+    /// The most tunnels at a time.
+    static let maximumCount = 256
+    /// The longest time for a connection to one address.
+    static let connectTimeout = TimeAmount.seconds(10)
+
+    let targets: ForwardTargets
+    private let printer: RecordPrinter
+    private struct State {
+        var count = 0
+        var total = 0
+    }
+    /// Guards how many tunnels there are, and how many there were.
+    private let state = Mutex(State())
+
+    /// The longest silence of both ends.
+    private let silence: TimeAmount
+
+    init(targets: ForwardTargets, silence: TimeAmount, printer: RecordPrinter) {
+        self.targets = targets
+        self.silence = silence
+        self.printer = printer
+    }
+
+    /// Admits a tunnel, which occupies a slot until ``Slot/end(failing:up:down:)``.
+    ///
+    /// - Throws: The response to one whose port is not allowed, and to one too many.
+    func admit(_ request: ConnectRequest) throws(Refusal) -> Slot {
+        guard targets.tunnelPorts.contains(request.port) else {
+            throw Refusal(
+                .forbidden,
+                "Tunnels to port \(request.port) are not allowed; --connect-port \(request.port) permits them.")
+        }
+        let number: Int? = state.withLock { state in
+            guard state.count < Self.maximumCount else { return nil }
+            state.count += 1
+            state.total += 1
+            return state.total
+        }
+        guard let number else { throw Refusal(.serviceUnavailable, "\(Self.maximumCount) tunnels are open.") }
+        return Slot(tunnels: self, request: request, number: number, start: .now)
+    }
+
+    /// The place of one tunnel.
+    struct Slot: Sendable {
+        fileprivate let tunnels: Tunnels
+        let request: ConnectRequest
+        let number: Int
+        let start: ContinuousClock.Instant
+
+        /// Connects to one of the host's addresses that are allowed, in their order.
+        func connect(on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
+            let promise = eventLoop.makePromise(of: (any Channel).self)
+            promise.completeWithTask {
+                var failure: any Error = ForbiddenTarget(host: request.host)
+                for address in try await tunnels.targets.addresses(of: request.host) {
+                    do {
+                        return try await ClientBootstrap(group: eventLoop)
+                            .connectTimeout(Tunnels.connectTimeout)
+                            .channelOption(.autoRead, value: false).channelOption(.allowRemoteHalfClosure, value: true)
+                            .channelInitializer { [silence = tunnels.silence] channel in
+                                channel.eventLoop.makeCompletedFuture {
+                                    try channel.pipeline.syncOperations.addHandler(
+                                        IdleStateHandler(allTimeout: silence))
+                                }
+                            }
+                            .connect(to: SocketAddress(ipAddress: address.description, port: request.port)).get()
+                    } catch {
+                        failure = error
+                    }
+                }
+                throw failure
+            }
+            return promise.futureResult
+        }
+
+        /// Ends the tunnel, and prints what became of it.
+        func end(failing error: (any Error)?, up: Int, down: Int) {
+            tunnels.state.withLock { $0.count -= 1 }
+            tunnels.printer.receive(
+                TunnelRecord(
+                    number: number, authority: "\(request.host):\(request.port)", sentByteCount: up,
+                    receivedByteCount: down, duration: .now - start, failure: error.map { $0.redactedDescription }))
+        }
+    }
+}
+
+/// What became of a tunnel.
+struct TunnelRecord: Sendable, Encodable {
+    let number: Int
+    /// Host and port.
+    let authority: String
+    /// How many bytes the client sent.
+    let sentByteCount: Int
+    /// How many bytes the server sent.
+    let receivedByteCount: Int
+    let duration: Duration
+    /// Why it was not opened, if it was not.
+    let failure: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case tunnel, authority, sentByteCount, receivedByteCount, seconds, failure
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(number, forKey: .tunnel)
+        try fields.encode(authority, forKey: .authority)
+        try fields.encode(sentByteCount, forKey: .sentByteCount)
+        try fields.encode(receivedByteCount, forKey: .receivedByteCount)
+        try fields.encode(duration / .seconds(1), forKey: .seconds)
+        try fields.encodeIfPresent(failure, forKey: .failure)
+    }
+
+    /// One line for a person.
+    var line: String {
+        if let failure { return "tunnel \(number) CONNECT \(authority) failed in \(duration.text): \(failure)" }
+        let bytes = "\(sentByteCount) bytes sent, \(receivedByteCount) bytes received"
+        return "tunnel \(number) CONNECT \(authority) ended after \(duration.text), \(bytes)"
+    }
+}
