@@ -33,7 +33,7 @@ extension APIManager {
         tasks.remove(flight.id)
         let call = ManagerCall(landing)
         for interceptor in interceptors where isPending(flight) {
-            interceptor.apiManager(self, didReceive: landing.result, of: call)
+            interceptor.beforeLanding(landing.result, of: call, by: self)
         }
         guard isPending(flight) else { return }
         guard let rawData = landing.rawData else { return fail(landing) }
@@ -55,13 +55,13 @@ extension APIManager {
         let interceptors = interceptors
         let call = ManagerCall(landing)
         for interceptor in interceptors where isPending(flight) {
-            if interceptor.apiManager(self, shouldSucceedWith: rawData, of: call) { continue }
+            if interceptor.beforeSuccess(rawData, of: call, by: self) { continue }
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
         guard state.update({ $0.land(landing) }) else { return }
         delegate?.apiManagerDidSucceed(self)
-        for interceptor in interceptors { interceptor.apiManager(self, didSucceedWith: rawData, of: call) }
+        for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: self) }
         flight.finish(.succeeded)
     }
 
@@ -73,13 +73,13 @@ extension APIManager {
         let interceptors = interceptors
         let call = ManagerCall(landing)
         for interceptor in interceptors where isPending(flight) {
-            if interceptor.apiManager(self, shouldFailWith: error, of: call) { continue }
+            if interceptor.beforeFailure(error, of: call, by: self) { continue }
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
         guard state.update({ $0.land(Landing(flight, landing.endpoint, failing: error)) }) else { return }
         delegate?.apiManager(self, didFailWith: error)
-        for interceptor in interceptors { interceptor.apiManager(self, didFailWith: error, of: call) }
+        for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: self) }
         _ = flight.finish(failing: error)
     }
 
@@ -124,10 +124,10 @@ extension APIManager {
         let interceptors = interceptors
         let call = ManagerCall(landing)
         for interceptor in interceptors where isStaleHeld(flight) {
-            interceptor.apiManager(self, didReceive: landing.result, of: call)
+            interceptor.beforeLanding(landing.result, of: call, by: self)
         }
         for interceptor in interceptors where isStaleHeld(flight) {
-            if interceptor.apiManager(self, shouldSucceedWith: rawData, of: call) { continue }
+            if interceptor.beforeSuccess(rawData, of: call, by: self) { continue }
             // The hook itself may have ended the call.
             guard isStaleHeld(flight) else { break }
             flight.note(CallDecision.vetoedProvisional)
@@ -137,7 +137,7 @@ extension APIManager {
         delegate?.apiManagerDidSucceed(self)
         // The delegate, or a hook, may have ended the call, whose fresh response is still to come.
         for interceptor in interceptors where isPending(flight) {
-            interceptor.apiManager(self, didSucceedWith: rawData, of: call)
+            interceptor.afterSuccess(rawData, of: call, by: self)
         }
     }
 

@@ -58,7 +58,7 @@ extension APIManager {
             let found = try lookUp(endpoint, &draft, flight)
             start(found, of: endpoint, flight)
             let call = ManagerCall(flight: flight.id, endpoint: endpoint)
-            for interceptor in interceptors where isPending(flight) { interceptor.apiManager(self, didStart: call) }
+            for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: self) }
         } catch {
             refuse(flight, endpoint, error)
         }
@@ -74,7 +74,7 @@ extension APIManager {
         if !interceptors.isEmpty {
             var candidate: any Endpoint = endpoint
             for interceptor in interceptors {
-                guard interceptor.apiManager(self, shouldCall: &candidate, as: flight) else { return false }
+                guard interceptor.beforeCall(to: &candidate, as: flight, by: self) else { return false }
             }
             guard let changed = candidate as? E else {
                 throw NetworkError(

@@ -4,7 +4,7 @@
 /// (``NetworkLayer/add(_:for:)``); the layer's interceptors come first. It is held weakly and called on the main actor. Every hook
 /// has a default that changes nothing. Once the manager has cancelled or replaced a call, no further hook runs for it, even if an
 /// earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold a later
-/// call's response.
+/// call's response. No hook has the name of a method of ``APIManagerDelegate``: a delegate may be its manager's interceptor, too.
 ///
 /// A call that lands twice, with a stale response and then with the fresh one, passes the hooks of completion and of success for
 /// both; ``RawData/source`` says which it is. A veto of the stale response removes that one alone. A fresh response with the same
@@ -16,36 +16,33 @@ public protocol Interceptor: AnyObject {
     /// Called before a call starts, and before its parameters are checked.
     ///
     /// - Parameters:
-    ///   - manager: The manager that makes the call.
     ///   - endpoint: The parameters of the call, which may be changed; if their type is changed, the call fails as
     ///     ``NetworkError/Kind/invalidParameters``.
     ///   - flight: The number of the call.
+    ///   - manager: The manager that makes the call.
     /// - Returns: Whether the call may start. If `false`, no further hook runs for the call and it does not land.
-    func apiManager(
-        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
-    ) -> Bool
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool
     /// Called after a call started.
-    func apiManager(_ manager: any APIManaging, didStart call: ManagerCall)
+    func afterCall(_ call: ManagerCall, by manager: any APIManaging)
     /// Called when a call that has started completes, before its success or failure lands.
-    func apiManager(
-        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall)
+    func beforeLanding(_ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging)
     /// Called before a success lands.
     ///
     /// - Returns: Whether the success may land. If `false`, the manager's state does not change and its delegate is not notified.
-    func apiManager(_ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall) -> Bool
+    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool
     /// Called after the delegate was notified of a success.
     ///
     /// - Parameters:
-    ///   - manager: The manager. It may hold the response to a later call by now.
     ///   - rawData: The response to this call.
     ///   - call: The call that succeeded.
-    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall)
+    ///   - manager: The manager. It may hold the response to a later call by now.
+    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging)
     /// Called before a failure lands.
     ///
     /// - Returns: Whether the failure may land. If `false`, the manager's state does not change and its delegate is not notified.
-    func apiManager(_ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall) -> Bool
+    func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool
     /// Called after the delegate was notified of a failure.
-    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall)
+    func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging)
 }
 
 /// One call of a manager, as its interceptors see it.
@@ -58,27 +55,23 @@ public struct ManagerCall: Sendable {
 
 extension Interceptor {
     /// Lets the call start as it is.
-    public func apiManager(
-        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
-    ) -> Bool { true }
+    public func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+        true
+    }
     /// Does nothing.
-    public func apiManager(_ manager: any APIManaging, didStart call: ManagerCall) {}
+    public func afterCall(_ call: ManagerCall, by manager: any APIManaging) {}
     /// Does nothing.
-    public func apiManager(
-        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
+    public func beforeLanding(
+        _ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging
     ) {}
     /// Lets the success land.
-    public func apiManager(
-        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
-    ) -> Bool { true }
+    public func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool { true }
     /// Does nothing.
-    public func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {}
+    public func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {}
     /// Lets the failure land.
-    public func apiManager(
-        _ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall
-    ) -> Bool { true }
+    public func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool { true }
     /// Does nothing.
-    public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall) {}
+    public func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) {}
 }
 
 /// An interceptor that the layer holds weakly.

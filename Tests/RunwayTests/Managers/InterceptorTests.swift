@@ -24,9 +24,10 @@ struct InterceptorTests {
         try await recorder.landings(count: 1)
         #expect(
             log.entries == [
-                "layer shouldCall", "manager shouldCall", "layer didStart", "manager didStart", "layer didReceive",
-                "manager didReceive", "layer shouldSucceed", "manager shouldSucceed", "delegate", "layer didSucceed",
-                "manager didSucceed",
+                "layer beforeCall", "manager beforeCall", "layer afterCall", "manager afterCall", "layer beforeLanding",
+                "manager beforeLanding", "layer beforeSuccess", "manager beforeSuccess", "delegate",
+                "layer afterSuccess",
+                "manager afterSuccess",
             ])
 
         log.entries = []
@@ -36,27 +37,39 @@ struct InterceptorTests {
         try await recorder.landings(count: 2)
         #expect(
             log.entries.suffix(7) == [
-                "layer didReceive", "manager didReceive", "layer shouldFail", "manager shouldFail", "delegate",
-                "layer didFail", "manager didFail",
+                "layer beforeLanding", "manager beforeLanding", "layer beforeFailure", "manager beforeFailure",
+                "delegate",
+                "layer afterFailure", "manager afterFailure",
             ])
     }
 
     @Test func vetoedCallDoesNotStart() async throws {
         let spy = Spy("manager", HookLog())
-        spy.vetoes = ["shouldCall"]
+        spy.vetoes = ["beforeCall"]
         let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         let flight = manager.load(Refresh())
         let record = try await managers.records.records(count: 1)[0]
         #expect(record.id == flight && record.outcome.name == "vetoed" && record.attempts.isEmpty)
         #expect(record.decisions(of: CallDecision.self) == [.vetoedBeforeCall])
-        #expect(spy.log.entries == ["manager shouldCall"])
+        #expect(spy.log.entries == ["manager beforeCall"])
         #expect(!manager.isLoading)
+    }
+
+    @Test(arguments: [true, false]) func delegateThatInterceptsHearsALandingOnce(succeeds: Bool) async throws {
+        let both = InterceptingDelegate()
+        let manager = APIManager<Refresh>(on: managers.network, delegate: both)
+        manager.interceptor = both
+        let flight = manager.load(Refresh())
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json("{}", status: succeeds ? .ok : .notFound)))
+        _ = try await managers.records.records(count: 1)
+        #expect(both.entries == (succeeds ? ["success", "afterSuccess"] : ["failure", "afterFailure"]))
     }
 
     @Test(arguments: [true, false]) func vetoOfALandingLeavesTheManagerUnchanged(succeeds: Bool) async throws {
         let spy = Spy("manager", HookLog())
-        spy.vetoes = ["shouldSucceed", "shouldFail"]
+        spy.vetoes = ["beforeSuccess", "beforeFailure"]
         let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = spy
         let flight = manager.load(Refresh())
@@ -90,7 +103,7 @@ struct InterceptorTests {
         try await recorder.landings(count: 2)
         #expect(manager.error?.step == .validating, "parameters are checked after interceptors changed them")
         #expect(
-            spy.log.entries.suffix(3) == ["manager shouldCall", "manager shouldFail", "manager didFail"],
+            spy.log.entries.suffix(3) == ["manager beforeCall", "manager beforeFailure", "manager afterFailure"],
             "a call that never started does not complete")
     }
 
@@ -131,7 +144,7 @@ struct InterceptorTests {
         #expect(spy.log.entries.isEmpty)
     }
 
-    @Test(arguments: ["didReceive", "shouldSucceed"])
+    @Test(arguments: ["beforeLanding", "beforeSuccess"])
     func callCancelledByAHookDoesNotLand(hook: String) async throws {
         let spy = Spy("manager", HookLog())
         let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
@@ -143,7 +156,7 @@ struct InterceptorTests {
         let record = try await managers.records.records(count: 1)[0]
         #expect(record.outcome.name == "cancelled")
         #expect(recorder.landings.isEmpty && manager.rawData == nil)
-        #expect(!spy.log.entries.contains("manager didSucceed"))
+        #expect(!spy.log.entries.contains("manager afterSuccess"))
     }
 
     @Test func callCancelledByAHookPassesNoFurtherHook() async throws {
@@ -153,10 +166,10 @@ struct InterceptorTests {
         managers.network.add(shared, for: Refresh.self)
         let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         manager.interceptor = own
-        shared.onHook = { name in if name == "didStart" { manager.cancelAll() } }
+        shared.onHook = { name in if name == "afterCall" { manager.cancelAll() } }
         let flight = manager.load(Refresh())
         #expect(try await managers.outcome(of: flight, among: 1)?.name == "cancelled")
-        #expect(log.entries == ["layer shouldCall", "manager shouldCall", "layer didStart"])
+        #expect(log.entries == ["layer beforeCall", "manager beforeCall", "layer afterCall"])
     }
 
     @Test func noHookIsPassedALaterCallsResponse() async throws {
@@ -181,7 +194,7 @@ struct InterceptorTests {
         manager.interceptor = spy
         var hasLoaded = false
         spy.onHook = { name in
-            guard name == "shouldSucceed", !hasLoaded else { return }
+            guard name == "beforeSuccess", !hasLoaded else { return }
             hasLoaded = true
             manager.load(Filter(city: "second"))
         }
@@ -240,30 +253,43 @@ private final class Spy: Interceptor {
         return !vetoes.contains(hook)
     }
 
-    func apiManager(
-        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
-    ) -> Bool {
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
         change?(&endpoint)
-        return allows("shouldCall")
+        return allows("beforeCall")
     }
-    func apiManager(_ manager: any APIManaging, didStart call: ManagerCall) { _ = allows("didStart", call) }
-    func apiManager(
-        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
+    func afterCall(_ call: ManagerCall, by manager: any APIManaging) { _ = allows("afterCall", call) }
+    func beforeLanding(
+        _ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging
     ) {
-        _ = allows("didReceive", call)
+        _ = allows("beforeLanding", call)
     }
-    func apiManager(
-        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
-    ) -> Bool { allows("shouldSucceed", call) }
-    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {
+    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+        allows("beforeSuccess", call)
+    }
+    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
         succeeded.append((call, rawData))
-        _ = allows("didSucceed", call)
+        _ = allows("afterSuccess", call)
     }
-    func apiManager(
-        _ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall
-    ) -> Bool { allows("shouldFail", call) }
-    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError, of call: ManagerCall) {
-        _ = allows("didFail", call)
+    func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+        allows("beforeFailure", call)
+    }
+    func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) {
+        _ = allows("afterFailure", call)
+    }
+}
+
+/// A delegate that is the interceptor of its manager, too.
+@MainActor
+private final class InterceptingDelegate: APIManagerDelegate, Interceptor {
+    var entries: [String] = []
+
+    func apiManagerDidSucceed(_ manager: any APIManaging) { entries.append("success") }
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { entries.append("failure") }
+    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
+        entries.append("afterSuccess")
+    }
+    func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) {
+        entries.append("afterFailure")
     }
 }
 

@@ -229,15 +229,15 @@ private final class Vetoes: Interceptor {
 
     init(seed: UInt64) { random = SeededGenerator(seed: ~seed) }
 
-    func apiManager(
-        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
-    ) -> Bool { !vetoesNextCall }
-    func apiManager(
-        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
-    ) -> Bool { allowsLanding() }
-    func apiManager(
-        _ manager: any APIManaging, shouldFailWith error: NetworkError, of call: ManagerCall
-    ) -> Bool { allowsLanding() }
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+        !vetoesNextCall
+    }
+    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+        allowsLanding()
+    }
+    func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+        allowsLanding()
+    }
 
     private func allowsLanding() -> Bool {
         let isVetoed = Int.random(in: 0..<10, using: &random) == 0

@@ -264,14 +264,10 @@ private final class Veto: Interceptor {
     enum Moment { case beforeCall, beforeLanding }
     let moment: Moment
     init(_ moment: Moment) { self.moment = moment }
-    func apiManager(
-        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
-    ) -> Bool {
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
         moment != .beforeCall
     }
-    func apiManager(
-        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
-    ) -> Bool {
+    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
         moment != .beforeLanding
     }
 }

@@ -274,7 +274,7 @@ private final class Switching: Interceptor {
 
     init(_ action: @escaping () -> Void) { self.action = action }
 
-    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {
+    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
         action()
         isDone = true
     }

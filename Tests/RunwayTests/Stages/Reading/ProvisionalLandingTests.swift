@@ -181,19 +181,17 @@ final class VetoingInterceptor: Interceptor {
 
     init(_ vetoes: @escaping (RawData) -> Bool) { self.vetoes = vetoes }
 
-    func apiManager(_ manager: any APIManaging, didStart call: ManagerCall) { entries.append("started") }
-    func apiManager(
-        _ manager: any APIManaging, didReceive result: Result<RawData, NetworkError>, of call: ManagerCall
+    func afterCall(_ call: ManagerCall, by manager: any APIManaging) { entries.append("started") }
+    func beforeLanding(
+        _ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging
     ) {
         entries.append("received \((try? result.get())?.source.rawValue ?? "failure")")
     }
-    func apiManager(
-        _ manager: any APIManaging, shouldSucceedWith rawData: RawData, of call: ManagerCall
-    ) -> Bool {
+    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
         entries.append("should \(rawData.source)")
         return !vetoes(rawData)
     }
-    func apiManager(_ manager: any APIManaging, didSucceedWith rawData: RawData, of call: ManagerCall) {
+    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
         entries.append("succeeded")
     }
 }
