@@ -8,7 +8,9 @@ public enum FlightOutcome: Sendable {
     case cancelled
     /// A later call of its manager replaced it.
     case replaced
-    /// It was not made, because another call of its manager was in flight.
+    /// It joined an identical call of its manager that was in flight, and whose landing is its own; see ``OverlapPolicy/joinOrReplace``.
+    case joined(running: FlightID)
+    /// It was not made, because another call of its manager was in flight; see ``OverlapPolicy/ignoreNew``.
     case ignored(running: FlightID)
     /// An interceptor vetoed its start or its landing.
     case vetoed
@@ -22,6 +24,7 @@ public enum FlightOutcome: Sendable {
         case .failed: "failed"
         case .cancelled: "cancelled"
         case .replaced: "replaced"
+        case .joined: "joined"
         case .ignored: "ignored"
         case .vetoed: "vetoed"
         case .absorbed: "absorbed"

@@ -7,6 +7,7 @@ extension FlightRecord: CustomStringConvertible {
         switch outcome {
         case .failed(let error): text += ": \(error)"
         case .absorbed(let error): text += ": \(error)"
+        case .joined(let running): text += " \(running), which is in flight already"
         case .ignored(let running): text += ": \(running) is in flight already"
         case .succeeded, .cancelled, .replaced, .vetoed: break
         }

@@ -39,7 +39,7 @@ extension FlightOutcome {
         switch self {
         case .succeeded: .info
         case .absorbed, .vetoed: .notice
-        case .cancelled, .replaced, .ignored: .debug
+        case .cancelled, .replaced, .joined, .ignored: .debug
         case .failed(let error):
             switch error.kind {
             case .invalidConfiguration, .invalidParameters, .invalidResponse, .notTrusted, .storage: .error

@@ -4,7 +4,8 @@ extension APIManager {
     /// The delegate is notified in a later turn of the main actor, never from inside this method. A response that is in memory
     /// already is in ``rawData`` when this method returns.
     ///
-    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that is in flight already.
+    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored; see
+    ///   ``OverlapPolicy``.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(endpoint, makeFlight(options))
@@ -12,7 +13,8 @@ extension APIManager {
 
     /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before it lands.
     ///
-    /// - Returns: The number of the call; with ``OverlapPolicy/ignoreNew``, the number of the call that is in flight already.
+    /// - Returns: The number of the call, or of the call in flight that it joined or because of which it was ignored; see
+    ///   ``OverlapPolicy``.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         load(parameterSource?.endpoint(for: self), from: parameterSource, options)
@@ -48,15 +50,21 @@ extension APIManager {
             }
             endpoint = prepared
             var draft = try network.draft(endpoint, in: flight)
-            if let running = state.machine.requested() {
+            let identity =
+                overlap == .joinOrReplace ? draft.content.map { CallIdentity(endpoint, $0, in: flight) } : nil
+            switch state.machine.requested(identity) {
+            case .start: break
+            case .join(let running):
+                flight.finish(.joined(running: running))
+                return running
+            case .ignore(let running):
                 // The request is made all the same, so that a call that can't be made fails and is not ignored.
                 _ = try draft.request(in: flight)
                 flight.finish(.ignored(running: running))
                 return running
             }
-            // Looked up before other calls are replaced: a call that can't be made replaces none.
             let found = try lookUp(endpoint, &draft, flight)
-            start(found, of: endpoint, flight)
+            start(found, of: endpoint, as: identity, flight)
             let call = ManagerCall(flight: flight.id, endpoint: endpoint)
             for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: self) }
         } catch {
@@ -110,15 +118,14 @@ extension APIManager {
         return request.map { .request($0, stale: landing) } ?? .result(landing)
     }
 
-    private func start(_ found: Found, of endpoint: E, _ flight: Flight) {
+    private func start(_ found: Found, of endpoint: E, as identity: CallIdentity?, _ flight: Flight) {
         let replaced = state.update { machine in
             switch found {
             case .result(let landing): machine.startCompleted(landing)
-            case .request(_, let stale): machine.startInFlight(flight, holding: stale)
+            case .request(_, let stale): machine.startInFlight(flight, as: identity, holding: stale)
             }
         }
-        if !replaced.isEmpty { flight.note(CallDecision.replacedRunning(replaced.count), in: .overlapping) }
-        for flight in replaced { close(flight, as: .replaced) }
+        close(replaced, for: flight)
         switch found {
         case .result(let landing): landLater(landing)
         case .request(let request, let stale):
@@ -154,9 +161,15 @@ extension APIManager {
         tasks.insert(task, for: flight.id)
     }
 
+    /// Ends the calls that a newer one replaced.
+    private func close(_ replaced: [Flight], for newer: Flight) {
+        if !replaced.isEmpty { newer.note(CallDecision.replacedRunning(replaced.count), in: .overlapping) }
+        for flight in replaced { close(flight, as: .replaced) }
+    }
+
     /// Fails a call that can't be made.
     private func refuse(_ flight: Flight, _ endpoint: (any Endpoint)?, _ error: NetworkError) {
-        state.update { $0.refuse(flight) }
+        close(state.update { $0.refuse(flight) }, for: flight)
         landLater(Landing(flight, endpoint, failing: error))
     }
 

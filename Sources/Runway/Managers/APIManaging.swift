@@ -48,7 +48,7 @@ extension APIManaging {
 ///
 /// The manager holds its delegate weakly and notifies it on the main actor, once for each call that lands, in a turn after `load`
 /// returned. It does not notify it of a call that was cancelled, replaced or ignored by the manager, vetoed by an interceptor, or
-/// absorbed by the service.
+/// absorbed by the service; a call that joined another lands with that one.
 ///
 /// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale response, whose
 /// ``RawData/source`` is ``ResponseSource/staleCache`` and during which ``APIManaging/isProvisional`` is true, then with the fresh

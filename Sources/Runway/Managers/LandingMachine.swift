@@ -37,8 +37,20 @@ struct LandingMachine {
         case fail
     }
 
+    /// What becomes of a call while others are in flight.
+    enum Overlap: Equatable {
+        /// It starts.
+        case start
+        /// It lands with this call in flight, which is identical.
+        case join(FlightID)
+        /// It is ignored because of this call in flight.
+        case ignore(FlightID)
+    }
+
     private struct Call {
         let flight: Flight
+        /// What calls that may join it are compared with; `nil` if none may.
+        let identity: CallIdentity?
         var state: State
 
         var isInFlight: Bool { if case .inFlight = state { true } else { false } }
@@ -72,20 +84,34 @@ struct LandingMachine {
 extension LandingMachine {
     /// A call is asked for.
     ///
-    /// - Returns: The call in flight because of which the new one is ignored; `nil` if the new one starts.
-    func requested() -> FlightID? {
-        guard overlap == .ignoreNew, inFlightCount > 0 else { return nil }
-        return calls.filter { $0.value.isInFlight }.keys.min()
+    /// - Parameter identity: What it is compared with the calls in flight by; `nil` if it joins none.
+    func requested(_ identity: CallIdentity? = nil) -> Overlap {
+        guard inFlightCount > 0 else { return .start }
+        let inFlight = calls.values.filter(\.isInFlight)
+        switch overlap {
+        case .concurrent, .cancelRunning: return .start
+        case .ignoreNew: return inFlight.map(\.flight.id).min().map { .ignore($0) } ?? .start
+        case .joinOrReplace:
+            let served = inFlight.first { call in
+                guard let identity, let running = call.identity else { return false }
+                return identity.isServed(by: running)
+            }
+            return served.map { .join($0.flight.id) } ?? .start
+        }
     }
 
     /// A call is in flight.
     ///
-    /// - Parameter stale: Its stale response, which the manager shows from now on.
+    /// - Parameters:
+    ///   - identity: What calls that may join it are compared with.
+    ///   - stale: Its stale response, which the manager shows from now on.
     /// - Returns: The calls that it replaces, which have ended.
-    mutating func startInFlight(_ flight: Flight, holding stale: Landing? = nil) -> [Flight] {
+    mutating func startInFlight(
+        _ flight: Flight, as identity: CallIdentity? = nil, holding stale: Landing? = nil
+    ) -> [Flight] {
         precondition(stale?.flight.id ?? flight.id == flight.id, "a call holds its own response")
         let replaced = replaceCalls()
-        insert(flight, .inFlight(stale.map { .held($0) } ?? .none))
+        insert(flight, as: identity, .inFlight(stale.map { .held($0) } ?? .none))
         if let stale { hold(stale) }
         return replaced
     }
@@ -100,13 +126,17 @@ extension LandingMachine {
         return replaced
     }
 
-    /// A call failed before it started. It replaces no call.
-    mutating func refuse(_ flight: Flight) {
+    /// A call failed before it started.
+    ///
+    /// - Returns: The calls that it replaces, which have ended: no older response is shown after its error.
+    mutating func refuse(_ flight: Flight) -> [Flight] {
+        let replaced = replaceCalls()
         insert(flight, .refused)
+        return replaced
     }
 
-    private mutating func insert(_ flight: Flight, _ state: State) {
-        let former = calls.updateValue(Call(flight: flight, state: state), forKey: flight.id)
+    private mutating func insert(_ flight: Flight, as identity: CallIdentity? = nil, _ state: State) {
+        let former = calls.updateValue(Call(flight: flight, identity: identity, state: state), forKey: flight.id)
         precondition(former == nil, "a call starts once")
         if case .inFlight = state { inFlightCount += 1 }
     }
@@ -117,7 +147,7 @@ extension LandingMachine {
     }
 
     private mutating func replaceCalls() -> [Flight] {
-        guard overlap == .cancelRunning, !calls.isEmpty else { return [] }
+        guard overlap.replacesOlder, !calls.isEmpty else { return [] }
         return pending.compactMap { end($0) }
     }
 }

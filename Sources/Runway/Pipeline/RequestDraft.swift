@@ -22,6 +22,11 @@ public struct RequestDraft: Sendable {
         if case .endpoint(let endpoint, _) = source { endpoint } else { nil }
     }
 
+    /// The content of the call; `nil` if the call was made with a request.
+    var content: CallContent? {
+        if case .endpoint(_, let content) = source { content } else { nil }
+    }
+
     /// The request as it enters the pipeline. It is made once, when it is asked for first.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if the endpoint describes none.

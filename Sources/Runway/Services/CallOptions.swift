@@ -3,7 +3,7 @@
 /// ```swift
 /// rentals.load(RentalList(city: "上海"), options: CallOptions(cacheUse: .refresh))
 /// ```
-public struct CallOptions: Sendable {
+public struct CallOptions: Sendable, Hashable {
     /// Nothing differs.
     public static let standard = CallOptions()
 

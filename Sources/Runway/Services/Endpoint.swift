@@ -26,7 +26,7 @@ public protocol Endpoint: Encodable, Sendable {
     static var method: HTTPRequest.Method { get }
     /// Where the parameters are encoded. The default is the query for GET, HEAD and DELETE, and JSON for the others.
     static var encoding: ParameterEncoding { get }
-    /// What a second call of one manager does while the first is in flight. The default is ``OverlapPolicy/ignoreNew``.
+    /// What a second call of one manager does while the first is in flight. The default is ``OverlapPolicy/joinOrReplace``.
     static var overlap: OverlapPolicy { get }
     /// The longest that a call may take from `load` to its landing. The default, `nil`, is the service's.
     static var deadline: Duration? { get }
@@ -102,8 +102,8 @@ extension Endpoint {
         let method = method
         return method == .get || method == .head || method == .delete ? .query() : .json()
     }
-    /// ``OverlapPolicy/ignoreNew``.
-    public static var overlap: OverlapPolicy { .ignoreNew }
+    /// ``OverlapPolicy/joinOrReplace``.
+    public static var overlap: OverlapPolicy { .joinOrReplace }
     /// The service's deadline.
     public static var deadline: Duration? { nil }
     /// Nothing is cached.

@@ -31,7 +31,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .map: "The response is fetched once and reformed twice: as rows and as pins."
         case .details: "The service reports it with status 200; the controller gets an error."
         case .cache: "One request; five times the response was in memory when load returned."
-        case .refresh: "One request; the other four calls were not needed."
+        case .refresh: "One request; the other four calls join it."
         case .sharing: "They share one request; a ninth, with another list, has its own."
         case .filter: "Each change cancels the call before it. Only the newest lands."
         case .leaving: "The call is cancelled with its controller, and nothing lands."

@@ -4,7 +4,7 @@ public import Runway
 public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
     /// It used a cached response.
     case fromCache
-    /// It took the response of another call's request.
+    /// It took the response of another call's request, or joined an identical call of its manager.
     case joined
     /// Its request left in one with those of other calls.
     case merged
@@ -50,6 +50,7 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
 
     private static func byOutcome(of record: FlightRecord) -> UnsentReason? {
         switch record.outcome {
+        case .joined: .joined
         case .ignored: .ignored
         case .vetoed: .vetoed
         case .failed(let error):

@@ -35,7 +35,7 @@ struct DemoSessionTests {
         #expect(report.calls == report.flights.count)
         #expect(
             report.callsNotFlown == [
-                .fromCache: 5, .joined: 7, .merged: 9, .ignored: 4, .circuitOpen: 3, .badParameters: 1,
+                .fromCache: 5, .joined: 11, .merged: 9, .circuitOpen: 3, .badParameters: 1,
             ])
         #expect(report.requestsRepeated == [.retried: 2, .newToken: 10])
         #expect(report.envelopes.count == 1)
@@ -63,12 +63,12 @@ struct DemoSessionTests {
         #expect(json["calls"] as? Int == (json["flights"] as? [Any])?.count)
         #expect(
             json["callsNotFlown"] as? [String: Int] == [
-                "fromCache": 5, "joined": 7, "merged": 9, "ignored": 4, "circuitOpen": 3, "badParameters": 1,
+                "fromCache": 5, "joined": 11, "merged": 9, "circuitOpen": 3, "badParameters": 1,
             ])
         #expect(json["requestsRepeated"] as? [String: Int] == ["retried": 2, "newToken": 10])
 
         let text = report.description
-        #expect(text.contains("     7  joined another call's request\n"))
+        #expect(text.contains("    11  joined another call's request\n"))
         #expect(text.contains("    10  sent again with a new token\n"))
         #expect(!text.contains("Not as it should be"))
         // The only words of that length and alphabet are access tokens.

@@ -15,11 +15,11 @@ struct LandingMachineTests {
         var machine = LandingMachine(overlap: .ignoreNew)
         let (known, running) = (call(), call())
         _ = machine.startCompleted(response(known))
-        #expect(machine.requested() == nil)
+        #expect(machine.requested() == .start)
         _ = machine.startInFlight(running)
-        #expect(machine.requested() == running.id)
+        #expect(machine.requested() == .ignore(running.id))
         _ = machine.land(response(running))
-        #expect(machine.requested() == nil)
+        #expect(machine.requested() == .start)
     }
 
     @Test func newerCallReplacesAllThatHaveNotLanded() {
@@ -28,20 +28,39 @@ struct LandingMachineTests {
         _ = machine.startInFlight(landed)
         _ = machine.land(response(landed))
         let replacedByKnown = machine.startCompleted(response(known))
-        machine.refuse(refused)
+        let replacedByRefused = machine.refuse(refused).map(\.id)
         let replacedByRunning = machine.startInFlight(running).map(\.id)
         let replacedByNewer = machine.startInFlight(newer).map(\.id)
-        #expect(replacedByKnown.isEmpty && replacedByRunning == [known.id, refused.id])
+        #expect(replacedByKnown.isEmpty && replacedByRefused == [known.id] && replacedByRunning == [refused.id])
         #expect(replacedByNewer == [running.id])
         #expect(machine.pending == [newer.id] && machine.last.landed?.flight === landed)
     }
 
-    @Test func refusedCallReplacesNone() {
-        var machine = LandingMachine(overlap: .cancelRunning)
+    @Test(arguments: [OverlapPolicy.joinOrReplace, .ignoreNew, .cancelRunning, .concurrent])
+    func refusedCallReplacesIfThePolicyCancels(overlap: OverlapPolicy) {
+        var machine = LandingMachine(overlap: overlap)
         let (running, refused) = (call(), call())
         _ = machine.startInFlight(running)
-        machine.refuse(refused)
-        #expect(machine.pending == [running.id, refused.id] && machine.inFlightCount == 1)
+        let replaced = machine.refuse(refused).map(\.id)
+        let cancels = overlap == .joinOrReplace || overlap == .cancelRunning
+        #expect(replaced == (cancels ? [running.id] : []))
+        #expect(machine.pending == (cancels ? [refused.id] : [running.id, refused.id]))
+    }
+
+    @Test func onlyAnIdenticalCallInFlightIsJoined() throws {
+        var machine = LandingMachine(overlap: .joinOrReplace)
+        let (known, running) = (call(), call())
+        _ = machine.startCompleted(response(known))
+        #expect(machine.requested(try identity(call(), 1)) == .start)
+        _ = machine.startInFlight(running, as: try identity(running, 1))
+        #expect(machine.requested(try identity(call(), 1)) == .join(running.id))
+        #expect(machine.requested(try identity(call(), 2)) == .start && machine.requested() == .start)
+        _ = machine.land(response(running))
+        #expect(machine.requested(try identity(call(), 1)) == .start)
+    }
+
+    private func identity(_ flight: Flight, _ id: Int) throws -> CallIdentity {
+        CallIdentity(Work(id: id), try CallContent(of: Work(id: id)), in: flight)
     }
 
     @Test func endedCallNeverLands() {
@@ -112,7 +131,7 @@ struct LandingMachineTests {
         #expect(released == nil)
     }
 
-    @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
+    @Test(arguments: [OverlapPolicy.joinOrReplace, .ignoreNew, .cancelRunning, .concurrent])
     func randomEventsMatchTheModel(overlap: OverlapPolicy) throws {
         for seed in Seeds.some(700) {
             var play = MachinePlay(seed: seed, overlap, on: Self.network)
@@ -126,6 +145,7 @@ struct LandingMachineTests {
 private struct MachinePlay {
     private struct Call {
         let flight: Flight
+        var id = 0
         var isRefused = false
         var isInFlight = false
         var hasEnded = false
@@ -144,6 +164,8 @@ private struct MachinePlay {
     /// What landed and what is held, in order, since it was last cleared.
     private var shown: [(landing: Landing, isHeld: Bool)] = []
     private(set) var problems: [String] = []
+    /// Whether each call that starts or fails to ends those before it.
+    private var cancels: Bool { overlap == .joinOrReplace || overlap == .cancelRunning }
 
     init(seed: UInt64, _ overlap: OverlapPolicy, on network: NetworkLayer) {
         random = SeededGenerator(seed: seed)
@@ -174,19 +196,27 @@ private struct MachinePlay {
     }
 
     private mutating func load() {
-        let running = calls.first { $0.isInFlight && !$0.hasEnded }?.flight.id
-        let ignoring = machine.requested()
-        if ignoring != (overlap == .ignoreNew ? running : nil) { problems.append("ignored for \(ignoring as Any)") }
-        if ignoring != nil { return }
-        var call = Call(flight: network.makeFlight(Work.self, .standard))
+        let running = calls.first { $0.isInFlight && !$0.hasEnded }
+        var call = Call(flight: network.makeFlight(Work.self, .standard), id: Int.random(in: 0...2, using: &random))
+        let work = Work(id: call.id)
+        guard let content = try? CallContent(of: work) else { return problems.append("no content") }
+        let identity = CallIdentity(work, content, in: call.flight)
+        let found = machine.requested(identity)
+        let expected: LandingMachine.Overlap =
+            switch (overlap, running) {
+            case (.ignoreNew, let running?): .ignore(running.flight.id)
+            case (.joinOrReplace, let running?) where running.id == call.id: .join(running.flight.id)
+            default: .start
+            }
+        if found != expected { problems.append("\(found), not \(expected)") }
+        if found != .start { return }
         let pending = calls.filter { !$0.hasEnded }.map(\.flight.id)
         let replaced: [Flight]
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
             call.isRefused = true
-            machine.refuse(call.flight)
-            calls.append(call)
-            return
+            replaced = machine.refuse(call.flight)
+            replace(replaced)
         case 1:
             let landing = landing(call.flight)
             replaced = machine.startCompleted(landing)
@@ -196,12 +226,12 @@ private struct MachinePlay {
             call.isInFlight = true
             call.held = chance(2) ? landing(call.flight, mayFail: false) : nil
             call.hadStale = call.held != nil
-            replaced = machine.startInFlight(call.flight, holding: call.held)
+            replaced = machine.startInFlight(call.flight, as: identity, holding: call.held)
             replace(replaced)
             if let held = call.held { shown.append((held, true)) }
         }
         calls.append(call)
-        if replaced.map(\.id) != (overlap == .cancelRunning ? pending : []) { problems.append("replaced others") }
+        if replaced.map(\.id) != (cancels ? pending : []) { problems.append("replaced others") }
     }
 
     private mutating func replace(_ replaced: [Flight]) {
@@ -314,7 +344,7 @@ private struct MachinePlay {
         if calls[index].notified.contains(true) || (!isFinal && !calls[index].notified.isEmpty) {
             problems.append("notified again")
         }
-        if overlap == .cancelRunning, calls[(index + 1)...].contains(where: { !$0.isRefused }) {
+        if cancels, index + 1 < calls.count {
             problems.append("a replaced call landed")
         }
         calls[index].notified.append(isFinal)
@@ -324,7 +354,7 @@ private struct MachinePlay {
         let pending = calls.filter { !$0.hasEnded }
         if machine.pending != pending.map(\.flight.id) { problems.append("other calls are pending") }
         if machine.inFlightCount != pending.count(where: \.isInFlight) { problems.append("count in flight") }
-        if overlap == .ignoreNew, machine.inFlightCount > 1 { problems.append("two in flight") }
+        if overlap != .concurrent, machine.inFlightCount > 1 { problems.append("two in flight") }
         for call in calls where machine.heldStale(of: call.flight.id) !== call.held { problems.append("held") }
         let response = shown.last { $0.landing.rawData != nil }?.landing
         if machine.last.response !== response { problems.append("another response is shown") }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RunwayJSON
 import RunwayTesting
 import Testing
@@ -11,7 +12,7 @@ struct OverlapTests {
     let recorder = LandingRecorder()
 
     @Test func ignoredCallReturnsTheFlightInFlight() async throws {
-        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder, overlap: .ignoreNew)
         let first = manager.load(Refresh())
         let again = (1...4).map { _ in manager.load(Refresh()) }
         try await managers.transport.waitForArrival(of: first)
@@ -75,28 +76,121 @@ struct OverlapTests {
         #expect(Filter.overlap == .cancelRunning)
     }
 
-    @Test func refusedParametersReplaceNoCall() async throws {
-        let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
+    @Test func identicalCallJoinsTheOneInFlight() async throws {
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
+        let first = manager.load(Refresh())
+        let again = [manager.load(Refresh()), manager.load(Refresh(), options: CallOptions(cacheUse: .refresh))]
+        try await managers.transport.waitForArrival(of: first)
+        managers.transport.respond(first)
+        try await recorder.landings(count: 1)
+
+        #expect(again == [first, first] && recorder.landings.map(\.flight) == [first])
+        let records = try await managers.records.records(count: 3)
+        let joined = records.filter { if case .joined(let running) = $0.outcome { running == first } else { false } }
+        #expect(joined.count == 2 && records.map(\.attempts.count).reduce(0, +) == 1)
+        let third = manager.load(Refresh())
+        #expect(third != first)
+        manager.cancelAll()
+    }
+
+    @Test func differentCallReplacesTheOneInFlight() async throws {
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
+        let first = manager.load(Refresh(page: 1))
+        let second = manager.load(Refresh(page: 2))
+        try await managers.transport.waitForArrival(of: second)
+        managers.transport.respond(second)
+        try await recorder.landings(count: 1)
+        #expect(recorder.landings.map(\.flight) == [second])
+        let records = try await managers.records.records(count: 2)
+        #expect(records.first { $0.id == first }?.outcome.name == "replaced")
+    }
+
+    @Test func reloadReplacesACallThatMayBeCached() async throws {
+        let manager = APIManager<Stored>(on: managers.network, delegate: recorder)
+        let refresh = CallOptions(cacheUse: .refresh)
+        let first = manager.load(Stored())
+        let pulled = manager.load(Stored(), options: refresh)
+        #expect(pulled != first)
+        #expect(manager.load(Stored(), options: refresh) == pulled && manager.load(Stored()) == pulled)
+        manager.cancelAll()
+    }
+
+    @Test func callsWithOtherOptionsOrAccountsAreDifferent() async throws {
+        let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
+        var last = manager.load(Refresh())
+        for options in [CallOptions(priority: .high), CallOptions(wholeDeadline: .seconds(1)), .standard] {
+            let next = manager.load(Refresh(), options: options)
+            #expect(next != last)
+            last = next
+        }
+        #expect(manager.load(Refresh(), options: CallOptions(cache: .off, priority: .normal)) == last)
+        managers.network.configure(Estates.self) { $0.account = "anna" }
+        #expect(manager.load(Refresh()) != last)
+        manager.cancelAll()
+    }
+
+    @Test func bodiesAreComparedAndStreamsDiffer() async throws {
+        let manager = APIManager<Note>(on: managers.network, delegate: recorder)
+        let first = manager.load(Note(body: .bytes([1])))
+        #expect(manager.load(Note(body: .bytes([1]))) == first)
+        let second = manager.load(Note(body: .bytes([2])))
+        #expect(second != first)
+        let stream = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: true)
+        let streamed = manager.load(Note(body: stream))
+        #expect(manager.load(Note(body: stream)) != streamed)
+        manager.cancelAll()
+    }
+
+    @Test(arguments: [OverlapPolicy.joinOrReplace, .cancelRunning])
+    func noOlderResponseLandsAfterAnInvalidCall(overlap: OverlapPolicy) async throws {
+        let managers = ManagerBench(isDeaf: true)
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder, overlap: overlap)
+        let good = manager.load(Filter(city: "a"))
+        try await managers.transport.waitForArrival(of: good)
+        let bad = manager.load(Filter(city: ""))
+        managers.transport.respond(good)
+        let records = try await managers.records.records(count: 2)
+        #expect(records.first { $0.id == good }?.outcome.name == "replaced")
+        #expect(recorder.landings.map(\.flight) == [bad] && manager.error?.kind == .invalidParameters)
+        #expect(manager.rawData == nil && !manager.isLoading)
+    }
+
+    @Test func unencodableCallReplacesOlderOnes() async throws {
+        let manager = APIManager<Bounded>(on: managers.network, delegate: recorder)
+        let good = manager.load(Bounded(price: 1))
+        let bad = manager.load(Bounded(price: .infinity))
+        try await recorder.landings(count: 1)
+        #expect(recorder.landings.map(\.flight) == [bad])
+        #expect(try await managers.outcome(of: good, among: 2)?.name == "replaced")
+    }
+
+    @Test(arguments: [OverlapPolicy.ignoreNew, .concurrent])
+    func invalidCallLeavesOlderOnesUnlessThePolicyCancels(overlap: OverlapPolicy) async throws {
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder, overlap: overlap)
         let good = manager.load(Filter(city: "a"))
         let bad = manager.load(Filter(city: ""))
         try await recorder.landings(count: 1)
         try await managers.transport.waitForArrival(of: good)
         managers.transport.respond(good)
         try await recorder.landings(count: 2)
-        #expect(recorder.landings.map(\.flight) == [bad, good])
-        #expect(manager.error == nil)
+        #expect(recorder.landings.map(\.flight) == [bad, good] && manager.error == nil)
     }
+}
 
-    @Test func unencodableCallReplacesNoCall() async throws {
-        let manager = APIManager<Bounded>(on: managers.network, delegate: recorder)
-        let good = manager.load(Bounded(price: 1))
-        let bad = manager.load(Bounded(price: .infinity))
-        try await recorder.landings(count: 1)
-        try await managers.transport.waitForArrival(of: good)
-        managers.transport.respond(good)
-        try await recorder.landings(count: 2)
-        #expect(recorder.landings.map(\.flight) == [bad, good])
-    }
+private struct Stored: Endpoint {
+    static let service = Estates.self
+    static let coalesces = false
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "stored" }
+}
+
+private struct Note: Endpoint {
+    static let service = Estates.self
+    static let method = HTTPRequest.Method.post
+    static let encoding = ParameterEncoding.raw(contentType: "application/octet-stream")
+    var path: EndpointPath { "note" }
+    @Unencoded var body: RequestBody = .none
+    var content: RequestBody { body }
 }
 
 private struct Bounded: Endpoint {

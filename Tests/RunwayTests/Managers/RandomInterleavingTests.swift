@@ -20,9 +20,9 @@ struct RandomInterleavingTests {
     nonisolated static let count =
         ProcessInfo.processInfo.environment["RUNWAY_INTERLEAVINGS"].flatMap { Int($0) } ?? 3000
 
-    @Test(arguments: [OverlapPolicy.ignoreNew, .cancelRunning, .concurrent])
+    @Test(arguments: [OverlapPolicy.joinOrReplace, .ignoreNew, .cancelRunning, .concurrent])
     func noLandingIsLostRepeatedOrOutOfOrder(policy: OverlapPolicy) async throws {
-        for seed in Seeds.some(Self.count / 3) {
+        for seed in Seeds.some(Self.count / 4) {
             let play = Interleaving(seed: seed, policy: policy)
             let problems = try await play.run()
             try #require(problems.isEmpty, "seed \(seed), \(policy): \(problems)")
@@ -59,6 +59,8 @@ private final class Interleaving: APIManagerDelegate {
         hooks = Vetoes(seed: seed)
         managers = (0..<3).map { _ in makeManager() }
     }
+
+    private var replacesOlder: Bool { policy == .joinOrReplace || policy == .cancelRunning }
 
     private func makeManager() -> APIManager<Bulletin> {
         let manager = APIManager<Bulletin>(on: bench.network, delegate: self, overlap: policy)
@@ -112,8 +114,12 @@ private final class Interleaving: APIManagerDelegate {
         if isVetoed {
             unsent.insert(flight)
         } else {
+            if policy == .joinOrReplace {
+                if owners[flight] == nil { cancel { $0 == index } }
+                if let joined = pages[flight], joined != page { problems.append("joined a call of another page") }
+            }
             owners[flight] = index
-            // `load` returns the number of the call in flight for one that is ignored.
+            // `load` returns the number of the call in flight for one that joins it or is ignored.
             pages[flight] = pages[flight] ?? page
         }
     }
@@ -201,12 +207,13 @@ private final class Interleaving: APIManagerDelegate {
             case "vetoed" where owners[id] != nil && !unsent.contains(id): break
             case "failed" where answered[id] == false && !cancelled.contains(id): break
             case "cancelled" where cancelled.contains(id): break
-            case "replaced" where cancelled.contains(id) && policy == .cancelRunning: break
+            case "replaced" where cancelled.contains(id) && replacesOlder: break
+            case "joined" where owners[id] == nil && policy == .joinOrReplace: break
             case "ignored" where owners[id] == nil && policy == .ignoreNew: break
             default: problems.append("\(id) was \(outcome)\(cancelled.contains(id) ? ", and cancelled" : "")")
             }
         }
-        if policy == .cancelRunning {
+        if replacesOlder {
             for landings in Dictionary(grouping: notified, by: { owners[$0.flight] }).values
             where landings.map(\.flight) != landings.map(\.flight).sorted() {
                 problems.append("an older flight landed after a newer one")

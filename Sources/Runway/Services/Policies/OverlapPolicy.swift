@@ -1,9 +1,23 @@
 /// What a manager does with a second call while the first is in flight.
+///
+/// If a policy cancels calls, the newest `load` counts even if it fails before it starts, because of a bad parameter for instance: no
+/// older call lands after its error.
 public enum OverlapPolicy: String, Sendable, Hashable {
-    /// The second call is not made, and `load` returns the number of the first. For refreshing a page.
+    /// An identical call joins the one in flight; a different one replaces it. For nearly everything.
+    ///
+    /// Of an identical call, no request is made, and `load` returns the number of the call in flight, with which it lands. Calls are
+    /// identical if they send the same parameters, header fields and body, in the same session of an account and the same environment,
+    /// with the same ``CallOptions``. A body that is a stream is never the same as another. Of ``CallOptions/cacheUse``, the call in flight
+    /// may ask for more: an ordinary call joins one that is ``CacheUse/refresh``. A call that is ``CacheUse/refresh``, such as a user's pull,
+    /// joins one that can't respond from the cache, and replaces one that can.
+    case joinOrReplace
+    /// The second call is not made, whatever its parameters, and `load` returns the number of the first.
     case ignoreNew
-    /// The calls in flight are cancelled, and only the second can land. For a filter that the user changes.
+    /// The calls in flight are cancelled, and only the second can land, even if it is identical.
     case cancelRunning
     /// Both calls are made, and land in the order in which they complete.
     case concurrent
+
+    /// Whether a call that starts, or fails to, ends those before it.
+    var replacesOlder: Bool { self == .joinOrReplace || self == .cancelRunning }
 }
