@@ -84,6 +84,7 @@ extension NetworkLayer {
             let request = try assemble(endpoint, delivery: .streamed, in: flight)
             let response = try await send(request, in: flight)
             try flight.checkSession(in: .checking)
+            try response.checkCoding(of: endpoint, in: flight)
             if let error = response.refusal { throw error }
             flight.recorder.setSource(response.source)
             let body: BodyStream =
@@ -148,6 +149,7 @@ extension NetworkLayer {
         _ response: Response, for endpoint: E, in flight: Flight
     ) throws(NetworkError) -> RawData {
         try flight.checkSession(in: .checking)
+        try response.checkCoding(of: endpoint, in: flight)
         if let error = response.refusal { throw error }
         guard case .whole(var rawData) = response.body else {
             throw NetworkError(

@@ -76,20 +76,45 @@ struct ContentCodingTests {
     }
 
     @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
-    func codingsThatTheTransportDoesNotKnowAreLeftToTheCaller() async throws {
-        let raw = try await respond(to: .text("as it came").header(.contentEncoding, "compress"))
+    func unknownCodingIsAnInvalidResponseThatNamesIt() async throws {
+        let error = try await failure(of: .text("as it came").header(.contentEncoding, "compress"))
+        #expect(error.kind == .invalidResponse && error.detail.contains("content coding \"compress\""))
+        let raw = try #require(error.rawData)
         #expect(raw.text == "as it came")
         #expect(raw.response.headerFields[.contentEncoding] == "compress")
         #expect(raw.response.headerFields[.contentLength] == "10")
     }
 
     @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
+    func unknownCodingOfAStreamIsAnInvalidResponse() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("as it came").header(.contentEncoding, "compress"))
+            let network = NetworkLayer(to: origin.baseURL)
+            await #expect { _ = try await network.stream(Fetch<GET>("a")) } throws: { error in
+                (error as? NetworkError)?.kind == .invalidResponse && "\(error)".contains("\"compress\"")
+            }
+        }
+    }
+
+    @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
+    func codingThatTheCallAsksForIsLeftToIt() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("as it came").header(.contentEncoding, "compress"))
+            let raw = try await NetworkLayer(to: origin.baseURL).call(
+                Fetch<GET>("a", headers: ["accept-encoding": "compress"]))
+            #expect(raw.text == "as it came")
+        }
+    }
+
+    @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
     func codingsBelowAnUnknownOneStayNamed() async throws {
-        let raw = try await respond(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress, gzip"))
+        let outer = try await failure(of: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress, gzip"))
+        let raw = try #require(outer.rawData)
         #expect(raw.text == Coded.text)
         #expect(raw.response.headerFields[.contentEncoding] == "gzip, compress")
-        let coded = try await respond(to: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress"))
-        #expect(coded.bytes == Coded.gzip)
+        let inner = try await failure(of: .bytes(Coded.gzip).header(.contentEncoding, "gzip, compress"))
+        let coded = try #require(inner.rawData)
+        #expect(inner.detail.contains("\"gzip, compress\"") && coded.bytes == Coded.gzip)
         #expect(coded.response.headerFields[.contentEncoding] == "gzip, compress")
     }
 

@@ -96,7 +96,7 @@ struct TimeTests {
             case .asyncHTTPClient:
                 #expect(error.detail == "No connection to 127.0.0.1:\(origin.port) became free in time.")
             // The time-out for connecting is over by then, but does not limit the wait for a connection.
-            case .nio, .urlSession: #expect(error.detail == "There was no response within 3.0 seconds.")
+            case .nio, .urlSession: #expect(error.detail == "There was no response within 3 s.")
             }
             gate.open()
             #expect(try await held.value.text == "held")

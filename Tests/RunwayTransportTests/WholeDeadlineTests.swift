@@ -43,7 +43,7 @@ struct WholeDeadlineTests {
                 } catch {
                     let error = error as? NetworkError
                     #expect(error?.kind == .timedOut)
-                    #expect(error?.detail == "The call did not end within 20.0 seconds.")
+                    #expect(error?.detail == "The call did not end within 20 s.")
                 }
             }
             try await passed
@@ -89,7 +89,7 @@ struct WholeDeadlineTests {
             try await origin.waitForRequests(count: 1)
             clock.advance(by: .seconds(20))
             let error = await #expect(throws: NetworkError.self) { _ = try await call.value }
-            #expect(error?.kind == .timedOut && error?.detail == "The call did not end within 20.0 seconds.")
+            #expect(error?.kind == .timedOut && error?.detail == "The call did not end within 20 s.")
         }
     }
 
@@ -106,7 +106,7 @@ struct WholeDeadlineTests {
             try await gate.waitForArrivals()
             clock.advance(by: .seconds(20))
             let error = await #expect(throws: NetworkError.self) { _ = try await download.value }
-            #expect(error?.kind == .timedOut && error?.detail == "The call did not end within 20.0 seconds.")
+            #expect(error?.kind == .timedOut && error?.detail == "The call did not end within 20 s.")
         }
     }
 }

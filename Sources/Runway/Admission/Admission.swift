@@ -15,16 +15,16 @@ package enum Admission: StageDecision, Equatable {
 
     package var entry: DecisionRecord {
         switch self {
-        case .waitedForNetwork(let wait): .init("waitedForNetwork", ["wait": wait], "waited \(wait) for a network")
+        case .waitedForNetwork(let wait): .init("waitedForNetwork", ["wait": wait], "waited \(wait.text) for a network")
         case .waitedForSlot(let wait, let priority):
             .init(
                 "waitedForSlot", ["wait": wait, "priority": priority],
-                "waited \(wait) for a concurrency slot, priority \(priority)")
+                "waited \(wait.text) for a concurrency slot, priority \(priority)")
         case .probing(let host): .init("circuitProbing", ["host": host], "testing whether \(host) has recovered")
         case .opened(let host, let time):
             .init(
                 "circuitOpened", ["host": host, "duration": time],
-                "\(host) keeps failing: its circuit is open for \(time)")
+                "\(host) keeps failing: its circuit is open for \(time.text)")
         case .refused(let refusal):
             .init(
                 "refused", ["reason": refusal.name, "retryAfter": refusal.retryAfter], "refused: \(refusal.sentence)")
@@ -78,10 +78,10 @@ extension AdmissionRefusal {
         case .tooManyWaitForNetwork(let maximum):
             "The device has no network, and \(maximum) calls already wait for one."
         case .flood(let maximum, let window, let time):
-            "The same request was made more than \(maximum) times within \(window), as by a loop that has no end; "
-                + "it is refused for \(time)."
+            "The same request was made more than \(maximum) times within \(window.text), as by a loop that has no end; "
+                + "it is refused for \(time.text)."
         case .circuitOpen(let host, let time):
-            "\(host) keeps failing: its circuit is open for \(time)."
+            "\(host) keeps failing: its circuit is open for \(time.text)."
         case .queueFull(let maximum): "\(maximum) calls already wait for a concurrency slot."
         }
     }

@@ -5,8 +5,17 @@ extension FlightRecord.Attempt {
     /// A command line that sends this request again with curl, for any POSIX shell.
     ///
     /// Secrets that the layer's ``Redaction`` removes are not in it. A body that is not text, or that is
-    /// longer than an argument of a command line may be, is piped into curl as Base64.
-    public var curlCommand: String {
+    /// longer than an argument of a command line may be, is piped into curl as Base64. If the record does not hold the body, see
+    /// ``Redaction/recordsBodies``, a second command that does nothing names its size: `: 'body of 512 bytes not shown'`. It is no comment,
+    /// since an interactive zsh would pass that to curl.
+    public var curlCommand: String { curlCommand(with: [], notesMissingBody: true) }
+
+    /// The command line with further options of curl.
+    ///
+    /// - Parameters:
+    ///   - options: The options, quoted for a shell.
+    ///   - notesMissingBody: Whether a body that the record does not hold is named; `false` if the options have it.
+    package func curlCommand(with options: [String], notesMissingBody: Bool) -> String {
         var words = ["curl"]
         if method == .head {
             words.append("--head")
@@ -34,8 +43,14 @@ extension FlightRecord.Attempt {
             }
         }
         // Without --globoff curl would take brackets in a query for a range of URLs.
-        words += ["--globoff", url.shellQuoted]
-        return pipe + words.joined(separator: " ")
+        words += ["--globoff", url.shellQuoted] + options
+        return pipe + words.joined(separator: " ") + (notesMissingBody ? missingBody : "")
+    }
+
+    /// A command without effect that names the body that the record does not hold; empty if there is none.
+    private var missingBody: String {
+        guard requestBody == nil, requestByteCount != 0 else { return "" }
+        return "; : 'body \(requestByteCount.map { "of \($0) bytes " } ?? "")not shown'"
     }
 }
 

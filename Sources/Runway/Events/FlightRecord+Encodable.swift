@@ -21,7 +21,7 @@ extension FlightRecord: Encodable {
         let sentParameters: String?
         /// What became of the call, in one word.
         let outcome: String
-        /// For an ignored call, the call that was in flight already.
+        /// For a call that joined another or was ignored, the call that was in flight already.
         let running: UInt64?
         let error: NetworkError?
         let source: String?
@@ -34,11 +34,15 @@ extension FlightRecord: Encodable {
             service = record.service
             endpoint = record.endpoint
             date = record.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-            seconds = record.duration.inSeconds
+            seconds = record.duration.roundedSeconds
             parameters = (try? QueryStyle.default.text(record.parameters)) ?? ""
             sentParameters = record.sentParameters.flatMap { try? QueryStyle.default.text($0) }
             outcome = record.outcome.name
-            running = if case .ignored(let running) = record.outcome { running.number } else { nil }
+            running =
+                switch record.outcome {
+                case .joined(let running), .ignored(let running): running.number
+                default: nil
+                }
             error = record.outcome.error
             source = record.source?.rawValue
             decisions = record.decisions.map(DecisionForm.init)
@@ -56,7 +60,7 @@ extension FlightRecord: Encodable {
         let decision: String
 
         init(_ decision: Decision) {
-            at = decision.elapsed.inSeconds
+            at = decision.elapsed.roundedSeconds
             step = "\(decision.step)"
             let entry = decision.decision.entry
             name = entry.name
@@ -85,8 +89,8 @@ extension FlightRecord: Encodable {
             url = attempt.url
             headers = attempt.headerFields.pairs
             requestByteCount = attempt.requestByteCount
-            start = attempt.start.inSeconds
-            end = attempt.end?.inSeconds
+            start = attempt.start.roundedSeconds
+            end = attempt.end?.roundedSeconds
             httpVersion = attempt.httpVersion
             status = attempt.status?.code
             responseHeaders = attempt.responseHeaderFields?.pairs
@@ -122,16 +126,16 @@ extension FlightRecord: Encodable {
             isReused = wire.isReused
             moveCount = wire.moveCount == 0 ? nil : wire.moveCount
             address = wire.address
-            let dials = wire.dialed.map { DialForm(address: $0.address, start: $0.start.inSeconds) }
+            let dials = wire.dialed.map { DialForm(address: $0.address, start: $0.start.roundedSeconds) }
             dialed = dials.isEmpty ? nil : dials
             tlsVersion = wire.tlsVersion
-            queueing = wire.queueing?.inSeconds
-            dns = wire.dns?.inSeconds
-            tcp = wire.tcp?.inSeconds
-            tls = wire.tls?.inSeconds
-            sending = wire.sending?.inSeconds
-            waiting = wire.waiting?.inSeconds
-            receiving = wire.receiving?.inSeconds
+            queueing = wire.queueing?.roundedSeconds
+            dns = wire.dns?.roundedSeconds
+            tcp = wire.tcp?.roundedSeconds
+            tls = wire.tls?.roundedSeconds
+            sending = wire.sending?.roundedSeconds
+            waiting = wire.waiting?.roundedSeconds
+            receiving = wire.receiving?.roundedSeconds
             sentByteCount = wire.sentByteCount
             receivedByteCount = wire.receivedByteCount
             informationalStatuses = wire.informationalStatuses.isEmpty ? nil : wire.informationalStatuses
@@ -174,11 +178,4 @@ extension FlightOutcome {
 
 extension HTTPFields {
     fileprivate var pairs: [[String]] { map { [$0.name.rawName, $0.value] } }
-}
-
-extension Duration {
-    /// The duration in seconds, to the microsecond.
-    fileprivate var inSeconds: Double {
-        Double(components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000) / 1e6
-    }
 }

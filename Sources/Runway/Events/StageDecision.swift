@@ -24,12 +24,19 @@ package struct DecisionRecord: Sendable, Equatable {
     package init(_ name: String, _ fields: KeyValuePairs<String, (any Sendable)?>, _ text: String) {
         self.init(name: name, fields: [:], text: text)
         for case (let key, let value?) in fields {
-            self.fields[key] = if let duration = value as? Duration { "\(duration.seconds)" } else { "\(value)" }
+            self.fields[key] = if let duration = value as? Duration { "\(duration.roundedSeconds)" } else { "\(value)" }
         }
     }
 
     package init(name: String, fields: [String: String], text: String) {
         (self.name, self.fields, self.text) = (name, fields, text)
+    }
+}
+
+extension Duration {
+    /// The duration in seconds, to the microsecond: what is beyond is noise of the clock.
+    package var roundedSeconds: Double {
+        Double(components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000) / 1e6
     }
 }
 

@@ -26,7 +26,7 @@ extension Flight {
     func timeout(_ reason: String, in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
         if isEndedBySignOut { return signedOut(in: step, sending: sending) }
         let isWhole = wholeDeadline.map { clock.now >= $0 } ?? false
-        let detail = isWhole ? "The call did not end within \(options.wholeDeadline ?? .zero)." : reason
+        let detail = isWhole ? "The call did not end within \((options.wholeDeadline ?? .zero).text)." : reason
         return NetworkError(.timedOut, in: step, detail, sending: sending)
     }
 

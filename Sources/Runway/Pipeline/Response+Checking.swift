@@ -23,6 +23,40 @@ extension Response {
     }
 }
 
+extension Response {
+    /// Throws if the body has a content coding that no part has undone, and that the endpoint's calls do not ask for themselves.
+    ///
+    /// A refusal that the status names counts first, whatever the body is.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
+    func checkCoding<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) {
+        guard let coding = remainingCoding, E.method != .head else { return }
+        switch verdict {
+        case .fine, .malformed: break
+        default: return
+        }
+        let names = [endpoint.headers, flight.configuration.settings.commonHeaders].flatMap(\.keys)
+        if names.contains(where: { $0.lowercased() == "accept-encoding" }) { return }
+        var error = NetworkError(
+            .invalidResponse, in: .checking,
+            "The body of the response has the content coding \"\(coding)\", which this transport can't undo.",
+            status: head.status)
+        if case .whole(let rawData) = body { error.rawData = rawData }
+        throw error
+    }
+
+    /// The content codings that the body still has; `nil` if it has none, or there is no whole body to decode.
+    private var remainingCoding: String? {
+        guard let value = head.headerFields[.contentEncoding], ![204, 206, 304].contains(head.status.code) else {
+            return nil
+        }
+        if case .whole(let rawData) = body, rawData.bytes.isEmpty { return nil }
+        let codings = value.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }
+            .filter { !$0.isEmpty && $0.lowercased() != "identity" }
+        return codings.isEmpty ? nil : codings.joined(separator: ", ")
+    }
+}
+
 /// Header fields of a response that the transport omitted, because it has values as text and these are not UTF-8, for the
 /// record.
 package struct OmittedFields: StageDecision, Equatable {

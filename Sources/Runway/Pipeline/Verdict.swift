@@ -78,7 +78,7 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         case .redirected: error(.refused, "\(received), a redirect that could not be followed.")
         case .tokenRefused: error(.needsAccessToken, "\(received): the access token is missing or was refused.")
         case .loginNeeded: error(.needsLogin, "\(received): the user has to log in.")
-        case .overloaded(let wait): error(.overloaded, "\(received): too many requests\(Self.advice(wait)).")
+        case .overloaded(let wait): error(.overloaded, "\(received): \(Self.overload(status))\(Self.advice(wait)).")
         case .refused: error(.refused, "\(received).")
         case .failed(let cause, let isAbsorbed):
             error(.service, "The service responded with its error \(cause).", cause: cause, isAbsorbed: isAbsorbed)
@@ -87,8 +87,17 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// What a status says of an overload (RFC 9110 §15.6.4, RFC 6585 §4); of a service's own report, the status says nothing.
+    private static func overload(_ status: HTTPResponse.Status) -> String {
+        switch status.code {
+        case 429: "too many requests"
+        case 503: "the server can't handle requests for now"
+        default: "the service asks for fewer requests"
+        }
+    }
+
     private static func advice(_ wait: Duration?) -> String {
-        wait.map { ", try again in \($0.components.seconds) s" } ?? ""
+        wait.map { ", try again in \($0.text)" } ?? ""
     }
 }
 

@@ -7,7 +7,8 @@
 /// Every interpolated value becomes part of one segment: `/` and everything else outside the unreserved characters of RFC 3986
 /// §2.3 is percent-encoded. In the literal parts `/` separates segments, and only characters that are not allowed in a path are
 /// encoded. A leading slash has no effect: the path is always below the base URL. A value that is empty, and a segment that is
-/// `.` or `..`, would address another resource: such a call fails as ``NetworkError/Kind/invalidParameters``.
+/// `.` or `..`, would address another resource, and a literal `?` or `#` would start a query or a fragment, which are no part of a path:
+/// such a call fails as ``NetworkError/Kind/invalidParameters``. A query is made of the endpoint's parameters.
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The path as it is sent, without a leading slash.
     public let percentEncoded: String
@@ -16,20 +17,27 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 
     /// Creates a path from literal text.
     public init(stringLiteral value: String) {
-        self.init(value.percentEncoded(allowing: PercentEncoding.path), hasEmptyValue: false)
+        self.init(
+            value.percentEncoded(allowing: PercentEncoding.path), hasEmptyValue: false, end: value.firstDelimiter)
     }
 
     /// Creates a path from literal text with interpolated values.
     public init(stringInterpolation: StringInterpolation) {
-        self.init(stringInterpolation.text, hasEmptyValue: stringInterpolation.hasEmptyValue)
+        self.init(
+            stringInterpolation.text, hasEmptyValue: stringInterpolation.hasEmptyValue, end: stringInterpolation.end)
     }
 
-    private init(_ text: String, hasEmptyValue: Bool) {
+    /// - Parameter end: The delimiter in a literal part that would end the path.
+    private init(_ text: String, hasEmptyValue: Bool, end: Character?) {
         let path = text.utf8.first == UInt8(ascii: "/") ? String(text.drop { $0 == "/" }) : text
         percentEncoded = path
         problem =
             if hasEmptyValue {
                 "A value in the path \"\(path)\" is empty."
+            } else if end == "?" {
+                "The path \"\(path)\" has a query; a query goes into the endpoint's parameters, which are its stored properties."
+            } else if end != nil {
+                "The path \"\(path)\" has a fragment, which is never sent; an interpolated value may contain the character #."
             } else if path.hasDotSegment {
                 "The path \"\(path)\" has a segment that refers to another directory."
             } else {
@@ -41,6 +49,7 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
         fileprivate var hasEmptyValue = false
+        fileprivate var end: Character?
 
         /// Starts an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {
@@ -49,6 +58,7 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 
         /// Adds text that may hold several segments.
         public mutating func appendLiteral(_ literal: String) {
+            end = end ?? literal.firstDelimiter
             text.appendPercentEncoded(literal, allowing: PercentEncoding.path)
         }
 
@@ -62,6 +72,11 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 }
 
 extension String {
+    /// The first character that ends a path (RFC 3986 §3.3); `nil` if there is none.
+    fileprivate var firstDelimiter: Character? {
+        utf8.first { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }.map { Character(Unicode.Scalar($0)) }
+    }
+
     /// Whether a segment of this path refers to its own directory or the one above. Few paths contain the characters of such a
     /// segment, and only those are split.
     fileprivate var hasDotSegment: Bool {

@@ -16,15 +16,15 @@ struct CurlOptions {
             // curl chooses a boundary of its own.
             attempt.headerFields[.contentType] = nil
         }
-        var words = [attempt.curlCommand]
+        var words: [String] = []
         if let file = connection.certificateAuthorityFile { words.append("--cacert \(file.shellWord)") }
         if connection.isInsecure { words.append("--insecure") }
         if let file = connection.certificateFile { words.append("--cert \(file.shellWord)") }
         if let file = connection.keyFile { words.append("--key \(file.shellWord)") }
         if let proxy = connection.proxy { words.append(Self.proxyOption(proxy)) }
         if connection.isHTTP1Only { words.append("--http1.1") }
-        words += bodyOptions(attempt.method)
-        return words.joined(separator: " ")
+        let bodyWords = bodyOptions(attempt.method)
+        return attempt.curlCommand(with: words + bodyWords, notesMissingBody: bodyWords.isEmpty)
     }
 
     /// The proxy without its user and password.

@@ -61,7 +61,9 @@ struct RecordPrinter: EventSink {
         let request = record.decisions(of: ProxiedRequest.self).first
         var text = "\(record.id) \(request?.method.rawValue ?? "?") \(request?.path ?? "?")"
         if let status = record.attempts.last?.status { text += " → \(status.code)" }
-        if let source = record.source, source != .network { text += " from \(source.rawValue)" }
+        if let source = record.source, source != .network {
+            text += source == .cache ? " from cache" : " from cache, stale"
+        }
         text += " \(record.outcome.name) in \(record.duration.text)"
         if record.attempts.count != 1 { text += ", \(record.attempts.count) requests" }
         if let byteCount = record.attempts.last?.responseByteCount { text += ", \(byteCount) bytes" }

@@ -25,8 +25,8 @@ struct FloodGuardTests {
         #expect(error.kind == .overloaded && error.step == .stage(.admission) && error.sending == .notSent)
         #expect(
             error.detail
-                == "The same request was made more than 100 times within 10.0 seconds, as by a loop that has no end; "
-                + "it is refused for 6.0 seconds.")
+                == "The same request was made more than 100 times within 10 s, as by a loop that has no end; "
+                + "it is refused for 6 s.")
         #expect(layer.transport.requests.count == 100)
     }
 

@@ -16,7 +16,7 @@ struct CurlCommandTests {
         body: [UInt8]? = nil
     ) -> FlightRecord.Attempt {
         FlightRecord.Attempt(
-            method: method, url: url, headerFields: fields, requestByteCount: body?.count, requestBody: body,
+            method: method, url: url, headerFields: fields, requestByteCount: body?.count ?? 0, requestBody: body,
             start: .zero)
     }
 
@@ -97,6 +97,15 @@ struct CurlCommandTests {
     @Test func emptyBodyIsNone() async throws {
         let run = try await run(attempt(.post, body: []))
         #expect(run.words == ["--request", "POST", "--globoff", "https://h.test/a"])
+    }
+
+    @Test(arguments: [512, nil] as [Int?]) func bodyThatIsNotRecordedIsNamed(byteCount: Int?) async throws {
+        var attempt = attempt(.post)
+        attempt.requestByteCount = byteCount
+        let size = byteCount.map { "of \($0) bytes " } ?? ""
+        #expect(attempt.curlCommand.hasSuffix("--globoff 'https://h.test/a'; : 'body \(size)not shown'"))
+        let run = try await run(attempt)
+        #expect(run.words == ["--request", "POST", "--globoff", "https://h.test/a"] && run.input.isEmpty)
     }
 
     @Test func headAsksForTheHeadAlone() async throws {

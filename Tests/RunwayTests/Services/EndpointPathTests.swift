@@ -19,7 +19,16 @@ struct EndpointPathTests {
 
     @Test func literalPreservesSlashesAndEscapes() {
         #expect(("a/b%20c/上海 (1)/" as EndpointPath).percentEncoded == "a/b%20c/%E4%B8%8A%E6%B5%B7%20(1)/")
-        #expect(("a?b#c" as EndpointPath).percentEncoded == "a%3Fb%23c")
+    }
+
+    @Test(arguments: [
+        ("echo?x=1" as EndpointPath, "parameters"), ("a/b#top", "fragment"), ("list/\(7)?page=2", "parameters"),
+    ])
+    func literalQueryOrFragmentIsRefused(path: EndpointPath, word: String) async throws {
+        let layer = StubbedLayer()
+        let error = try await layer.failure(of: PathCall(path: path))
+        #expect(error.kind == .invalidParameters && error.step == .assembling && error.detail.contains(word))
+        #expect(layer.transport.requests.isEmpty)
     }
 
     @Test(arguments: ["/list", "//list", "list"])

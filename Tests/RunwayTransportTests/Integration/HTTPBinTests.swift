@@ -92,8 +92,10 @@ struct HTTPBinTests {
     }
 
     @Test(.except(.urlSession, "libcurl refuses codings that it does not know"))
-    func unrequestedCodingIsReturnedUnchanged() async throws {
-        let raw = try await layer().call(Fetch<GET>("brotli"))
+    func unrequestedCodingIsAnInvalidResponse() async throws {
+        let error = try await layer().failure(of: Fetch<GET>("brotli"))
+        #expect(error.kind == .invalidResponse && error.detail.contains("\"br\""))
+        let raw = try #require(error.rawData)
         #expect(raw.response.headerFields[.contentEncoding] == "br")
         #expect(raw.json.invalidDocumentError != nil)
     }

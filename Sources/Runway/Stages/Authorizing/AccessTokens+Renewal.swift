@@ -52,7 +52,7 @@ extension AccessTokens {
         let limit = min(max(credentials.refreshDeadline, .zero), .seconds(86_400))
         let alarm = timer.schedule(at: flight.clock.now + limit) { [renewals] in
             let late = NetworkError(
-                .timedOut, in: .stage(.authorizing), "The access token was not renewed within \(limit).")
+                .timedOut, in: .stage(.authorizing), "The access token was not renewed within \(limit.text).")
             renewals.end(number, with: .failure(late))
         }
         defer { timer.remove(alarm) }
@@ -66,7 +66,7 @@ extension AccessTokens {
         if let delay = renewalDelay(of: identity) {
             throw NetworkError(
                 .needsAccessToken, in: .stage(.authorizing),
-                "\(flight.service.name) refuses access tokens that it has just issued; the next renewal is possible in \(delay)."
+                "\(flight.service.name) refuses access tokens that it has just issued; the next renewal is possible in \(delay.text)."
             )
         }
         flight.note(Authorizing.beganRenewal)

@@ -309,7 +309,7 @@ extension AccessTokens {
 struct SlowTokenStore: DescribedError {
     let limit: Duration
 
-    var description: String { "the store did not respond within \(limit)" }
+    var description: String { "the store did not respond within \(limit.text)" }
 }
 
 extension AccessToken {

@@ -30,7 +30,7 @@ package enum Authorizing: StageDecision, Equatable {
             .init("waited", ["flight": flight], "waited for the access token that \(flight) renews")
         case .renewed: .init("renewed", "has a new access token")
         case .notRenewed(let kind):
-            .init("notRenewed", ["kind": kind.name], "the access token was not renewed: \(kind.name)")
+            .init("notRenewed", ["kind": kind.name], "the access token was not renewed")
         case .notSaved(let detail):
             .init("notSaved", ["detail": detail], "the new access token could not be saved: \(detail)")
         case .refused: .init("refused", "the access token was refused")

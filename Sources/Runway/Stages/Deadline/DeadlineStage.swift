@@ -41,7 +41,7 @@ struct DeadlineStage: RequestStage {
     }
 
     private func timedOut(_ flight: Flight) -> NetworkError {
-        flight.timeout("There was no response within \(flight.lifetime).", in: step)
+        flight.timeout("There was no response within \(flight.lifetime.text).", in: step)
     }
 
     /// Sends without an actor: the stages below must not work on the caller's actor, which may be the main actor.

@@ -34,7 +34,7 @@ package enum Retry: StageDecision, Equatable {
         case .again(let attempt, let wait, let cause, let retryAfter):
             .init(
                 "retried", ["attempt": attempt, "wait": wait, "cause": cause, "retryAfter": retryAfter],
-                "\(cause): attempt \(attempt) in \(wait.milliseconds)\(retryAfter.map { ", of which the server asked for \($0.milliseconds)" } ?? "")"
+                "\(cause): attempt \(attempt) in \(wait.text)\(retryAfter.map { ", of which the server asked for \($0.text)" } ?? "")"
             )
         case .gaveUp(.attemptsUsed(let count), let cause):
             .init(
@@ -59,15 +59,7 @@ package enum Retry: StageDecision, Equatable {
         case .gaveUp(.deadline(let wait), let cause):
             .init(
                 "gaveUp", ["reason": "deadline", "wait": wait, "cause": cause],
-                "\(cause): not retried, \(wait.milliseconds) of waiting would end after the deadline")
+                "\(cause): not retried, \(wait.text) of waiting would end after the deadline")
         }
-    }
-}
-
-extension Duration {
-    /// The duration in whole milliseconds, for people.
-    fileprivate var milliseconds: String {
-        let (seconds, attoseconds) = components
-        return seconds < 1000 ? "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000) ms" : "\(seconds) s"
     }
 }

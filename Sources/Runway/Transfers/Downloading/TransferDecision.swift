@@ -55,7 +55,8 @@ package enum TransferDecision: StageDecision, Equatable {
         case .resuming(let at): .init("resuming", ["at": at], "resuming at byte \(at)")
         case .interrupted(let at, let wait, let cause):
             .init(
-                "interrupted", ["at": at, "wait": wait, "cause": cause], "\(cause) at byte \(at), resuming in \(wait)")
+                "interrupted", ["at": at, "wait": wait, "cause": cause],
+                "\(cause) at byte \(at), resuming in \(wait.text)")
         case .startedOver(.complete):
             .init(
                 "startedOver", ["reason": "complete"],

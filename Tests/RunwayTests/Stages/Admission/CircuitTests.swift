@@ -30,7 +30,7 @@ struct CircuitTests {
         await fail(flaky, times: 5)
         let error = await flaky.call(QueryCall(), options: once).failure
         #expect(error?.kind == .overloaded && error?.step == .stage(.admission) && error?.sending == .notSent)
-        #expect(error?.detail == "library.test keeps failing: its circuit is open for 5.0 seconds.")
+        #expect(error?.detail == "library.test keeps failing: its circuit is open for 5 s.")
         #expect(error?.host == "library.test")
         #expect(flaky.attemptCount == 5)
         await flaky.layer.network.flushRecords()

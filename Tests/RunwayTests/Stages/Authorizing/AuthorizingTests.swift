@@ -201,7 +201,7 @@ struct AuthorizingTests {
         for call in calls {
             let error = try await call.failure()
             #expect(error.kind == .timedOut)
-            #expect(error.detail == "The access token was not renewed within 30.0 seconds.")
+            #expect(error.detail == "The access token was not renewed within 30 s.")
         }
         #expect(house.stored()?.value == "t1")
     }

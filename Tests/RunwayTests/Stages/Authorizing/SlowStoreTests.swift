@@ -46,7 +46,7 @@ struct SlowStoreTests {
         let failure = failing { _ = try await network.call(Members()) }
         try await letTimePass(store)
         let error = try #require(await failure.value)
-        #expect(error.kind == .storage && error.detail.contains("did not respond within 10.0 seconds"))
+        #expect(error.kind == .storage && error.detail.contains("did not respond within 10 s"))
         #expect(origin.callCount == 0)
     }
 

@@ -16,7 +16,7 @@ struct DeadlineBoundsTests {
         let layer = layer(deadline)
         let error = try await layer.failure(of: QueryCall())
         #expect(error.kind == .timedOut)
-        #expect(error.detail == "There was no response within 0.0 seconds.")
+        #expect(error.detail == "There was no response within 0 µs.")
         #expect(layer.transport.requests.isEmpty)
         #expect(try await layer.record().outcome.name == "failed")
     }

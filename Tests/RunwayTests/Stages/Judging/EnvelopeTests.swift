@@ -73,10 +73,14 @@ struct EnvelopeTests {
     @Test func overloadNamesTheWait() async throws {
         try await expect(
             layer(#"{"code":429}"#), endsIn: .overloaded,
-            saying: "The server responded with status 200 OK: too many requests, try again in 3 s.")
+            saying: "The server responded with status 200 OK: the service asks for fewer requests, try again in 3 s.")
         try await expect(
             layer("", status: .serviceUnavailable, [.retryAfter: "soon"]), endsIn: .overloaded,
-            saying: "The server responded with status 503 Service Unavailable: too many requests.")
+            saying:
+                "The server responded with status 503 Service Unavailable: the server can't handle requests for now.")
+        try await expect(
+            layer("", status: .tooManyRequests), endsIn: .overloaded,
+            saying: "The server responded with status 429 Too Many Requests: too many requests.")
     }
 
     @Test func envelopeOfAnotherShapeIsAnInvalidResponse() async throws {

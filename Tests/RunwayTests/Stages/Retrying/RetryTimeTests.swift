@@ -124,7 +124,7 @@ struct RetryTimeTests {
                 == "no connection: attempt 2 in 130 ms")
         #expect(
             Retry.again(attempt: 3, wait: .milliseconds(5130), cause: .overloaded, retryAfter: .seconds(5)).description
-                == "overloaded: attempt 3 in 5130 ms, of which the server asked for 5000 ms")
+                == "overloaded: attempt 3 in 5.13 s, of which the server asked for 5 s")
         #expect(
             Retry.gaveUp(.deadline(wait: .seconds(9000)), cause: .status(502)).description
                 == "status 502: not retried, 9000 s of waiting would end after the deadline")
