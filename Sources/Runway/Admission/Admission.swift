@@ -4,10 +4,10 @@ package enum Admission: StageDecision, Equatable {
     case waitedForNetwork(Duration)
     /// How long the call waited for a concurrency slot.
     case waitedForSlot(Duration, priority: CallPriority)
-    /// The call tests whether a failing host has recovered.
-    case probing(host: String)
-    /// The call's failure opened the circuit of its host, for this long.
-    case opened(host: String, for: Duration)
+    /// The call tests whether a failing host or endpoint has recovered.
+    case probing(host: String, endpoint: String)
+    /// The call's failure opened the circuit of its endpoint, or, without one, of its host, for this long.
+    case opened(host: String, endpoint: String?, for: Duration)
     /// The call was refused.
     case refused(AdmissionRefusal)
 
@@ -20,11 +20,15 @@ package enum Admission: StageDecision, Equatable {
             .init(
                 "waitedForSlot", ["wait": wait, "priority": priority],
                 "waited \(wait.text) for a concurrency slot, priority \(priority)")
-        case .probing(let host): .init("circuitProbing", ["host": host], "testing whether \(host) has recovered")
-        case .opened(let host, let time):
+        case .probing(let host, let endpoint):
             .init(
-                "circuitOpened", ["host": host, "duration": time],
-                "\(host) keeps failing: its circuit is open for \(time.text)")
+                "circuitProbing", ["host": host, "endpoint": endpoint],
+                "testing whether \(endpoint) at \(host) has recovered")
+        case .opened(let host, let endpoint, let time):
+            .init(
+                "circuitOpened", ["host": host, "endpoint": endpoint, "duration": time],
+                "\(endpoint.map { "\($0) keeps failing at \(host)" } ?? "\(host) can't be reached"): "
+                    + "nothing is sent for \(time.text)")
         case .refused(let refusal):
             .init(
                 "refused", ["reason": refusal.name, "retryAfter": refusal.retryAfter], "refused: \(refusal.sentence)")
@@ -40,8 +44,8 @@ package enum AdmissionRefusal: Error, Equatable {
     case tooManyWaitForNetwork(maximum: Int)
     /// The same request was made too often.
     case flood(maximum: Int, within: Duration, refusedFor: Duration)
-    /// The circuit of the host is open, since the host keeps failing.
-    case circuitOpen(host: String, for: Duration)
+    /// A circuit is open: the server keeps failing for this endpoint or, if that is `nil`, the host can't be reached.
+    case circuitOpen(host: String, endpoint: String?, for: Duration)
     /// Too many calls wait for a concurrency slot.
     case queueFull(maximum: Int)
 }
@@ -55,7 +59,7 @@ extension AdmissionRefusal {
     /// How long after the refusal the request may be made again; `nil` if that is not known.
     var retryAfter: Duration? {
         switch self {
-        case .flood(_, _, let time), .circuitOpen(_, let time): time
+        case .flood(_, _, let time), .circuitOpen(_, _, let time): time
         case .noNetwork, .tooManyWaitForNetwork, .queueFull: nil
         }
     }
@@ -80,8 +84,10 @@ extension AdmissionRefusal {
         case .flood(let maximum, let window, let time):
             "The same request was made more than \(maximum) times within \(window.text), as by a loop that has no end; "
                 + "it is refused for \(time.text)."
-        case .circuitOpen(let host, let time):
-            "\(host) keeps failing: its circuit is open for \(time.text)."
+        case .circuitOpen(let host, let endpoint?, let time):
+            "\(endpoint) keeps failing at \(host); the next call can be sent in \(time.text)."
+        case .circuitOpen(let host, nil, let time):
+            "\(host) can't be reached; the next call can be sent in \(time.text)."
         case .queueFull(let maximum): "\(maximum) calls already wait for a concurrency slot."
         }
     }
@@ -89,14 +95,16 @@ extension AdmissionRefusal {
     /// The error of the call.
     var error: NetworkError {
         var error = NetworkError(kind, in: Admission.step, sentence, sending: .notSent, underlying: self)
-        if case .circuitOpen(let host, _) = self { error.host = host }
+        if case .circuitOpen(let host, _, _) = self { error.host = host }
+        error.retryAfter = retryAfter
         return error
     }
 
     private var kind: NetworkError.Kind {
         switch self {
-        case .noNetwork, .tooManyWaitForNetwork: .noNetwork
-        case .flood, .queueFull, .circuitOpen: .overloaded
+        case .noNetwork, .tooManyWaitForNetwork, .circuitOpen(_, nil, _): .noNetwork
+        case .circuitOpen: .unavailable
+        case .flood, .queueFull: .overloaded
         }
     }
 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// Admits the flights of a layer: holds the concurrency slots, the circuits of failing hosts, and the counts of identical
+/// Admits the flights of a layer: holds the concurrency slots, the circuits of failing hosts and endpoints, and the counts of identical
 /// requests.
 final class AdmissionControl: Sendable {
     private struct State {
@@ -24,7 +24,7 @@ final class AdmissionControl: Sendable {
     /// The result of a call's arrival.
     enum Entry {
         /// It has a concurrency slot.
-        case admitted(CircuitBreaker.Pass)
+        case admitted(Circuits.Pass)
         case refused(AdmissionRefusal)
         /// It has to wait for a concurrency slot.
         case hasToWait
@@ -45,41 +45,48 @@ final class AdmissionControl: Sendable {
 
     /// Admits a call, if it does not have to wait.
     ///
-    /// - Parameter identity: A hash of what identical requests have in common; `nil` if the request is not counted.
-    func enter(_ identity: Int?, to head: HTTPRequest, _ priority: CallPriority, at now: Duration) -> Entry {
+    /// - Parameters:
+    ///   - identity: A hash of what identical requests have in common; `nil` if the request is not counted.
+    ///   - isBypassing: Whether the call goes past open circuits.
+    func enter(
+        _ identity: Int?, to target: CircuitTarget, _ priority: CallPriority, isBypassing: Bool, at now: Duration
+    ) -> Entry {
         state.withLock { state in
             if let identity, let maximum = limits.maximumIdenticalRequests,
                 let time = state.flood.refusal(of: identity, at: now)
             {
                 return .refused(.flood(maximum: maximum, within: limits.floodWindow, refusedFor: time))
             }
-            if let refusal = Self.refusal(of: head, at: now, &state) { return .refused(refusal) }
+            if !isBypassing, let refusal = Self.refusal(of: target, at: now, &state) { return .refused(refusal) }
             guard state.queue.enterAtOnce(priority) else { return .hasToWait }
-            return .admitted(Self.pass(to: head, at: now, &state))
+            return .admitted(Self.pass(to: target, isBypassing, at: now, &state))
         }
     }
 
-    /// Admits a call that waited and has a slot; releases the slot if the host of the call began to fail meanwhile.
-    func enterAfterWaiting(to head: HTTPRequest, at now: Duration) -> Entry {
+    /// Admits a call that waited and has a slot; releases the slot if its host or endpoint began to fail meanwhile.
+    func enterAfterWaiting(to target: CircuitTarget, isBypassing: Bool, at now: Duration) -> Entry {
         let entry: Entry = state.withLock { state in
-            if let refusal = Self.refusal(of: head, at: now, &state) { return .refused(refusal) }
-            return .admitted(Self.pass(to: head, at: now, &state))
+            if !isBypassing, let refusal = Self.refusal(of: target, at: now, &state) { return .refused(refusal) }
+            return .admitted(Self.pass(to: target, isBypassing, at: now, &state))
         }
         if case .refused = entry { leave() }
         return entry
     }
 
     private static func refusal(
-        of head: HTTPRequest, at now: Duration, _ state: inout State
+        of target: CircuitTarget, at now: Duration, _ state: inout State
     ) -> AdmissionRefusal? {
-        // As long as no host has failed, which is nearly always, no host has to be looked up.
-        guard !state.circuits.isEmpty else { return nil }
-        let origin = Origin(head)
-        return state.circuits.refusal(of: origin, at: now).map { .circuitOpen(host: origin.host, for: $0) }
+        // As long as nothing has failed, which is nearly always, no circuit has to be looked up.
+        guard !state.circuits.isEmpty, let open = state.circuits.refusal(of: target, at: now) else { return nil }
+        return .circuitOpen(
+            host: target.origin.host, endpoint: open.isOfHost ? nil : target.endpoint.name, for: open.time)
     }
 
-    private static func pass(to head: HTTPRequest, at now: Duration, _ state: inout State) -> CircuitBreaker.Pass {
-        state.circuits.isEmpty ? .ordinary : state.circuits.pass(to: Origin(head), at: now)
+    private static func pass(
+        to target: CircuitTarget, _ isBypassing: Bool, at now: Duration, _ state: inout State
+    ) -> Circuits.Pass {
+        state.circuits.isEmpty
+            ? Circuits.Pass() : state.circuits.pass(to: target, at: now, isBypassing: isBypassing)
     }
 
     /// Waits for a concurrency slot.
@@ -120,19 +127,19 @@ final class AdmissionControl: Sendable {
         continuation?.resume(returning: .granted)
     }
 
-    /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns for how long the circuit of its host
-    /// opened; `nil` if it did not.
+    /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns the circuit that the outcome opened;
+    /// `nil` if it opened none.
     func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to head: HTTPRequest,
+        _ outcome: Circuits.Outcome, of pass: Circuits.Pass, to target: CircuitTarget,
         at now: Duration, releasingSlot: Bool
-    ) -> Duration? {
-        let (openTime, next) = state.withLock { state in
+    ) -> Circuits.Opening? {
+        let (opening, next) = state.withLock { state in
             let isNews = outcome != .success || !state.circuits.isEmpty
-            let openTime = isNews ? state.circuits.record(outcome, of: pass, to: Origin(head), at: now) : nil
-            return (openTime, releasingSlot ? Self.next(&state) : nil)
+            let opening = isNews ? state.circuits.record(outcome, of: pass, to: target, at: now) : nil
+            return (opening, releasingSlot ? Self.next(&state) : nil)
         }
         next?.resume(returning: .granted)
-        return openTime
+        return opening
     }
 
     /// Releases a slot, which the next waiter gets.
@@ -144,9 +151,9 @@ final class AdmissionControl: Sendable {
         state.queue.leave().flatMap { state.release($0) }
     }
 
-    /// Whether calls to a host pass without being probes.
-    func isCircuitClosed(to head: HTTPRequest) -> Bool {
-        state.withLock { $0.circuits.isEmpty || $0.circuits.isClosed(to: Origin(head)) }
+    /// Whether calls to a host and endpoint pass without being probes.
+    func isCircuitClosed(to target: CircuitTarget) -> Bool {
+        state.withLock { $0.circuits.isEmpty || $0.circuits.isClosed(to: target) }
     }
 
     /// Closes all circuits.

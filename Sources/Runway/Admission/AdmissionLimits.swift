@@ -26,7 +26,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     public let maximumIdenticalRequests: Int?
     /// The time in which identical requests are counted. The default is 10 s.
     public let floodWindow: Duration
-    /// When the circuit of a failing host opens. The default is `CircuitLimits()`; `nil` is never.
+    /// When the circuits of failing hosts and endpoints open. The default is `CircuitLimits()`; `nil` is never.
     public let circuitBreaker: CircuitLimits?
 
     /// Limits that admit every call at once.
@@ -48,15 +48,19 @@ public struct AdmissionLimits: Sendable, Hashable {
     }
 }
 
-/// When the circuit to a failing host opens, and for how long (circuit breaker).
+/// When the circuit of a failing host or endpoint opens, and for how long (circuit breaker).
 ///
-/// Failures are: no connection, a lost connection, no response in time, a status of 500 or more, and a
-/// service that reports overload. A call counts once, with the last of its attempts. The circuit opens after
+/// Failures to reach a host count by host: no connection, or one that was lost before the request was certainly sent. Failures of the
+/// server count by endpoint at its host: a status of 500 or more, a service that reports overload, and no response in time. Requests that
+/// no ``Endpoint`` describes count by their path instead. A call counts once, with the last of its attempts. A circuit opens after
 /// ``consecutiveFailures`` in a row, or when half of at least ``minimumOutcomes`` calls in a ``window`` failed. A call that times out
 /// does not count if the host had less than half of ``Endpoint/deadline`` to respond, because the caller set a shorter deadline or the
-/// call waited elsewhere. A failure at another host, after a redirect, does not count either. While the circuit is open, calls
-/// to the host fail at once as ``NetworkError/Kind/overloaded``. After ``openTime`` one call is sent as a probe; if it succeeds
-/// the circuit is closed, if not it stays open for twice as long as before. A change of network closes all circuits.
+/// call waited elsewhere. A failure at another host, after a redirect, does not count either.
+///
+/// While a circuit is open, calls fail at once: as ``NetworkError/Kind/noNetwork`` if the host can't be reached, and as
+/// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. ``NetworkError/retryAfter`` says when the next call can be sent, and
+/// ``CallOptions/bypassesCircuit`` sends one before. After ``openTime`` one call is sent as a probe; if it succeeds the circuit is closed,
+/// if not it stays open for twice as long as before. A change of network closes all circuits.
 public struct CircuitLimits: Sendable, Hashable {
     /// How many failures in a row open the circuit. The default is 5; at least 1.
     public let consecutiveFailures: Int
@@ -64,7 +68,7 @@ public struct CircuitLimits: Sendable, Hashable {
     public let minimumOutcomes: Int
     /// The time in which the share of failures is counted, from the first of them on. The default is 30 s.
     public let window: Duration
-    /// How long the circuit is open at first. The default is 5 s.
+    /// How long the circuit is open at first. The default is 1 s.
     public let openTime: Duration
     /// The longest time that it is open without another probe. The default is 120 s. A longer `Retry-After` than ``openTime``
     /// counts, up to this.
@@ -72,11 +76,15 @@ public struct CircuitLimits: Sendable, Hashable {
     /// The most hosts whose failures are counted; the least recently called host is removed first. The default is 256; at least
     /// 1. A host that does not fail occupies nothing.
     public let maximumHosts: Int
+    /// The most endpoints whose failures are counted; the least recently called one is removed first. The default is 1,024; at least 1.
+    /// An endpoint that does not fail occupies nothing.
+    public let maximumEndpoints: Int
 
     /// Creates limits; see the properties for the defaults. Smaller counts than the least are raised to it.
     public init(
         consecutiveFailures: Int = 5, minimumOutcomes: Int = 20, window: Duration = .seconds(30),
-        openTime: Duration = .seconds(5), maximumOpenTime: Duration = .seconds(120), maximumHosts: Int = 256
+        openTime: Duration = .seconds(1), maximumOpenTime: Duration = .seconds(120), maximumHosts: Int = 256,
+        maximumEndpoints: Int = 1024
     ) {
         self.consecutiveFailures = max(1, consecutiveFailures)
         self.minimumOutcomes = max(1, minimumOutcomes)
@@ -84,5 +92,6 @@ public struct CircuitLimits: Sendable, Hashable {
         self.openTime = max(.zero, openTime)
         self.maximumOpenTime = max(self.openTime, maximumOpenTime)
         self.maximumHosts = max(1, maximumHosts)
+        self.maximumEndpoints = max(1, maximumEndpoints)
     }
 }

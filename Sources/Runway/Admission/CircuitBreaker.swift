@@ -1,20 +1,25 @@
-/// The failures of one host, and whether it may be called: a state machine without a clock.
+/// The failures of one host or endpoint, and whether it may be called: a state machine without a clock.
 struct CircuitBreaker {
     /// What an admitted call is to the circuit.
     enum Pass: Sendable, Equatable {
         /// A call like any other.
         case ordinary
-        /// The call that tests whether the host has recovered, by its number.
+        /// The call that tests whether the host or endpoint has recovered, by its number.
         case probe(UInt64)
+        /// A call that goes past the open circuit. If it succeeds the circuit is closed; a failure changes nothing, so that an impatient
+        /// user does not keep the circuit open for longer.
+        case bypass
+
+        var isProbe: Bool { if case .probe = self { true } else { false } }
     }
 
-    /// The outcome of a call, as far as the host is concerned.
+    /// The outcome of a call, as far as the host or the endpoint is concerned.
     enum Outcome: Sendable, Equatable {
-        /// The host responded.
+        /// It is well.
         case success
-        /// The host failed, and may have named a time to wait.
+        /// It failed, and may have named a time to wait.
         case failure(retryAfter: Duration?)
-        /// The outcome is no evidence about the host.
+        /// The outcome is no evidence about it.
         case unknown
     }
 
@@ -39,7 +44,7 @@ struct CircuitBreaker {
         openTime = limits.openTime
     }
 
-    /// Whether the state is that of a host that never failed.
+    /// Whether the state is that of one that never failed.
     var isIdle: Bool { state == .closed && failuresInARow == 0 && failuresInWindow == 0 }
 
     /// How long calls are refused for; `nil` if one may pass.
@@ -77,7 +82,10 @@ struct CircuitBreaker {
                 return open(retryAfter, at: now)
             }
             return nil
-        // A call that started before the circuit changed is no evidence about the host now.
+        case (.open, .bypass), (.probing, .bypass):
+            if outcome == .success { self = CircuitBreaker(limits) }
+            return nil
+        // A call that started before the circuit changed is no evidence now.
         default: return nil
         }
     }

@@ -1,39 +1,168 @@
-/// The circuit breakers of hosts that failed recently.
+import HTTPTypes
+
+/// Where a call goes, as circuits count it.
+struct CircuitTarget {
+    /// An endpoint at the origin of an environment, as circuits tell endpoints apart.
+    struct EndpointKey: Hashable {
+        fileprivate let endpoint: ObjectIdentifier
+        fileprivate let origin: Origin
+        fileprivate let path: Substring?
+    }
+
+    let head: HTTPRequest
+    let endpoint: any Endpoint.Type
+    /// Whether no endpoint describes the request, so that its path, without a query, takes the place of one.
+    let isExchange: Bool
+
+    init(_ head: HTTPRequest, of endpoint: any Endpoint.Type, isExchange: Bool = false) {
+        self.head = head
+        self.endpoint = endpoint
+        self.isExchange = isExchange
+    }
+
+    var origin: Origin { Origin(head) }
+
+    fileprivate func key(at origin: Origin) -> EndpointKey {
+        EndpointKey(
+            endpoint: ObjectIdentifier(endpoint), origin: origin,
+            path: isExchange ? (head.path ?? "").prefix { $0 != "?" } : nil)
+    }
+}
+
+/// The circuit breakers of the hosts and endpoints that failed recently.
+///
+/// A host's circuit counts failures to reach it, an endpoint's the refusals of the server. A call passes if neither is open.
 struct Circuits {
-    private let limits: CircuitLimits?
-    private var breakers: LeastRecentlyUsed<Origin, CircuitBreaker>
+    /// What an admitted call is to both circuits.
+    struct Pass: Equatable {
+        var host = CircuitBreaker.Pass.ordinary
+        var endpoint = CircuitBreaker.Pass.ordinary
+
+        /// Whether the call tests whether its host or endpoint has recovered.
+        var isProbe: Bool { host.isProbe || endpoint.isProbe }
+    }
+
+    /// The outcome of a call, as far as its host and endpoint are concerned.
+    enum Outcome: Equatable {
+        /// The server responded, and failed nowhere.
+        case success
+        /// The server responded, and failed. It may have named a time to wait.
+        case refusal(retryAfter: Duration?)
+        /// The server received the request, or may have, and did not respond.
+        case silence
+        /// The host could not be reached.
+        case unreachable
+        /// The outcome is no evidence.
+        case unknown
+
+        fileprivate var ofHost: CircuitBreaker.Outcome {
+            switch self {
+            case .success, .refusal: .success
+            case .unreachable: .failure(retryAfter: nil)
+            case .silence, .unknown: .unknown
+            }
+        }
+
+        fileprivate var ofEndpoint: CircuitBreaker.Outcome {
+            switch self {
+            case .success: .success
+            case .refusal(let retryAfter): .failure(retryAfter: retryAfter)
+            case .silence: .failure(retryAfter: nil)
+            case .unreachable, .unknown: .unknown
+            }
+        }
+    }
+
+    /// An open circuit.
+    struct Opening: Equatable {
+        /// Whether it is the host's, and not that of one endpoint.
+        let isOfHost: Bool
+        /// How long it is open from now on.
+        let time: Duration
+    }
+
+    private var hosts: BreakerTable<Origin>
+    private var endpoints: BreakerTable<CircuitTarget.EndpointKey>
     private var count: UInt64 = 0
 
     init(_ limits: CircuitLimits?) {
-        self.limits = limits
-        breakers = LeastRecentlyUsed(maximumCount: limits?.maximumHosts ?? 0, maximumByteCount: .max)
+        hosts = BreakerTable(limits, maximumCount: limits?.maximumHosts ?? 0)
+        endpoints = BreakerTable(limits, maximumCount: limits?.maximumEndpoints ?? 0)
     }
 
-    /// Whether no host failed recently, so that none has to be looked up.
+    /// Whether nothing failed recently, so that no circuit has to be looked up.
+    var isEmpty: Bool { hosts.isEmpty && endpoints.isEmpty }
+
+    /// The open circuit that refuses a call; `nil` if it may pass.
+    func refusal(of target: CircuitTarget, at now: Duration) -> Opening? {
+        let origin = target.origin
+        if let time = hosts[origin]?.refusal(at: now) { return Opening(isOfHost: true, time: time) }
+        return endpoints[target.key(at: origin)]?.refusal(at: now).map { Opening(isOfHost: false, time: $0) }
+    }
+
+    /// Whether calls pass without being probes.
+    func isClosed(to target: CircuitTarget) -> Bool {
+        let origin = target.origin
+        return (hosts[origin]?.state ?? .closed) == .closed
+            && (endpoints[target.key(at: origin)]?.state ?? .closed) == .closed
+    }
+
+    /// Admits a call that is not refused, or that goes past open circuits.
+    mutating func pass(to target: CircuitTarget, at now: Duration, isBypassing: Bool = false) -> Pass {
+        count += 1
+        let origin = target.origin
+        return Pass(
+            host: hosts.pass(origin, at: now, number: count, isBypassing: isBypassing),
+            endpoint: endpoints.pass(target.key(at: origin), at: now, number: count, isBypassing: isBypassing))
+    }
+
+    /// Records the outcome of a call. Returns the circuit that it opened; `nil` if it opened none.
+    mutating func record(
+        _ outcome: Outcome, of pass: Pass, to target: CircuitTarget, at now: Duration
+    ) -> Opening? {
+        let origin = target.origin
+        let ofHost = hosts.record(outcome.ofHost, of: pass.host, origin, at: now)
+        let ofEndpoint = endpoints.record(outcome.ofEndpoint, of: pass.endpoint, target.key(at: origin), at: now)
+        // No outcome is a failure of both.
+        return ofHost.map { Opening(isOfHost: true, time: $0) } ?? ofEndpoint.map { Opening(isOfHost: false, time: $0) }
+    }
+
+    /// Closes all circuits.
+    mutating func removeAll() {
+        hosts.removeAll()
+        endpoints.removeAll()
+    }
+}
+
+/// Circuit breakers by what they count, the least recently used of which are removed.
+private struct BreakerTable<Key: Hashable & Sendable> {
+    private let limits: CircuitLimits?
+    private var breakers: LeastRecentlyUsed<Key, CircuitBreaker>
+
+    init(_ limits: CircuitLimits?, maximumCount: Int) {
+        self.limits = limits
+        breakers = LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: .max)
+    }
+
     var isEmpty: Bool { breakers.count == 0 }
 
-    /// How long calls to a host are refused for; `nil` if one may pass.
-    func refusal(of origin: Origin, at now: Duration) -> Duration? { breakers.peek(origin)?.refusal(at: now) }
+    subscript(key: Key) -> CircuitBreaker? { breakers.peek(key) }
 
-    /// Whether calls to a host pass without being probes.
-    func isClosed(to origin: Origin) -> Bool { breakers.peek(origin).map { $0.state == .closed } ?? true }
-
-    /// Admits a call that is not refused.
-    mutating func pass(to origin: Origin, at now: Duration) -> CircuitBreaker.Pass {
-        guard var breaker = breakers.value(for: origin) else { return .ordinary }
-        count += 1
-        let pass = breaker.pass(at: now, number: count)
-        if pass != .ordinary { breakers.insert(breaker, for: origin, byteCount: 0) }
+    mutating func pass(_ key: Key, at now: Duration, number: UInt64, isBypassing: Bool) -> CircuitBreaker.Pass {
+        guard var breaker = breakers.value(for: key), breaker.state != .closed else { return .ordinary }
+        if isBypassing { return .bypass }
+        let pass = breaker.pass(at: now, number: number)
+        breakers.insert(breaker, for: key, byteCount: 0)
         return pass
     }
 
-    /// Records the outcome of a call. Returns for how long the circuit opened; `nil` if it did not.
+    /// Returns for how long the circuit opened; `nil` if it did not.
     mutating func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, to origin: Origin, at now: Duration
+        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ key: Key, at now: Duration
     ) -> Duration? {
         guard let limits else { return nil }
         var breaker: CircuitBreaker
-        if let known = breakers.value(for: origin) {
+        if let known = breakers.value(for: key) {
             breaker = known
         } else if case .failure = outcome {
             breaker = CircuitBreaker(limits)
@@ -41,10 +170,9 @@ struct Circuits {
             return nil
         }
         let openTime = breaker.record(outcome, of: pass, at: now)
-        if breaker.isIdle { breakers.remove(origin) } else { breakers.insert(breaker, for: origin, byteCount: 0) }
+        if breaker.isIdle { breakers.remove(key) } else { breakers.insert(breaker, for: key, byteCount: 0) }
         return openTime
     }
 
-    /// Closes all circuits.
     mutating func removeAll() { breakers.removeAll() }
 }

@@ -34,6 +34,11 @@ public struct NetworkError: Error, Sendable {
     public var rawData: RawData?
     /// Whether any of the request reached the wire. The default is ``SendState/unknown``.
     public var sending: SendState
+    /// How long after the error the same call can be sent again, as the server or the layer says; `nil` if neither knows.
+    ///
+    /// The layer knows it of a call that it did not send: of ``Kind/unavailable``, of a host that could not be reached a moment ago, and
+    /// of a request that was made too often.
+    public var retryAfter: Duration?
     /// The origin that the error concerns, if a redirect led there; `nil` if it is the origin that the call is for.
     var redirectedOrigin: Origin?
     /// Whether the service declares that the error does not concern business code.
@@ -76,7 +81,8 @@ extension NetworkError {
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String {
             case invalidConfiguration, invalidParameters, noNetwork, notCached, timedOut, cancelled, notTrusted
-            case refused, service, needsLogin, loginCancelled, needsAccessToken, invalidResponse, overloaded, storage
+            case refused, service, needsLogin, loginCancelled, needsAccessToken, invalidResponse, overloaded
+            case unavailable, storage
         }
 
         private let code: Code
@@ -118,6 +124,9 @@ extension NetworkError {
         public static let invalidResponse = Kind(.invalidResponse)
         /// The server, or the layer on its behalf, asks for fewer requests.
         public static let overloaded = Kind(.overloaded)
+        /// The server keeps failing for this endpoint, so that the call was not sent. ``NetworkError/retryAfter`` says when the next one
+        /// can be, and ``CallOptions/bypassesCircuit`` sends one before that. A host that can't be reached is ``noNetwork``.
+        public static let unavailable = Kind(.unavailable)
         /// The device's storage failed.
         public static let storage = Kind(.storage)
     }

@@ -145,7 +145,8 @@ extension FlightRecord: Encodable {
 
 /// An error for programs.
 extension NetworkError: Encodable {
-    /// Encodes the error as one object: `kind`, `step`, `message`, `attempt`, and `status` and `host` if it has them.
+    /// Encodes the error as one object: `kind`, `step`, `message`, `attempt`, and `status`, `host` and `retryAfter`, in
+    /// seconds, if it has them.
     public func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
 
     private struct Form: Encodable {
@@ -157,6 +158,7 @@ extension NetworkError: Encodable {
         let host: String?
         /// Which attempt failed, counted from 1; 0 if nothing was sent.
         let attempt: Int
+        let retryAfter: Double?
 
         init(_ error: NetworkError) {
             kind = error.kind.name
@@ -165,6 +167,7 @@ extension NetworkError: Encodable {
             status = error.status?.code
             host = error.host
             attempt = error.attempt
+            retryAfter = error.retryAfter?.roundedSeconds
         }
     }
 }

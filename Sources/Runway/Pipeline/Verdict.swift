@@ -71,6 +71,7 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
             var error = NetworkError(kind, in: .stage(.judging), detail, status: status)
             error.serviceError = cause
             error.isAbsorbed = isAbsorbed
+            if case .overloaded(let wait) = self { error.retryAfter = wait }
             return error
         }
         return switch self {

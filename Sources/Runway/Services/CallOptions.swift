@@ -23,7 +23,12 @@ public struct CallOptions: Sendable, Hashable {
     /// The call ends at this bound or at its own deadline, whichever comes first. The deadline covers less: only the head of a streamed
     /// response, and only the time between two bytes of a download or an upload.
     public var wholeDeadline: Duration?
+    /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user asked for, such as a pull to
+    /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``).
+    public var bypassesCircuit: Bool
 
+    /// Whether no endpoint describes the request.
+    var isOfExchange = false
     /// Whether no stale response lands before the fresh one. For code that makes calls through a manager and can use only
     /// one landing.
     var landsOnce = false
@@ -44,9 +49,11 @@ public struct CallOptions: Sendable, Hashable {
     ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
     ///   - waitsForNetwork: Whether the call waits for a network if the device has none. The default is `false`.
     ///   - wholeDeadline: The longest time for the whole call, including streamed bodies. The default, `nil`, is no such bound.
+    ///   - bypassesCircuit: Whether the call is sent although the circuit of its host or endpoint is open. The default is `false`.
     public init(
         cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,
-        priority: CallPriority? = nil, waitsForNetwork: Bool = false, wholeDeadline: Duration? = nil
+        priority: CallPriority? = nil, waitsForNetwork: Bool = false, wholeDeadline: Duration? = nil,
+        bypassesCircuit: Bool = false
     ) {
         self.cache = cache
         self.cacheUse = cacheUse
@@ -54,5 +61,6 @@ public struct CallOptions: Sendable, Hashable {
         self.priority = priority
         self.waitsForNetwork = waitsForNetwork
         self.wholeDeadline = wholeDeadline
+        self.bypassesCircuit = bypassesCircuit
     }
 }

@@ -39,7 +39,9 @@ struct Refusal: Error, Sendable {
             case .timedOut: .gatewayTimeout
             // RFC 9111 §5.2.1.7.
             case .notCached: .gatewayTimeout
-            case .overloaded: .serviceUnavailable
+            case .overloaded, .unavailable: .serviceUnavailable
+            // The host could not be reached a moment ago, and nothing was sent.
+            case .noNetwork where error.retryAfter != nil: .serviceUnavailable
             // The body of the request broke off.
             case .invalidParameters: .badRequest
             default: .badGateway
@@ -140,11 +142,12 @@ extension NetworkError {
         case .invalidParameters: "http_request_error"
         case .invalidConfiguration: "proxy_configuration_error"
         case .overloaded:
-            switch underlying as? AdmissionRefusal {
-            case .circuitOpen: "destination_unavailable"
-            case .flood: "http_request_denied"
-            default: "connection_limit_reached"
+            if case .flood? = underlying as? AdmissionRefusal {
+                "http_request_denied"
+            } else {
+                "connection_limit_reached"
             }
+        case .unavailable: "destination_unavailable"
         default: "proxy_internal_error"
         }
     }

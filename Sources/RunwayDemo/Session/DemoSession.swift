@@ -105,7 +105,7 @@ public final class DemoSession {
         serving.counter.onArrival { events.happened() }
         network = NetworkLayer(
             name: "demo", transport: transport, sinks: [board],
-            // A circuit stays open for five seconds by default, too long for a demo.
+            // Open for longer than a busy machine takes to make the calls that are refused.
             limits: LayerLimits(
                 admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500)))),
             randomness: SeededGenerator(seed: setting.seed))

@@ -10,7 +10,7 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
     case merged
     /// Another call of its manager was in flight already.
     case ignored
-    /// Its host fails repeatedly, and its circuit is open.
+    /// Its host or endpoint fails repeatedly, and the circuit is open.
     case circuitOpen
     /// It was not admitted for another reason: no network, a flood, too many calls.
     case notAdmitted

@@ -23,7 +23,7 @@ struct ProxyPolicyTests {
                 #expect((1...5).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
                 #expect(origin.requestCount == 13)
             }
-            #expect(printed.output.contains("its circuit is open"))
+            #expect(printed.output.contains("nothing is sent for"))
         }
     }
 

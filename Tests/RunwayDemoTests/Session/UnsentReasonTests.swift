@@ -25,7 +25,7 @@ struct UnsentReasonTests {
 
     @Test func everyReasonIsReadFromItsDecision() {
         let first = FlightID(number: 1)
-        let open = Admission.refused(.circuitOpen(host: "a", for: .seconds(1)))
+        let open = Admission.refused(.circuitOpen(host: "a", endpoint: "b", for: .seconds(1)))
         let overloaded = NetworkError(.overloaded, in: .stage(.admission), "")
         #expect(UnsentReason(record(.succeeded, source: .cache)) == .fromCache)
         #expect(UnsentReason(record(.succeeded, source: .staleCache)) == .fromCache)

@@ -12,7 +12,9 @@ struct CircuitBreakerTests {
 
     private let failure = CircuitBreaker.Outcome.failure(retryAfter: nil)
 
-    private func opened(_ limits: CircuitLimits = CircuitLimits(), retryAfter: Duration? = nil) -> CircuitBreaker {
+    private static let fiveSeconds = CircuitLimits(openTime: .seconds(5))
+
+    private func opened(_ limits: CircuitLimits = Self.fiveSeconds, retryAfter: Duration? = nil) -> CircuitBreaker {
         var breaker = CircuitBreaker(limits)
         for _ in 0..<limits.consecutiveFailures {
             _ = breaker.record(.failure(retryAfter: retryAfter), of: .ordinary, at: .zero)
@@ -23,10 +25,10 @@ struct CircuitBreakerTests {
     @Test func failuresInARowOpenTheCircuit() {
         var breaker = CircuitBreaker(CircuitLimits())
         let openings = (1...5).map { _ in breaker.record(failure, of: .ordinary, at: .zero) }
-        #expect(openings == [nil, nil, nil, nil, .seconds(5)])
-        #expect(breaker.refusal(at: .zero) == .seconds(5))
-        #expect(breaker.refusal(at: .seconds(4)) == .seconds(1))
-        #expect(breaker.refusal(at: .seconds(5)) == nil)
+        #expect(openings == [nil, nil, nil, nil, .seconds(1)])
+        #expect(breaker.refusal(at: .zero) == .seconds(1))
+        #expect(breaker.refusal(at: .milliseconds(900)) == .milliseconds(100))
+        #expect(breaker.refusal(at: .seconds(1)) == nil)
     }
 
     @Test func successBetweenFailuresLeavesItClosed() {
@@ -48,7 +50,7 @@ struct CircuitBreakerTests {
         // Twenty outcomes were counted, ten of them failures: the next one tips it.
         #expect(openings.isEmpty)
         let openTime = breaker.record(failure, of: .ordinary, at: .milliseconds(21))
-        #expect(openTime == .seconds(5))
+        #expect(openTime == .seconds(1))
     }
 
     @Test func failuresOfLongAgoDoNotCountForTheShare() {
@@ -117,6 +119,17 @@ struct CircuitBreakerTests {
         #expect(second == .probe(2))
     }
 
+    @Test func bypassThatSucceedsClosesTheCircuitAndAFailedOneChangesNothing() {
+        var breaker = opened()
+        let before = breaker.state
+        for outcome in [failure, .unknown] {
+            let openTime = breaker.record(outcome, of: .bypass, at: .seconds(1))
+            #expect(openTime == nil && breaker.state == before)
+        }
+        let openTime = breaker.record(.success, of: .bypass, at: .seconds(2))
+        #expect(openTime == nil && breaker.isIdle)
+    }
+
     @Test func callsThatTookOffBeforeTheCircuitOpenedChangeNothing() {
         var breaker = opened()
         let before = breaker.state
@@ -130,8 +143,9 @@ struct CircuitBreakerTests {
     @Test func limitsOutOfBoundsAreTheNearestBound() {
         let limits = CircuitLimits(
             consecutiveFailures: 0, minimumOutcomes: -1, openTime: .seconds(-1), maximumOpenTime: .seconds(-9),
-            maximumHosts: 0)
-        #expect(limits.consecutiveFailures == 1 && limits.minimumOutcomes == 1 && limits.maximumHosts == 1)
+            maximumHosts: 0, maximumEndpoints: -3)
+        #expect(limits.consecutiveFailures == 1 && limits.minimumOutcomes == 1)
+        #expect(limits.maximumHosts == 1 && limits.maximumEndpoints == 1)
         #expect(limits.openTime == .zero && limits.maximumOpenTime == .zero)
     }
 
@@ -154,14 +168,17 @@ struct CircuitBreakerTests {
             return openUntil.map { now < $0 } ?? false
         }
 
-        mutating func pass(at now: Duration, _ number: UInt64) -> CircuitBreaker.Pass {
+        mutating func pass(at now: Duration, _ number: UInt64, isBypassing: Bool) -> CircuitBreaker.Pass {
             guard openUntil != nil || probe != nil else { return .ordinary }
+            if isBypassing { return .bypass }
             probe = (number, now)
             return .probe(number)
         }
 
         mutating func record(_ outcome: CircuitBreaker.Outcome, _ pass: CircuitBreaker.Pass, at now: Duration) {
-            if let probe {
+            if pass == .bypass {
+                if outcome == .success, openUntil != nil || probe != nil { self = Reference(limits: limits) }
+            } else if let probe {
                 guard pass == .probe(probe.number) else { return }
                 self.probe = nil
                 switch outcome {
@@ -208,48 +225,93 @@ struct CircuitBreakerTests {
                 openTime: .seconds(.random(in: 0...4, using: &random)),
                 maximumOpenTime: .seconds(.random(in: 4...20, using: &random)))
             var circuits = Circuits(limits)
-            let origin = Origin(HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/"))
-            var reference = Reference(limits: limits)
-            var flying: [CircuitBreaker.Pass] = []
+            // Two endpoints of one host, each with a circuit of its own beside the host's.
+            let targets = [Self.target(of: QueryCall.self), Self.target(of: BookSearch.self)]
+            var host = Reference(limits: limits)
+            var endpoints = [Reference(limits: limits), Reference(limits: limits)]
+            var inFlight: [(endpoint: Int, pass: Circuits.Pass)] = []
             var now = Duration.zero
             var number: UInt64 = 0
-            for step in 0..<Int.random(in: 1...50, using: &random) {
+            for step in 0..<Int.random(in: 1...60, using: &random) {
                 now += .milliseconds(.random(in: 0...1500, using: &random))
-                if Bool.random(using: &random) || flying.isEmpty {
-                    let isRefused = circuits.refusal(of: origin, at: now) != nil
-                    try #require(isRefused == reference.isRefused(at: now), "seed \(seed), step \(step)")
-                    guard !isRefused else { continue }
-                    let pass = circuits.pass(to: origin, at: now)
-                    if case .probe(let given) = pass { number = given }
-                    let expected = reference.pass(at: now, number)
+                if Bool.random(using: &random) || inFlight.isEmpty {
+                    let endpoint = Int.random(in: 0...1, using: &random)
+                    let isBypassing = Int.random(in: 0..<4, using: &random) == 0
+                    let refusal = circuits.refusal(of: targets[endpoint], at: now)
+                    let isOfHost = host.isRefused(at: now)
+                    try #require(
+                        (refusal != nil) == (isOfHost || endpoints[endpoint].isRefused(at: now)),
+                        "seed \(seed), step \(step)")
+                    try #require(refusal.map { $0.isOfHost == isOfHost } ?? true, "seed \(seed), step \(step)")
+                    guard refusal == nil || isBypassing else { continue }
+                    let pass = circuits.pass(to: targets[endpoint], at: now, isBypassing: isBypassing)
+                    for case .probe(let given) in [pass.host, pass.endpoint] { number = given }
+                    let expected = Circuits.Pass(
+                        host: host.pass(at: now, number, isBypassing: isBypassing),
+                        endpoint: endpoints[endpoint].pass(at: now, number, isBypassing: isBypassing))
                     try #require(pass == expected, "seed \(seed), step \(step)")
-                    flying.append(pass)
+                    inFlight.append((endpoint, pass))
                 } else {
-                    let pass = flying.remove(at: .random(in: flying.indices, using: &random))
-                    let outcome: CircuitBreaker.Outcome =
-                        switch Int.random(in: 0..<6, using: &random) {
-                        case 0, 1: .success
-                        case 2: .unknown
-                        case 3: .failure(retryAfter: .seconds(.random(in: 0...30, using: &random)))
-                        default: .failure(retryAfter: nil)
-                        }
-                    _ = circuits.record(outcome, of: pass, to: origin, at: now)
-                    reference.record(outcome, pass, at: now)
+                    let (endpoint, pass) = inFlight.remove(at: .random(in: inFlight.indices, using: &random))
+                    let retryAfter = Duration.seconds(.random(in: 0...30, using: &random))
+                    let (outcome, ofHost, ofEndpoint):
+                        (Circuits.Outcome, CircuitBreaker.Outcome, CircuitBreaker.Outcome) =
+                            switch Int.random(in: 0..<8, using: &random) {
+                            case 0, 1: (.success, .success, .success)
+                            case 2: (.unknown, .unknown, .unknown)
+                            case 3: (.refusal(retryAfter: retryAfter), .success, .failure(retryAfter: retryAfter))
+                            case 4: (.refusal(retryAfter: nil), .success, failure)
+                            case 5: (.silence, .unknown, failure)
+                            default: (.unreachable, failure, .unknown)
+                            }
+                    _ = circuits.record(outcome, of: pass, to: targets[endpoint], at: now)
+                    host.record(ofHost, pass.host, at: now)
+                    endpoints[endpoint].record(ofEndpoint, pass.endpoint, at: now)
                 }
             }
         }
     }
 
-    @Test func hostsAreBoundedAndThoseThatDoNotFailTakeNoRoom() {
-        func origin(_ index: Int) -> Origin {
-            Origin(HTTPRequest(method: .get, scheme: "https", authority: "h\(index)", path: "/"))
+    private static func target(
+        _ index: Int = 0, of endpoint: any Endpoint.Type = QueryCall.self, path: String? = nil
+    ) -> CircuitTarget {
+        let head = HTTPRequest(method: .get, scheme: "https", authority: "h\(index)", path: path ?? "/")
+        return CircuitTarget(head, of: endpoint, isExchange: path != nil)
+    }
+
+    @Test func refusalsCountByEndpointAndFailuresToConnectByHost() {
+        var circuits = Circuits(CircuitLimits(consecutiveFailures: 1))
+        let (failing, other) = (Self.target(of: QueryCall.self), Self.target(of: BookSearch.self))
+        let opening = circuits.record(.refusal(retryAfter: nil), of: Circuits.Pass(), to: failing, at: .zero)
+        #expect(opening == Circuits.Opening(isOfHost: false, time: .seconds(1)))
+        #expect(circuits.refusal(of: failing, at: .zero) == opening && circuits.isClosed(to: other))
+        let another = Self.target(1, of: QueryCall.self)
+        #expect(circuits.isClosed(to: another))
+        let down = circuits.record(.unreachable, of: Circuits.Pass(), to: other, at: .zero)
+        #expect(down == Circuits.Opening(isOfHost: true, time: .seconds(1)))
+        #expect(circuits.refusal(of: failing, at: .zero) == down && circuits.refusal(of: other, at: .zero) == down)
+        #expect(circuits.isClosed(to: another))
+    }
+
+    @Test func requestsWithoutAnEndpointCountByTheirPath() {
+        var circuits = Circuits(CircuitLimits(consecutiveFailures: 1))
+        _ = circuits.record(
+            .refusal(retryAfter: nil), of: Circuits.Pass(), to: Self.target(path: "/a?x=1"), at: .zero)
+        #expect(!circuits.isClosed(to: Self.target(path: "/a?x=2")) && circuits.isClosed(to: Self.target(path: "/b")))
+    }
+
+    @Test func circuitsAreBoundedAndThoseThatDoNotFailTakeNoRoom() {
+        var circuits = Circuits(CircuitLimits(consecutiveFailures: 1, maximumHosts: 3, maximumEndpoints: 2))
+        for index in 0..<100 { _ = circuits.record(.success, of: Circuits.Pass(), to: Self.target(index), at: .zero) }
+        #expect(circuits.isEmpty)
+        for (outcome, expected) in [
+            (Circuits.Outcome.unreachable, [false, false, true, true, true]),
+            (.refusal(retryAfter: nil), [false, false, false, true, true]),
+        ] {
+            for index in 0..<5 { _ = circuits.record(outcome, of: Circuits.Pass(), to: Self.target(index), at: .zero) }
+            #expect((0..<5).map { circuits.refusal(of: Self.target($0), at: .zero) != nil } == expected)
+            circuits.removeAll()
+            #expect(circuits.isEmpty)
         }
-        var circuits = Circuits(CircuitLimits(consecutiveFailures: 1, maximumHosts: 3))
-        for index in 0..<100 { _ = circuits.record(.success, of: .ordinary, to: origin(index), at: .zero) }
-        #expect(circuits.isEmpty)
-        for index in 0..<5 { _ = circuits.record(failure, of: .ordinary, to: origin(index), at: .zero) }
-        #expect((0..<5).map { circuits.refusal(of: origin($0), at: .zero) != nil } == [false, false, true, true, true])
-        circuits.removeAll()
-        #expect(circuits.isEmpty)
     }
 }

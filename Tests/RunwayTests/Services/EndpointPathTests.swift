@@ -21,9 +21,11 @@ struct EndpointPathTests {
         #expect(("a/b%20c/上海 (1)/" as EndpointPath).percentEncoded == "a/b%20c/%E4%B8%8A%E6%B5%B7%20(1)/")
     }
 
-    @Test(arguments: [
-        ("echo?x=1" as EndpointPath, "parameters"), ("a/b#top", "fragment"), ("list/\(7)?page=2", "parameters"),
-    ])
+    private static let pathsThatGoOn: [(EndpointPath, String)] = [
+        ("echo?x=1", "parameters"), ("a/b#top", "fragment"), ("list/\(7)?page=2", "parameters"),
+    ]
+
+    @Test(arguments: pathsThatGoOn)
     func literalQueryOrFragmentIsRefused(path: EndpointPath, word: String) async throws {
         let layer = StubbedLayer()
         let error = try await layer.failure(of: PathCall(path: path))

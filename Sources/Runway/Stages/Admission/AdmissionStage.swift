@@ -22,14 +22,16 @@ struct AdmissionStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         if !connectivity.current.isReachable { try await waitForNetwork(flight) }
         let identity = control.limits.maximumIdenticalRequests == nil ? nil : request.identity(in: flight)
-        var entry = control.enter(identity, to: request.head, flight.priority, at: flight.clock.now)
+        let target = flight.circuitTarget(of: request)
+        var entry = control.enter(
+            identity, to: target, flight.priority, isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
         if case .hasToWait = entry { entry = try await waitForSlot(request, in: flight) }
         guard case .admitted(let pass) = entry else {
             if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
             throw .cancelled(in: step)
         }
         flight.holdSlot()
-        if case .probe = pass { flight.note(Admission.probing(host: Origin(request.head).host)) }
+        if pass.isProbe { flight.note(Admission.probing(host: target.origin.host, endpoint: target.endpoint.name)) }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
             var holdsSlot = flight.takeSlot() != nil
@@ -37,14 +39,13 @@ struct AdmissionStage: RequestStage {
                 response.body = .stream(body.holding(ConcurrencySlot(control)))
                 holdsSlot = false
             }
-            record(
-                flight.outcome(of: response, to: request), of: pass, request, in: flight, releasingSlot: holdsSlot)
+            record(flight.outcome(of: response, to: request), of: pass, target, in: flight, releasingSlot: holdsSlot)
             return response
         } catch {
             let slotTime = flight.takeSlot()
             let outcome = flight.outcome(
                 of: error, to: request, since: slotTime, isReachable: connectivity.current.isReachable)
-            record(outcome, of: pass, request, in: flight, releasingSlot: slotTime != nil)
+            record(outcome, of: pass, target, in: flight, releasingSlot: slotTime != nil)
             throw error
         }
     }
@@ -67,7 +68,8 @@ struct AdmissionStage: RequestStage {
         if end == .refused { return .refused(.queueFull(maximum: control.limits.maximumWaiting)) }
         flight.note(Admission.waitedForSlot(flight.clock.now - start, priority: flight.priority))
         try check(end, "Timed out waiting for a concurrency slot.")
-        return control.enterAfterWaiting(to: request.head, at: flight.clock.now)
+        return control.enterAfterWaiting(
+            to: flight.circuitTarget(of: request), isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
     }
 
     private func check(_ end: WaitEnd, _ detail: String) throws(NetworkError) {
@@ -84,34 +86,42 @@ struct AdmissionStage: RequestStage {
     }
 
     private func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ request: Request, in flight: Flight,
+        _ outcome: Circuits.Outcome, of pass: Circuits.Pass, _ target: CircuitTarget, in flight: Flight,
         releasingSlot: Bool
     ) {
-        let openTime = control.record(
-            outcome, of: pass, to: request.head, at: flight.clock.now, releasingSlot: releasingSlot)
-        guard let time = openTime else { return }
-        flight.note(Admission.opened(host: Origin(request.head).host, for: time))
+        let opening = control.record(outcome, of: pass, to: target, at: flight.clock.now, releasingSlot: releasingSlot)
+        guard let opening else { return }
+        let endpoint = opening.isOfHost ? nil : target.endpoint.name
+        flight.note(Admission.opened(host: target.origin.host, endpoint: endpoint, for: opening.time))
     }
 }
 
-/// Defines what counts as evidence of a host's health.
+extension Flight {
+    /// Where a request of the call goes, as circuits count it.
+    func circuitTarget(of request: Request) -> CircuitTarget {
+        CircuitTarget(request.head, of: endpoint, isExchange: options.isOfExchange)
+    }
+}
+
+/// Defines what counts as evidence of the health of a host and an endpoint.
 ///
 /// A circuit counts only the calls that it let pass, and only outcomes of its own host:
-/// - No connection, or a lost one, is a failure if the device has a network.
-/// - A timeout of the transport, such as the connect timeout, is a failure.
-/// - The deadline of the call is a failure if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
+/// - No connection, and one that was lost before the request was certainly sent, is a failure of the host if the device has a network;
+///   a connection that was lost afterwards is one of the endpoint.
+/// - A timeout of the transport is a failure: of the host if nothing was sent, as with the connect timeout, and otherwise of the endpoint.
+/// - The deadline of the call is one likewise if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
 ///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
 ///   or a token before, is no evidence.
-/// - A status of 500 or more, and a response that asks for fewer requests, are failures.
-/// - A redirect to another host is a success, whatever happens there. The other host's circuit does not count the call.
+/// - A status of 500 or more, and a response that asks for fewer requests, are failures of the endpoint. The host responded.
+/// - A redirect to another host is a success, whatever happens there. The other host's circuits do not count the call.
 /// - Any other outcome, such as a cancellation, is not counted.
 extension Flight {
-    fileprivate func outcome(of response: Response, to request: Request) -> CircuitBreaker.Outcome {
+    fileprivate func outcome(of response: Response, to request: Request) -> Circuits.Outcome {
         if response.isOfOtherOrigin(than: request) { return .success }
         return switch response.verdict {
-        case .overloaded: .failure(retryAfter: response.retryAfter(now: clock.date))
+        case .overloaded: .refusal(retryAfter: response.retryAfter(now: clock.date))
         case .refused, .malformed:
-            response.head.status.code >= 500 ? .failure(retryAfter: response.retryAfter(now: clock.date)) : .success
+            response.head.status.code >= 500 ? .refusal(retryAfter: response.retryAfter(now: clock.date)) : .success
         default: .success
         }
     }
@@ -120,18 +130,19 @@ extension Flight {
     ///   as a token.
     fileprivate func outcome(
         of error: NetworkError, to request: Request, since slotTime: Duration?, isReachable: @autoclosure () -> Bool
-    ) -> CircuitBreaker.Outcome {
+    ) -> Circuits.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
         // A failure that a sign-out caused is no evidence about the host, though the deadline of the call counts as passed.
         guard let slotTime, error.step != .stage(.authorizing), !isEndedBySignOut else { return .unknown }
         let now = clock.now
         switch error.kind {
-        case .noNetwork: return isReachable() ? .failure(retryAfter: nil) : .unknown
-        case .timedOut where now < deadline: return .failure(retryAfter: nil)
+        case .noNetwork where !isReachable(): return .unknown
+        case .noNetwork: return error.sending == .sent ? .silence : .unreachable
+        case .timedOut where now < deadline: return error.sending == .notSent ? .unreachable : .silence
         // A call that is left behind at its deadline is cancelled.
         case .timedOut, .cancelled:
-            let isOverdue = now >= deadline && silence(since: slotTime, at: now) * 2 >= lifetime
-            return isOverdue ? .failure(retryAfter: nil) : .unknown
+            guard now >= deadline, silence(since: slotTime, at: now) * 2 >= lifetime else { return .unknown }
+            return error.sending == .notSent ? .unreachable : .silence
         default: return .unknown
         }
     }

@@ -138,8 +138,8 @@ extension NetworkError {
     /// who declined to log in.
     fileprivate var leavesTokenValid: Bool {
         switch kind {
-        case .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .overloaded, .storage, .loginCancelled,
-            .invalidConfiguration, .invalidParameters:
+        case .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .overloaded, .unavailable, .storage,
+            .loginCancelled, .invalidConfiguration, .invalidParameters:
             true
         case .refused: status?.isTransient ?? false
         default: false

@@ -14,8 +14,8 @@ package enum Hedge: StageDecision, Equatable {
     package enum Reason: String, Sendable, Hashable {
         /// The host's budget of second attempts is spent.
         case budgetSpent = "the host's budget is spent"
-        /// The host's circuit is open, or this call is its probe.
-        case circuitOpen = "the host's circuit is open"
+        /// The circuit of the host or the endpoint is open, or this call is its probe.
+        case circuitOpen = "the circuit is open"
         /// The user asked for low data use.
         case constrained = "the network is constrained"
     }

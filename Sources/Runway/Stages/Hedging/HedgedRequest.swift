@@ -106,7 +106,7 @@ final class HedgedRequest: Sendable {
 
     private var reasonAgainstHedging: Hedge.Reason? {
         if stage.connectivity.current.isConstrained { return .constrained }
-        return stage.admission.isCircuitClosed(to: request.head) ? nil : .circuitOpen
+        return stage.admission.isCircuitClosed(to: flight.circuitTarget(of: request)) ? nil : .circuitOpen
     }
 
     private func headCame(to contender: Hedge.Contender, _ status: HTTPResponse.Status) {

@@ -81,7 +81,7 @@ extension NetworkError {
     /// Whether a stale response may be used instead: the server was not reached, or failed.
     var allowsStaleResponse: Bool {
         switch kind {
-        case .noNetwork, .timedOut, .overloaded: true
+        case .noNetwork, .timedOut, .overloaded, .unavailable: true
         case .refused: status?.kind == .serverError
         default: false
         }

@@ -21,7 +21,7 @@ package enum Retry: StageDecision, Equatable {
         case bodyUsed
         /// The host's budget of further attempts is spent.
         case budgetSpent
-        /// The host's circuit is open, or this call is its probe.
+        /// The circuit of the host or the endpoint is open, or this call is its probe.
         case circuitOpen
         /// The wait would end after the call's deadline.
         case deadline(wait: Duration)
@@ -55,7 +55,7 @@ package enum Retry: StageDecision, Equatable {
         case .gaveUp(.circuitOpen, let cause):
             .init(
                 "gaveUp", ["reason": "circuitOpen", "cause": cause],
-                "\(cause): not retried, the host's circuit is open")
+                "\(cause): not retried, the circuit is open")
         case .gaveUp(.deadline(let wait), let cause):
             .init(
                 "gaveUp", ["reason": "deadline", "wait": wait, "cause": cause],

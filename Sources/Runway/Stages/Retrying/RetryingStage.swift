@@ -78,8 +78,8 @@ struct RetryingStage: RequestStage {
         do throws(Retry.Reason) {
             let wait = try retries.decide(
                 request, after: attempt, cause, retryAfter: retryAfter,
-                isCircuitOpen: !admission.isCircuitClosed(to: request.head), paidBy: origin ?? Origin(request.head),
-                in: flight)
+                isCircuitOpen: !admission.isCircuitClosed(to: flight.circuitTarget(of: request)),
+                paidBy: origin ?? Origin(request.head), in: flight)
             flight.note(Retry.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
             return wait
         } catch {

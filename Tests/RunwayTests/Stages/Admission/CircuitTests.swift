@@ -4,7 +4,7 @@ import Testing
 
 @testable import Runway
 
-/// Hosts that keep failing are left alone.
+/// Hosts and endpoints that keep failing are not called for a while.
 @Suite(.timeLimit(.minutes(10)))
 struct CircuitTests {
     private let once = CallOptions(retry: .off)
@@ -20,23 +20,63 @@ struct CircuitTests {
         for _ in 0..<times { _ = await flaky.call(QueryCall(), options: once) }
     }
 
-    @Test(arguments: [
-        Result<Response, NetworkError>.lost(), .lost(.noNetwork, .notSent), .lost(.timedOut), .status(500),
-        .status(502),
-        .status(503), .status(429),
-    ])
-    func fiveFailuresInARowOpenTheCircuit(_ failure: Result<Response, NetworkError>) async throws {
+    @Test(arguments: [Result<Response, NetworkError>.lost(), .lost(.noNetwork, .notSent), .lost(.timedOut, .notSent)])
+    func failuresToConnectOpenTheCircuitOfTheHost(_ failure: Result<Response, NetworkError>) async throws {
         let flaky = flaky([failure])
         await fail(flaky, times: 5)
         let error = await flaky.call(QueryCall(), options: once).failure
-        #expect(error?.kind == .overloaded && error?.step == .stage(.admission) && error?.sending == .notSent)
-        #expect(error?.detail == "library.test keeps failing: its circuit is open for 5 s.")
-        #expect(error?.host == "library.test")
+        #expect(error?.kind == .noNetwork && error?.step == .stage(.admission) && error?.sending == .notSent)
+        #expect(error?.detail == "library.test can't be reached; the next call can be sent in 1 s.")
+        #expect(error?.host == "library.test" && error?.retryAfter == .seconds(1))
+        #expect(await flaky.call(BookSearch(), options: once).failure?.step == .stage(.admission))
         #expect(flaky.attemptCount == 5)
         await flaky.layer.network.flushRecords()
         let decisions = flaky.layer.records.records.map { $0.decisions(of: Admission.self) }
-        #expect(decisions[4] == [.opened(host: "library.test", for: .seconds(5))])
-        #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", for: .seconds(5)))])
+        #expect(decisions[4] == [.opened(host: "library.test", endpoint: nil, for: .seconds(1))])
+        #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", endpoint: nil, for: .seconds(1)))])
+    }
+
+    @Test(arguments: [
+        Result<Response, NetworkError>.lost(.timedOut), .lost(.noNetwork, .sent), .status(500), .status(502),
+        .status(503), .status(429),
+    ])
+    func refusalsOpenTheCircuitOfTheEndpointAlone(_ failure: Result<Response, NetworkError>) async throws {
+        let flaky = flaky([failure])
+        await fail(flaky, times: 5)
+        let error = await flaky.call(QueryCall(), options: once).failure
+        #expect(error?.kind == .unavailable && error?.step == .stage(.admission) && error?.sending == .notSent)
+        #expect(error?.detail == "QueryCall keeps failing at library.test; the next call can be sent in 1 s.")
+        #expect(error?.host == "library.test" && error?.retryAfter == .seconds(1))
+        #expect(flaky.attemptCount == 5)
+        _ = await flaky.call(BookSearch(), options: once)
+        #expect(flaky.attemptCount == 6)
+        await flaky.layer.network.flushRecords()
+        let decisions = flaky.layer.records.records.map { $0.decisions(of: Admission.self) }
+        #expect(decisions[4] == [.opened(host: "library.test", endpoint: "QueryCall", for: .seconds(1))])
+        #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", endpoint: "QueryCall", for: .seconds(1)))])
+    }
+
+    @Test(arguments: [Result<Response, NetworkError>.lost(), .status(500)])
+    func callThatBypassesTheCircuitIsSentAndClosesIt(_ failure: Result<Response, NetworkError>) async throws {
+        let flaky = flaky(Array(repeating: failure, count: 6) + [.fine])
+        await fail(flaky, times: 6)
+        #expect(flaky.attemptCount == 5)
+        let pull = CallOptions(retry: .off, bypassesCircuit: true)
+        // One that fails neither closes the circuit nor extends it.
+        _ = await flaky.call(QueryCall(), options: pull)
+        #expect(await flaky.call(QueryCall(), options: once).failure?.retryAfter == .seconds(1))
+        _ = try await flaky.call(QueryCall(), options: pull).get()
+        _ = try await flaky.call(QueryCall(), options: once).get()
+        #expect(flaky.attemptCount == 8)
+    }
+
+    @Test func callThatBypassesTheCircuitCountsForTheFloodGuard() async throws {
+        let flaky = FlakyLayer([.status(500)], admission: AdmissionLimits(maximumIdenticalRequests: 8))
+        await fail(flaky, times: 5)
+        let pull = CallOptions(retry: .off, bypassesCircuit: true)
+        for _ in 0..<3 { _ = await flaky.call(QueryCall(), options: pull) }
+        let error = await flaky.call(QueryCall(), options: pull).failure
+        #expect(error?.kind == .overloaded && (error?.retryAfter ?? .zero) > .zero && flaky.attemptCount == 8)
     }
 
     @Test(arguments: [
@@ -61,18 +101,21 @@ struct CircuitTests {
     @Test func oneCallLooksWhetherTheHostIsWellAndClosesTheCircuit() async throws {
         let flaky = flaky(Array(repeating: .lost(), count: 5) + [.fine])
         await fail(flaky, times: 5)
-        flaky.layer.clock.advance(by: .seconds(5))
+        flaky.layer.clock.advance(by: .seconds(1))
         _ = try await flaky.call(QueryCall()).get()
         await fail(flaky, times: 3)
         #expect(flaky.attemptCount == 9)
         await flaky.layer.network.flushRecords()
-        #expect(flaky.layer.records.records[5].decisions(of: Admission.self) == [.probing(host: "library.test")])
+        #expect(
+            flaky.layer.records.records[5].decisions(of: Admission.self) == [
+                .probing(host: "library.test", endpoint: "QueryCall")
+            ])
     }
 
     @Test func callThatLooksIsNotTriedAgain() async throws {
         let flaky = flaky([.lost()])
         await fail(flaky, times: 5)
-        flaky.layer.clock.advance(by: .seconds(5))
+        flaky.layer.clock.advance(by: .seconds(1))
         _ = await flaky.call(QueryCall())
         #expect(flaky.attemptCount == 6)
         await flaky.layer.network.flushRecords()
@@ -80,7 +123,10 @@ struct CircuitTests {
         #expect(record.decisions(of: Retry.self) == [.gaveUp(.circuitOpen, cause: .noNetwork(.unknown))])
         #expect(
             record.decisions(of: Admission.self)
-                == [.probing(host: "library.test"), .opened(host: "library.test", for: .seconds(10))])
+                == [
+                    .probing(host: "library.test", endpoint: "QueryCall"),
+                    .opened(host: "library.test", endpoint: nil, for: .seconds(2)),
+                ])
     }
 
     @Test func retryAfterExtendsTheOpenTime() async throws {
@@ -118,7 +164,8 @@ struct CircuitTests {
         for _ in 0..<4 { _ = await flaky.call(QueryCall()) }
         #expect(flaky.attemptCount == 12)
         #expect(
-            flaky.layer.network.admission.isCircuitClosed(to: try #require(flaky.layer.transport.requests.first).head))
+            flaky.layer.network.admission.isCircuitClosed(
+                to: CircuitTarget(try #require(flaky.layer.transport.requests.first).head, of: QueryCall.self)))
     }
 
     @Test func callsThatAreCancelledBlameNoHost() async throws {
@@ -163,7 +210,8 @@ struct CircuitTests {
         for call in calls { #expect(try await call.failure().kind == .timedOut) }
         try await waitUntil { network.admission.counts.admitted <= 1 }
         let head = try #require(origin.requests.first).head
-        #expect(network.admission.isCircuitClosed(to: head))
+        let endpoint: any Endpoint.Type = areReads ? Members.self : Renewal.self
+        #expect(network.admission.isCircuitClosed(to: CircuitTarget(head, of: endpoint)))
     }
 
     @Test func unreachableTokenServerOpensNoCircuitAndCausesNoRetry() async throws {
@@ -178,14 +226,15 @@ struct CircuitTests {
             #expect(error.kind == .noNetwork && error.step == .stage(.authorizing))
         }
         #expect(origin.refreshCount == 1)
-        #expect(network.admission.isCircuitClosed(to: try #require(origin.requests.first).head))
+        let head = try #require(origin.requests.first).head
+        #expect(network.admission.isCircuitClosed(to: CircuitTarget(head, of: Members.self)))
     }
 
-    @Test func callsLeftBehindAtTheirDeadlineBlameTheHost() async throws {
+    @Test func callsLeftBehindAtTheirDeadlineBlameTheEndpoint() async throws {
         let host = SilentHost()
         for page in 1...5 { _ = try await host.call(Refresh(page: page), after: .seconds(60)) }
         let error = await #expect(throws: NetworkError.self) { try await host.network.call(Refresh(page: 6)) }
-        #expect(error?.kind == .overloaded)
+        #expect(error?.kind == .unavailable)
     }
 
     /// Makes calls without responses, and advances the clock by this much in each.
@@ -228,7 +277,7 @@ struct CircuitTests {
             #expect(try await waiting.failure().kind == .timedOut)
             try await waitUntil { network.admission.counts == (0, 0) }
             let head = try #require(transport.request(of: first)).head
-            #expect(network.admission.isCircuitClosed(to: head))
+            #expect(network.admission.isCircuitClosed(to: CircuitTarget(head, of: Refresh.self)))
         }
     }
 
@@ -265,7 +314,10 @@ private struct SilentHost {
     }
 
     var isCircuitClosed: Bool {
-        get throws { network.admission.isCircuitClosed(to: try #require(transport.request(of: 1)).head) }
+        get throws {
+            let head = try #require(transport.request(of: 1)).head
+            return network.admission.isCircuitClosed(to: CircuitTarget(head, of: Refresh.self))
+        }
     }
 
     /// Makes a call, lets time pass once its request is on the wire, and then does what ends it.

@@ -82,15 +82,16 @@ struct RedirectedFailureTests {
         for _ in 0..<20 { _ = try await fail(QueryCall(), on: layer, options: CallOptions(retry: .off)) }
         #expect(layer.transport.requests.count == 40)
         let direct = try #require(layer.transport.requests.first).head
-        #expect(layer.network.admission.isCircuitClosed(to: direct))
+        #expect(layer.network.admission.isCircuitClosed(to: CircuitTarget(direct, of: QueryCall.self)))
         // The other host's circuit let none of these calls pass, so it does not count them.
-        #expect(layer.network.admission.isCircuitClosed(to: try #require(layer.transport.requests.last).head))
+        let last = try #require(layer.transport.requests.last).head
+        #expect(layer.network.admission.isCircuitClosed(to: CircuitTarget(last, of: QueryCall.self)))
     }
 
     @Test func circuitOfAHostThatRedirectsToItselfIsOpenedByItsFailures() async throws {
         let layer = layer(to: "/there", admission: AdmissionLimits(maximumIdenticalRequests: nil))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer, options: CallOptions(retry: .off)) }
-        #expect(try await fail(QueryCall(), on: layer).kind == .overloaded)
+        #expect(try await fail(QueryCall(), on: layer).step == .stage(.admission))
         #expect(layer.transport.requests.count == 10)
     }
 

@@ -38,7 +38,7 @@ extension HTTPReading {
             (response, own) = result
         } catch {
             let isDisconnected = error.kind == .noNetwork || error.kind == .timedOut
-            guard isDisconnected || error.kind == .overloaded,
+            guard isDisconnected || error.kind == .overloaded || error.kind == .unavailable,
                 let stale = staleResponse(fetch, isDisconnected: isDisconnected, in: flight)
             else { throw error }
             return stale
