@@ -50,11 +50,6 @@ package enum AdmissionRefusal: Error, Equatable {
     case queueFull(maximum: Int)
 }
 
-extension NetworkError {
-    /// How long after a refusal by the layer the request may be made again; `nil` if that is not known, or if the layer sent it.
-    public var retryAfter: Duration? { (underlying as? AdmissionRefusal)?.retryAfter }
-}
-
 extension AdmissionRefusal {
     /// How long after the refusal the request may be made again; `nil` if that is not known.
     var retryAfter: Duration? {

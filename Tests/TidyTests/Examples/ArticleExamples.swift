@@ -155,3 +155,36 @@ struct HomeRow: Decodable { var title: String }
 func titles(in city: String, on network: NetworkLayer) async throws(NetworkError) -> [String] {
     try await network.call(Homes(city: city), as: [HomeRow].self).map(\.title)
 }
+
+struct Patient: Endpoint {
+    static let service = Estate.self
+    static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
+    var path: EndpointPath { "homes" }
+}
+
+@MainActor
+func pulled(_ homes: APIManager<Homes>, in city: String) {
+    homes.load(Homes(city: city), options: CallOptions(cacheUse: .refresh, bypassesCircuit: true))
+}
+
+func text(for error: NetworkError) -> String? {
+    switch error.kind {
+    case .cancelled, .loginCancelled, .needsLogin: nil
+    case .noNetwork, .timedOut: "Check your connection."
+    case .unavailable, .overloaded: "Try again soon."
+    case .service: error.serviceError?.message
+    default: "Something went wrong."
+    }
+}
+
+func refresh(_ city: String, on network: NetworkLayer, show: @escaping @MainActor (String) -> Void) -> Task<Void, Never>
+{
+    Task { @MainActor in
+        do throws(NetworkError) {
+            let homes = try await network.call(Homes(city: city), as: [HomeRow].self)
+            show("\(homes.count) homes")
+        } catch {
+            text(for: error).map(show)
+        }
+    }
+}
