@@ -166,7 +166,7 @@ private struct SignatureBase {
             if !isFirst { bytes += ", ".utf8 }
             isFirst = false
             line.withUnsafeBytesOfValue { buffer in
-                let value = Self.trimmed(buffer)
+                let value = buffer.trimmingBlanks()
                 if asBytes {
                     bytes += ":\(Base64.encoded(value)):".utf8
                 } else {
@@ -174,14 +174,6 @@ private struct SignatureBase {
                 }
             }
         }
-    }
-
-    /// Without spaces and tabs at both ends.
-    private static func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        guard let first = value.firstIndex(where: { !isBlank($0) }), let last = value.lastIndex(where: { !isBlank($0) })
-        else { return value[0..<0] }
-        return value[first...last]
     }
 }
 

@@ -28,12 +28,12 @@ public struct MessageText: Sendable {
         while !rest.isEmpty {
             let line = Self.line(of: &rest)
             if line.isEmpty { break }
-            guard let last = lines.indices.last, Self.isBlank(line[line.startIndex]) else {
+            guard let last = lines.indices.last, line[line.startIndex].isBlank else {
                 lines.append(Array(line))
                 continue
             }
             // An obsolete line folding, with the whitespace around it, is one space.
-            lines[last] = Array(Self.trimmed(lines[last][...])) + [0x20] + Self.trimmed(line)
+            lines[last] = Array(lines[last].trimmingBlanks()) + [0x20] + line.trimmingBlanks()
         }
         var fields = HTTPFields()
         for line in lines { fields.append(try Self.field(of: line)) }
@@ -78,7 +78,7 @@ public struct MessageText: Sendable {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
             let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
         else { throw SignatureError(.invalidValue, "a header field's name") }
-        let value = Array(trimmed(line[colon...].dropFirst()))
+        let value = Array(line[colon...].dropFirst().trimmingBlanks())
         guard HTTPField.isValidValue(value) else { throw SignatureError(.invalidValue, name.canonicalName) }
         return HTTPField(name: name, value: value)
     }
@@ -88,13 +88,5 @@ public struct MessageText: Sendable {
         let line = rest[..<end]
         rest = rest[end...].dropFirst()
         return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let start = bytes.drop(while: isBlank)
-        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return [] }
-        return start[...last]
     }
 }

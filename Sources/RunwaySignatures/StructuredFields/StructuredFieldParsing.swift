@@ -82,7 +82,8 @@ struct StructuredFieldParsing {
     ) throws(SignatureError) -> (bytes: [UInt8], count: (members: Int, parameters: Int)) {
         let size = lines.reduce(0) { $0 + $1.utf8.count + 2 }
         guard size <= maximumBytes + 2 else { throw SignatureError(.tooLarge, name) }
-        let bytes = Array(lines.joined(separator: ", ").utf8)
+        // The whitespace around a line is not part of its value (RFC 9110 §5.5); the parser knows only spaces.
+        let bytes = Array(lines.map { Array($0.utf8).trimmingBlanks() }.joined(separator: ", ".utf8))
         var count = (members: 1, parameters: 0)
         var isInString = false
         var isEscaped = false
