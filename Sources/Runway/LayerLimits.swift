@@ -25,12 +25,17 @@ public struct LayerLimits: Sendable, Hashable {
     /// stored or removed one, the sign-in or sign-out throws that; a renewal continues, since the token in memory is the one
     /// that counts.
     public var tokenStoreDeadline: Duration
+    /// How long after its failure a call can be resumed, see ``NeedsLogin/resume()``. The default is 10 minutes.
+    public var resumptionTime: Duration
+    /// The most calls that can be resumed; the one that failed first is removed. The default is 100; 0 is none.
+    public var maximumResumableCalls: Int
 
     /// Creates limits; see the properties for the defaults.
     public init(
         cache: CacheLimits = CacheLimits(), admission: AdmissionLimits = AdmissionLimits(),
         retrying: AttemptLimits = .retrying, hedging: AttemptLimits = .hedging, maximumCallsPerRenewal: Int = 1000,
-        maximumAccounts: Int = 100, tokenStoreDeadline: Duration = .seconds(10)
+        maximumAccounts: Int = 100, tokenStoreDeadline: Duration = .seconds(10),
+        resumptionTime: Duration = .seconds(600), maximumResumableCalls: Int = 100
     ) {
         self.cache = cache
         self.admission = admission
@@ -39,5 +44,7 @@ public struct LayerLimits: Sendable, Hashable {
         self.maximumCallsPerRenewal = maximumCallsPerRenewal
         self.maximumAccounts = maximumAccounts
         self.tokenStoreDeadline = tokenStoreDeadline
+        self.resumptionTime = resumptionTime
+        self.maximumResumableCalls = maximumResumableCalls
     }
 }

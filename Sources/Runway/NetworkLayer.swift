@@ -48,6 +48,8 @@ public final class NetworkLayer: Sendable {
     let services: ServiceConfigurations
     /// The interceptors for every manager of an endpoint, by the endpoint's type.
     @MainActor var interceptors: [ObjectIdentifier: [WeakInterceptor]] = [:]
+    /// The calls that the app may resume.
+    @MainActor var resumable: ResumableCalls
 
     /// Creates a layer.
     ///
@@ -75,6 +77,8 @@ public final class NetworkLayer: Sendable {
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
+        resumable = ResumableCalls(
+            maximumCount: limits.maximumResumableCalls, lifetime: limits.resumptionTime)
         let deadlines = DeadlineTimer(clock: clock)
         cache = ResponseCache(
             limits: limits.cache, tier: diskCache, clock: clock, timer: deadlines)

@@ -12,6 +12,8 @@ package enum CallDecision: StageDecision, Equatable {
     case replacedRunning(Int)
     /// The account that the call was made for is not signed in any more, so that the manager does not land it.
     case accountChanged
+    /// The call makes this one again, which failed for a reason that may have passed.
+    case resumed(FlightID)
     /// The response landed before `load` returned.
     case landedImmediately
     /// A reformer threw.
@@ -27,6 +29,7 @@ package enum CallDecision: StageDecision, Equatable {
         case .vetoedFailure: .init("vetoed", ["hook": "failure"], "an interceptor vetoed the failure")
         case .replacedRunning(let count): .init("replaced", ["count": count], "replaced \(count) calls in flight")
         case .accountChanged: .init("accountChanged", "not landed: its account has signed out")
+        case .resumed(let flight): .init("resumed", ["flight": flight], "makes \(flight) again")
         case .landedImmediately: .init("landedImmediately", "landed before load returned")
         case .reformingFailed(let reformer, let detail):
             .init("reformingFailed", ["reformer": reformer, "detail": detail], "\(reformer) failed: \(detail)")

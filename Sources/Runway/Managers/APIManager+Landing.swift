@@ -77,10 +77,26 @@ extension APIManager {
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
+        if isResumed(flight, after: error) { return }
         guard state.update({ $0.land(Landing(flight, landing.endpoint, failing: error)) }) else { return }
         delegate?.apiManager(self, didFailWith: error)
         for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: self) }
         _ = flight.finish(failing: error)
+    }
+
+    /// Makes a call again in place of landing its failure, if the app has resumed it already; otherwise the app may resume it later.
+    private func isResumed(_ flight: Flight, after error: NetworkError) -> Bool {
+        // The manager that an app knows in place of this one resumes its own loads.
+        guard owner == nil, isPending(flight), let endpoint = flight.recorder.endpoint as? E else { return false }
+        let resume = network.offerResumption(of: flight, after: error, by: self, flight.options) {
+            [weak self] options in
+            self?.load(endpoint, options: options)
+        }
+        guard let resume else { return false }
+        // Ended first, so that the new call does not join it.
+        end(flight.id, as: .replaced)
+        _ = resume()
+        return true
     }
 
     /// Returns the error of a response that the manager's validator refuses; `nil` if it accepts it, or there is no validator.

@@ -42,6 +42,7 @@ extension APIManager {
         flight.recorder.setEndpoint(endpoint)
         var endpoint = endpoint
         do throws(NetworkError) {
+            try flight.checkResumption()
             var prepared = endpoint
             guard try prepare(&prepared, flight.id) else {
                 flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
@@ -161,8 +162,9 @@ extension APIManager {
         tasks.insert(task, for: flight.id)
     }
 
-    /// Ends the calls that a newer one replaced.
+    /// Ends the calls that a newer one replaced, and those that could have been resumed in its place.
     private func close(_ replaced: [Flight], for newer: Flight) {
+        if overlap.replacesOlder { network.withdrawResumption(by: self) }
         if !replaced.isEmpty { newer.note(CallDecision.replacedRunning(replaced.count), in: .overlapping) }
         for flight in replaced { close(flight, as: .replaced) }
     }

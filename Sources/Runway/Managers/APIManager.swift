@@ -71,18 +71,21 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
         state = ManagerState(overlap: overlap ?? E.overlap)
     }
 
-    /// Cancels one call: it does not land. A call that has landed, or is of another manager, is left alone.
+    /// Cancels one call: it does not land, and can't be resumed. A call that has landed, or is of another manager, is left alone.
     public func cancel(_ flight: FlightID) {
+        network.withdrawResumption(of: flight, by: self)
         end(flight, as: .cancelled)
     }
 
     /// Cancels every call that has not landed.
     public func cancelAll() {
+        network.withdrawResumption(by: self)
         for flight in state.machine.pending { end(flight, as: .cancelled) }
     }
 
     /// Removes the response and the error that landed last. Calls in flight are left alone.
     public func clear() {
+        network.withdrawResumption(by: self)
         state.update { $0.clear() }
     }
 

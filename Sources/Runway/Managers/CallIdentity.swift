@@ -31,6 +31,7 @@ extension Flight {
         options.retry = retryPolicy
         options.priority = options.priority ?? endpoint.priority
         options.cacheUse = .standard
+        options.resumption = nil
         return options
     }
 

@@ -60,6 +60,9 @@ extension FlightRecorder {
     /// Stores the endpoint as the caller passed it; its parameters are read when somebody reads the record.
     func setEndpoint(_ endpoint: any Endpoint) { state.withLock { $0.endpoint = endpoint } }
 
+    /// The endpoint as the caller passed it; `nil` if none was supplied.
+    var endpoint: (any Endpoint)? { state.withLock { $0.endpoint } }
+
     /// Stores the parameters that are sent beside the common ones of the service.
     func setSentParameters(_ parameters: Parameters) { state.withLock { $0.sentParameters = parameters } }
 

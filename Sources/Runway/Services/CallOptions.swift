@@ -27,6 +27,8 @@ public struct CallOptions: Sendable, Hashable {
     /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``).
     public var bypassesCircuit: Bool
 
+    /// The call that this one resumes; `nil` if it resumes none.
+    var resumption: Resumption?
     /// Whether no endpoint describes the request.
     var isOfExchange = false
     /// Whether no stale response lands before the fresh one. For code that makes calls through a manager and can use only

@@ -205,17 +205,24 @@ func use(_ network: NetworkLayer, in city: String, for visibleRows: [RentalRow])
     return both
 }
 
-func watchForLogins(_ showLogin: @escaping @Sendable (any APIService.Type) -> Void) -> any NSObjectProtocol {
+func watchForLogins(
+    _ showLogin: @escaping @Sendable (any APIService.Type, @escaping @Sendable () -> Void) -> Void
+) -> any NSObjectProtocol {
     let observer = NotificationCenter.default.addObserver(
         forName: NetworkLayer.needsLoginNotification, object: nil, queue: .main
     ) { notification in
-        if let need = NeedsLogin(notification) { showLogin(need.service) }
+        guard let need = NeedsLogin(notification) else { return }
+        showLogin(need.service) { MainActor.assumeIsolated { _ = need.resume() } }
     }
     return observer
 }
 
 @MainActor func follow(_ network: NetworkLayer, with banner: Banner) async {
     for await status in network.statuses { banner.isHidden = status.isReachable }
+}
+
+@MainActor func resumeCalls(of network: NetworkLayer) async {
+    for await status in network.statuses where status.isReachable { network.resumeCalls(of: Listings.self) }
 }
 
 @MainActor final class Banner {

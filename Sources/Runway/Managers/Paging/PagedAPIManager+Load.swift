@@ -57,6 +57,7 @@ extension PagedAPIManager {
 
     /// Cancels the load in flight.
     public func cancelAll() {
+        network.withdrawResumption(by: self)
         machine.cancel()
         requests.cancelAll()
     }
@@ -84,6 +85,7 @@ extension PagedAPIManager {
             machine.refuse(id)
             return id
         }
+        lastStart = (direction, endpoint)
         // Another attempt at the first page, by whatever method, is for the same list.
         if list.window.rows.isEmpty { self.endpoint = endpoint }
         let size = max(1, E.pageSize)
@@ -210,7 +212,17 @@ extension PagedAPIManager {
 
     private func fail(_ error: NetworkError, _ load: PagedLoadMachine<E>.Load) {
         machine.finish(load.number)
+        if isResumed(load, after: error) { return }
         fail(error, of: load.endpoint, load.id)
+    }
+
+    /// Starts a load again in place of its failure, if the app has resumed it already; otherwise the app may resume it later.
+    private func isResumed(_ load: PagedLoadMachine<E>.Load, after error: NetworkError) -> Bool {
+        guard let flight = requests.state.last.landed?.flight, let last = lastStart else { return false }
+        let resume = network.offerResumption(of: flight, after: error, by: self, load.options) { [weak self] options in
+            self?.start(last.direction, last.endpoint, options)
+        }
+        return resume?() != nil
     }
 
     private func fail(_ error: NetworkError, of endpoint: E?, _ id: FlightID?) {

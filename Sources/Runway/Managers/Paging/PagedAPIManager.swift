@@ -84,6 +84,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// Makes the single requests.
     let requests: APIManager<E>
     @ObservationIgnored private let landings = RequestLandings()
+    /// Which part of which list the last load is for.
+    @ObservationIgnored var lastStart: (direction: PageDirection, endpoint: E)?
 
     /// Creates a manager for one list.
     ///

@@ -7,11 +7,12 @@ public import class Foundation.NotificationCenter
 /// let observer = NotificationCenter.default.addObserver(
 ///     forName: NetworkLayer.needsLoginNotification, object: nil, queue: .main
 /// ) { notification in
-///     if let need = NeedsLogin(notification) { showLogin(need.service) }
+///     guard let need = NeedsLogin(notification) else { return }
+///     showLogin(need.service) { MainActor.assumeIsolated { _ = need.resume() } }
 /// }
 /// ```
 ///
-/// The calls have failed as ``NetworkError/Kind/needsLogin``. Make them again after the login.
+/// The calls have failed as ``NetworkError/Kind/needsLogin``. After the login, ``resume()`` makes those of managers again.
 public struct NeedsLogin: Sendable {
     /// The layer.
     public let network: NetworkLayer
@@ -38,6 +39,20 @@ public struct NeedsLogin: Sendable {
     public init?(_ notification: Notification) {
         guard let need = notification.userInfo?[Self.key] as? NeedsLogin else { return nil }
         self = need
+    }
+
+    /// Makes the calls again that failed for the account until now, each by its manager, with its own parameters and options. Call it after
+    /// ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does nothing.
+    ///
+    /// These are the calls of ``flights`` that managers made, those that failed after the notification, for which none was posted, and those
+    /// whose new token was refused. The bounds, 10 minutes and 100 calls by default, and what becomes of the calls if another account is
+    /// signed in are those of ``NetworkLayer/resumeCalls(of:)``.
+    ///
+    /// - Returns: The numbers of the new calls.
+    @MainActor @discardableResult
+    public func resume() -> [FlightID] {
+        let owner = TokenIdentity(service: service, environment: environment, account: account)
+        return network.resumeCalls(of: owner, awaiting: flights)
     }
 
     init(_ identity: TokenIdentity, _ flights: [Flight], on network: NetworkLayer) {

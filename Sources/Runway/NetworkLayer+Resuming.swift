@@ -1,0 +1,70 @@
+extension NetworkLayer {
+    /// Makes again the calls of a service's managers that failed because the network was lost, the user had to log in, or a new token was
+    /// refused, each by its manager, with its own parameters and options.
+    ///
+    /// ```swift
+    /// for await status in network.statuses where status.isReachable { network.resumeCalls(of: Listings.self) }
+    /// ```
+    ///
+    /// A call can be resumed for ``LayerLimits/resumptionTime`` after it failed; of one layer, at most
+    /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared its calls or, if its
+    /// ``OverlapPolicy`` replaces calls, has made another one. A resumed call is a new one, with a number and a record of its own; its
+    /// parameters are completed, intercepted and checked again. It is never sent as another account: if one is signed in by now, the call
+    /// fails as ``NetworkError/Kind/loginCancelled``. Calls that need a login wait for somebody to sign in. Those that no manager made, as
+    /// by ``call(_:options:)``, have thrown, and can't be resumed.
+    ///
+    /// - Returns: The numbers of the new calls.
+    @MainActor @discardableResult
+    public func resumeCalls<Service: APIService>(of service: Service.Type) -> [FlightID] {
+        let isSignedIn = settings(of: service).account != nil
+        return resume { $0.owner.service == service && (isSignedIn || !$0.needsLogin) }
+    }
+
+    /// Makes again the calls that failed for an account, and, as soon as they fail, those of them that have not yet.
+    @MainActor
+    func resumeCalls(of owner: TokenIdentity, awaiting flights: [FlightID]) -> [FlightID] {
+        func account<Service: APIService>(of service: Service.Type) -> String? { settings(of: service).account }
+        if account(of: owner.service) == nil { return [] }
+        return resume(awaiting: flights) { $0.owner == owner }
+    }
+
+    @MainActor
+    private func resume(
+        awaiting flights: [FlightID] = [], where isMeant: (ResumableCalls.Call) -> Bool
+    ) -> [FlightID] {
+        // A call that is made again replaces those of its manager, which are therefore taken out first.
+        let calls = resumable.take(awaiting: flights, at: clock.now, where: isMeant)
+        return calls.compactMap { $0.manager.manager == nil ? nil : $0.load() }
+    }
+
+    /// Stores how a call that failed is made again, if its error may pass.
+    ///
+    /// - Parameters:
+    ///   - flight: The call.
+    ///   - error: Its error.
+    ///   - manager: The manager that made it, as the app knows it.
+    ///   - options: The options that the manager was passed.
+    ///   - load: Makes the call again with these options.
+    /// - Returns: What makes the call again, if the app has resumed it already; otherwise `nil`.
+    @MainActor
+    func offerResumption(
+        of flight: Flight, after error: NetworkError, by manager: any APIManaging, _ options: CallOptions,
+        _ load: @escaping @MainActor (CallOptions) -> FlightID?
+    ) -> (@MainActor () -> FlightID?)? {
+        guard [.needsLogin, .needsAccessToken, .noNetwork].contains(error.kind) else { return nil }
+        let owner = TokenIdentity(flight)
+        var options = options
+        options.resumption = Resumption(flight: flight.id, account: owner.account, environment: owner.environment)
+        let call = ResumableCalls.Call(
+            flight: flight.id, owner: owner, needsLogin: error.kind == .needsLogin,
+            manager: WeakManager(manager: manager)
+        ) { [options] in load(options) }
+        return resumable.add(call, at: clock.now) ? call.load : nil
+    }
+
+    /// Makes a call of a manager, or all of them, impossible to resume.
+    @MainActor
+    func withdrawResumption(of flight: FlightID? = nil, by manager: any APIManaging) {
+        if resumable.count > 0 { resumable.remove(flight, of: manager) }
+    }
+}

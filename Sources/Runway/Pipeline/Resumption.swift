@@ -1,0 +1,30 @@
+/// What a call that is made again has in common with the one that failed.
+struct Resumption: Sendable, Hashable {
+    /// The call that failed.
+    let flight: FlightID
+    /// The account that it was made for; `nil` if nobody was signed in.
+    let account: String?
+    let environment: ServiceEnvironment
+}
+
+extension Flight {
+    /// Records which call this one resumes, if it does.
+    ///
+    /// - Throws: ``NetworkError/Kind/loginCancelled`` if that was made for another account, or in another environment.
+    func checkResumption() throws(NetworkError) {
+        guard let resumption = options.resumption else { return }
+        note(CallDecision.resumed(resumption.flight), in: .preparing)
+        if let made = resumption.account, made != account {
+            throw NetworkError(
+                .loginCancelled, in: .preparing,
+                "The call was made for \(made), and is not sent for \(account ?? "nobody"), who is signed in to \(service.name) now."
+            )
+        }
+        if resumption.environment != environment {
+            throw NetworkError(
+                .loginCancelled, in: .preparing,
+                "The call was made in the environment \"\(resumption.environment)\", and is not sent in \"\(environment)\"."
+            )
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// Calls that failed for want of a login, made again after it.
+@MainActor
+@Suite(.timeLimit(.minutes(5)))
+struct ResumingTests {
+    private let house = ClubHouse()
+    private let recorder = LandingRecorder()
+    private let needs = LoginNeeds()
+
+    init() { needs.watch(house.network) }
+
+    private func manager(overlap: OverlapPolicy? = nil) -> APIManager<Members> {
+        APIManager(on: house.network, delegate: recorder, overlap: overlap)
+    }
+
+    /// Makes a call that fails because nobody is signed in, or because the token of `ann` is not renewed.
+    private func failing(_ managers: [APIManager<Members>], asAnn: Bool = true) async throws -> NeedsLogin {
+        if asAnn {
+            try await house.signIn()
+            house.origin.revoke()
+            house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
+        }
+        let before = recorder.landings.count
+        for (index, manager) in managers.enumerated() { manager.load(Members(page: index + 1)) }
+        try await recorder.landings(count: before + managers.count)
+        #expect(managers.allSatisfy { $0.error?.kind == .needsLogin })
+        try await waitUntil { !needs.all.isEmpty }
+        return try #require(needs.all.last)
+    }
+
+    private func signInAgain(as account: String = "ann") async throws {
+        house.origin.accept("t1")
+        try await house.signIn(as: account)
+    }
+
+    @Test(arguments: [true, false]) func callsAreMadeAgainWithTheirOwnParameters(asAnn: Bool) async throws {
+        let managers = [manager(), manager()]
+        let need = try await failing(managers, asAnn: asAnn)
+        let failed = try managers.map { try #require($0.landedFlight) }
+        if !asAnn { #expect(need.resume().isEmpty && managers.allSatisfy { $0.error != nil }) }
+        try await signInAgain()
+        let sent = house.origin.requests.count
+        let resumed = need.resume()
+        try await recorder.landings(count: 4)
+        #expect(managers.allSatisfy { $0.error == nil } && managers.map(\.landedFlight) == resumed)
+        #expect(managers.map { ($0.landedEndpoint as? Members)?.page } == [1, 2])
+        #expect(Set(house.origin.requests.dropFirst(sent).map(\.head.path)) == ["/members/1", "/members/2"])
+        #expect(need.resume().isEmpty)
+        await house.network.flushRecords()
+        let record = try #require(house.records.records.first { $0.id == resumed[0] })
+        #expect(record.decisions(of: CallDecision.self) == [.resumed(failed[0])])
+    }
+
+    @Test func callsThatFailedAfterTheNotificationAreResumedToo() async throws {
+        let (first, later) = (manager(), manager())
+        let need = try await failing([first])
+        later.load(Members(page: 9))
+        try await recorder.landings(count: 2)
+        #expect(later.error?.kind == .needsLogin && needs.all.count == 1)
+        try await signInAgain()
+        #expect(need.resume().count == 2)
+        try await recorder.landings(count: 4)
+        #expect(later.error == nil && (later.landedEndpoint as? Members)?.page == 9)
+    }
+
+    @Test func callOfAnotherAccountFailsAndIsNotSent() async throws {
+        let manager = manager()
+        let need = try await failing([manager])
+        try await signInAgain(as: "ben")
+        let sent = house.origin.requests.count
+        need.resume()
+        try await recorder.landings(count: 2)
+        #expect(manager.error?.kind == .loginCancelled && house.origin.requests.count == sent)
+        #expect(
+            manager.error?.detail
+                == "The call was made for ann, and is not sent for ben, who is signed in to club now.")
+        #expect(need.resume().isEmpty)
+    }
+
+    @Test func callCanBeResumedForItsTimeAndNoLonger() async throws {
+        let limit = AuthorizingLimits().resumptionTime
+        for (wait, count) in [(limit - .seconds(1), 1), (limit, 0)] {
+            let test = ResumingTests()
+            let manager = test.manager()
+            let need = try await test.failing([manager])
+            test.house.clock.advance(by: wait)
+            try await test.signInAgain()
+            #expect(need.resume().count == count)
+            manager.cancelAll()
+        }
+    }
+
+    @Test(arguments: ["cancelled", "cancelledAll", "cleared", "replaced", "released"])
+    func callIsNotResumedWithoutItsOwner(how: String) async throws {
+        var held: APIManager<Members>? = manager()
+        let need = try await failing([try #require(held)])
+        switch how {
+        case "cancelled": if let failed = held?.landedFlight { held?.cancel(failed) }
+        case "cancelledAll": held?.cancelAll()
+        case "cleared": held?.clear()
+        case "replaced":
+            held?.load(Members(page: 5))
+            held?.cancelAll()
+        default: held = nil
+        }
+        try await signInAgain()
+        #expect(need.resume().isEmpty)
+    }
+
+    @Test func concurrentCallsAreAllResumed() async throws {
+        let manager = manager(overlap: .concurrent)
+        for page in 1...3 { manager.load(Members(page: page)) }
+        try await recorder.landings(count: 3)
+        try await waitUntil { !needs.all.isEmpty }
+        try await signInAgain()
+        #expect(needs.all[0].resume().count == 3)
+        try await recorder.landings(count: 6)
+        #expect(Set(recorder.landings.suffix(3).compactMap { ($0.endpoint as? Members)?.page }) == [1, 2, 3])
+    }
+
+    @Test func listContinuesWhereItFailed() async throws {
+        let list = PagedAPIManager<MemberList>(on: house.network, delegate: recorder)
+        list.load(MemberList())
+        try await recorder.landings(count: 1)
+        try await waitUntil { !needs.all.isEmpty }
+        try await signInAgain()
+        let resumed = needs.all[0].resume()
+        #expect(resumed.count == 1 && list.isLoading)
+        list.cancelAll()
+    }
+
+    @Test func callsAreResumedWhenTheNetworkIsBack() async throws {
+        let status = SettableNetworkStatus(.none)
+        let network = NetworkLayer(
+            transport: StubTransport { _ in .json("{}") }, pipeline: .tested, clock: LayerClock(ManualClock()),
+            status: status)
+        let manager = APIManager<Refresh>(on: network, delegate: recorder)
+        manager.load(Refresh(page: 4))
+        try await recorder.landings(count: 1)
+        #expect(manager.error?.kind == .noNetwork)
+        status.set(.wifi)
+        let resumed = network.resumeCalls(of: Estates.self)
+        try await recorder.landings(count: 2)
+        #expect(manager.error == nil && resumed == [manager.landedFlight])
+        #expect((manager.landedEndpoint as? Refresh)?.page == 4)
+    }
+}
+
+/// The notifications of a layer that the user has to log in.
+@MainActor
+private final class LoginNeeds {
+    private(set) var all: [NeedsLogin] = []
+    private var observers: [any NSObjectProtocol] = []
+
+    func watch(_ network: NetworkLayer) {
+        observers.append(
+            NotificationCenter.default.addObserver(
+                forName: NetworkLayer.needsLoginNotification, object: network, queue: nil
+            ) { notification in
+                guard let need = NeedsLogin(notification) else { return }
+                MainActor.assumeIsolated { self.all.append(need) }
+            })
+    }
+}
