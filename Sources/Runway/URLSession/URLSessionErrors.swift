@@ -42,6 +42,7 @@ extension NetworkError {
         case let error as BodyNotAllowed:
             (kind, sending) = (.invalidParameters, .notSent)
             detail = "A \(error.method) request can't have a body."
+        case let error as ServerRefused: (kind, detail, sending) = Self.notTrusted(place, error.reason)
         default:
             (kind, sending) = (.noNetwork, .unknown)
             detail = "The exchange with \(place) failed: \(error.redactedDescription)."
@@ -145,4 +146,9 @@ extension URLError {
         default: return false
         }
     }
+}
+
+/// A server was refused because of its certificates, before a byte of a request was sent.
+struct ServerRefused: Error {
+    let reason: String
 }

@@ -145,8 +145,7 @@ final class URLSessionExchange: Sendable {
     // MARK: The session's side
 
     func receive(_ response: HTTPURLResponse) {
-        let (head, omittedFields, isDecoded) = HTTPResponse.reading(
-            response, sessionNamesCodings: request.head.headerFields[.acceptEncoding] == nil)
+        let (head, omittedFields, isDecoded) = HTTPResponse.reading(response)
         if case .whole(let maximumByteCount) = request.delivery, !isDecoded, request.head.method != .head,
             response.expectedContentLength > Int64(maximumByteCount)
         {

@@ -53,11 +53,11 @@ struct BodyNotAllowed: Error {
 extension HTTPResponse {
     /// The head of a response, and whether the session decoded the body; then the fields of the coded body are removed.
     ///
-    /// - Parameter sessionNamesCodings: Whether the request left it to the session to name the codings that it decodes.
+    /// - Parameter decodesZstd: Whether the session decodes zstd. The default is what the system does.
     static func reading(
-        _ response: HTTPURLResponse, sessionNamesCodings: Bool
+        _ response: HTTPURLResponse, decodesZstd: Bool = sessionDecodesZstd
     ) -> (head: HTTPResponse, omittedFields: [HTTPField.Name], isDecoded: Bool) {
-        let isDecoded = isDecoded(response.value(forHTTPHeaderField: "Content-Encoding"), sessionNamesCodings)
+        let isDecoded = isDecoded(response.value(forHTTPHeaderField: "Content-Encoding"), decodesZstd: decodesZstd)
         let fields = response.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
         var decoded = DecodedFields(capacity: fields.count)
         for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
@@ -71,11 +71,15 @@ extension HTTPResponse {
         return (head, decoded.lost, isDecoded)
     }
 
-    private static func isDecoded(_ coding: String?, _ sessionNamesCodings: Bool) -> Bool {
+    /// Whether the system's sessions decode zstd.
+    private static var sessionDecodesZstd: Bool {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }
+    }
+
+    private static func isDecoded(_ coding: String?, decodesZstd: Bool) -> Bool {
         guard let coding else { return false }
         #if canImport(Darwin)
-            // Newer systems decode zstd, too, and only they ask for it.
-            let known = ["gzip", "x-gzip", "deflate", "br"] + (sessionNamesCodings ? ["zstd"] : [])
+            let known = ["gzip", "x-gzip", "deflate", "br"] + (decodesZstd ? ["zstd"] : [])
             return coding.split(separator: ",").allSatisfy {
                 known.contains($0.trimmingCharacters(in: .whitespaces).lowercased())
             }

@@ -11,15 +11,18 @@ import Synchronization
 /// A session retains its delegate, and the delegate retains the exchanges that have not ended.
 final class URLSessionRelay: NSObject, Sendable {
     /// Where the session calls its delegate: one call after the other.
-    let queue: OperationQueue
+    let queue: OperationQueue = {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }()
     /// Guards the exchanges in flight, by their tasks.
     private let exchanges = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
+    #if canImport(Darwin)
+        private let trust: PinnedTrust
 
-    override init() {
-        queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        super.init()
-    }
+        init(_ trust: PinnedTrust) { self.trust = trust }
+    #endif
 
     /// Starts a task.
     func start(
@@ -73,11 +76,23 @@ extension URLSessionRelay: URLSessionDataDelegate {
             exchange(of: task)?.finish(nil)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-            let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
-            // The system has the credentials of its proxies. Stages supply those of servers: without them the session returns the
-            // response.
-            let isSystems = isTrust || challenge.protectionSpace.isProxy()
-            completionHandler(isSystems ? .performDefaultHandling : .rejectProtectionSpace, nil)
+            let space = challenge.protectionSpace
+            // The system has the credentials of its proxies, and verifies them.
+            if space.isProxy() { return completionHandler(.performDefaultHandling, nil) }
+            // Stages supply the credentials of servers: without them the session returns the response.
+            guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
+                return completionHandler(.rejectProtectionSpace, nil)
+            }
+            trust.evaluate(challenge) { decision in
+                switch decision {
+                case .system: completionHandler(.performDefaultHandling, nil)
+                case .trusted(let credential): completionHandler(.useCredential, credential)
+                case .refused(let error):
+                    // First, since the session would report a cancellation.
+                    self.exchange(of: task)?.stop(error)
+                    completionHandler(.cancelAuthenticationChallenge, nil)
+                }
+            }
         #endif
     }
 

@@ -18,7 +18,7 @@ import HTTPTypes
 /// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. Header fields of one
 /// name are joined, and their order is lost; only `Set-Cookie` is split again. On Apple's systems a slow reader of a streamed
 /// response suspends its task, the system decides which servers are trusted and has the credentials of its proxies, and the record
-/// has the times that the system measured.
+/// has the times that the system measured. ``PublicKeyPins`` restrict which of the trusted servers get requests.
 ///
 /// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
 ///
@@ -27,7 +27,8 @@ import HTTPTypes
 /// - The body of a redirect comes as a whole at its end.
 /// - A body that is a stream is written to a temporary file first, of at most ``Configuration/maximumSpooledByteCount``, and sent when
 ///   it is whole.
-/// - HTTP/1.1 alone, the system's certificate authorities alone, and no measured times. The record names no version of HTTP.
+/// - HTTP/1.1 alone, the system's certificate authorities alone, no public-key pins, and no measured times. The record names no version
+///   of HTTP.
 /// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
 ///   loopback name or address therefore fails unless `no_proxy` lists the host.
 /// - A content coding that libcurl does not know fails the call.
@@ -61,12 +62,55 @@ public final class URLSessionTransport: Transport {
     }
 
     private let configuration: Configuration
-    private let relay = URLSessionRelay()
+    private let relay: URLSessionRelay
     private let session: URLSession
 
-    /// Makes a transport, which connects when a request needs it.
-    public init(configuration: Configuration = Configuration()) {
+    /// Creates a transport, which connects when a request needs it.
+    public convenience init(configuration: Configuration = Configuration()) {
+        self.init(configuration, pins: [], nil)
+    }
+
+    /// Creates a transport that compares the public keys of servers with pins.
+    ///
+    /// The system decides first whether it trusts a server. The keys of the chain that it verified are then compared, before a byte of a
+    /// request is sent; a call that is refused throws `NetworkError.Kind.notTrusted`.
+    ///
+    /// ```swift
+    /// let transport = try URLSessionTransport(pins: [pins]) { report in print(report.host, report.outcome) }
+    /// let network = NetworkLayer(transport: transport)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - configuration: How it connects.
+    ///   - pins: The public keys of hosts. If several sets are for one host, each of them is required.
+    ///   - onPinReport: Called with the result for each new connection to a host with pins, on any thread; it has to return soon. The
+    ///     default is `nil`.
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` if there are pins on Linux, where Foundation reports no chain: use
+    ///   `NIOTransport` there.
+    public convenience init(
+        configuration: Configuration = Configuration(), pins: [PublicKeyPins],
+        onPinReport: (@Sendable (PinReport) -> Void)? = nil
+    ) throws(NetworkError) {
+        #if canImport(FoundationNetworking)
+            if let host = pins.first?.host {
+                throw NetworkError(
+                    .invalidConfiguration, in: .transporting,
+                    "The public keys of \(host) can't be pinned here: Foundation's URLSession reports no chain on Linux. "
+                        + "Use NIOTransport.")
+            }
+        #endif
+        self.init(configuration, pins: pins, onPinReport)
+    }
+
+    private init(
+        _ configuration: Configuration, pins: [PublicKeyPins], _ onPinReport: (@Sendable (PinReport) -> Void)?
+    ) {
         self.configuration = configuration
+        #if canImport(Darwin)
+            relay = URLSessionRelay(PinnedTrust(pins: pins, onReport: onPinReport))
+        #else
+            relay = URLSessionRelay()
+        #endif
         session = URLSession(
             configuration: configuration.sessionConfiguration, delegate: relay, delegateQueue: relay.queue)
     }

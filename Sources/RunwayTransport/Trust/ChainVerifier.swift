@@ -36,7 +36,7 @@
         ///
         /// - Throws: ``TrustRefused`` if there is no valid path, whatever the pins are.
         func verify(
-            _ shown: [NIOSSLCertificate], of host: String, _ identity: ServerIdentity, pins: [PublicKeyPins]
+            _ shown: [NIOSSLCertificate], of identity: ServerIdentity, pins: HostPins
         ) async throws(TrustRefused) -> PinReport {
             guard shown.count <= Self.maximumCertificateCount else {
                 throw TrustRefused(reason: "it showed \(shown.count) certificates")
@@ -48,21 +48,17 @@
                 throw TrustRefused(reason: "its certificates can't be read")
             }
             guard let leaf = certificates.first else { throw TrustRefused(reason: "it showed no certificate") }
-            let enforced = pins.filter { $0.mode == .enforced }.map(\.pins)
-            let others = pins.filter { $0.mode == .reportOnly }.map(\.pins)
-            if let chain = try? await path(from: leaf, through: certificates, to: identity, meeting: enforced) {
-                let isMet = others.allSatisfy { !$0.isDisjoint(with: chain) }
-                return PinReport(host: host, outcome: isMet ? .matched : .wouldHaveRefused, chain: chain)
+            if let chain = try? await path(from: leaf, through: certificates, to: identity, satisfying: pins.enforced) {
+                return pins.report(on: chain)
             }
             // Is it the pins, or is there no valid path at all?
-            let chain = try await path(from: leaf, through: certificates, to: identity, meeting: [])
-            return PinReport(host: host, outcome: .refused, chain: chain)
+            return pins.report(on: try await path(from: leaf, through: certificates, to: identity, satisfying: []))
         }
 
         /// The keys of a valid path that has one of each set.
         private func path(
             from leaf: Certificate, through certificates: [Certificate], to identity: ServerIdentity,
-            meeting sets: [Set<PublicKeyPin>]
+            satisfying sets: [Set<PublicKeyPin>]
         ) async throws(TrustRefused) -> [PublicKeyPin] {
             var verifier = Verifier(rootCertificates: roots) {
                 RFC5280Policy()
@@ -148,7 +144,7 @@
             if sets.isEmpty { return .meetsPolicy }
             let keys = chain.compactMap(\.pin)
             return sets.allSatisfy { !$0.isDisjoint(with: keys) }
-                ? .meetsPolicy : .failsToMeetPolicy(reason: "none of the keys of its verified certificates is pinned")
+                ? .meetsPolicy : .failsToMeetPolicy(reason: HostPins.refusal)
         }
     }
 #else
@@ -162,7 +158,7 @@
         }
 
         func verify(
-            _ shown: [NIOSSLCertificate], of host: String, _ identity: ServerIdentity, pins: [PublicKeyPins]
+            _ shown: [NIOSSLCertificate], of identity: ServerIdentity, pins: HostPins
         ) async throws(TrustRefused) -> PinReport {
             switch self {}
         }

@@ -1,3 +1,5 @@
+import Runway
+
 /// Trust for developers' own builds: in a release build the initializer of a transport refuses it.
 ///
 /// A build is a release build where this package is compiled without `DEBUG`, as by `swift build -c release` and by Xcode's release

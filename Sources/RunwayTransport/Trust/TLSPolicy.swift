@@ -72,13 +72,9 @@ struct TLSPolicy: Sendable {
                 })
             return TLSClient(handler: handler, refusal: refusal)
         }
-        let now = clock.date
-        let pins = material.policy.pins.filter { $0.areFor(host) }
-        let active = pins.filter { !$0.hasExpired(at: now) }
-        if !pins.isEmpty, active.isEmpty {
-            material.policy.onPinReport?(PinReport(host: host, outcome: .expired, chain: []))
-        }
-        guard let chainVerifier = material.chainVerifier, !active.isEmpty else {
+        let pins = HostPins(host, in: material.policy.pins, at: clock.date)
+        if let pins, pins.haveExpired { material.policy.onPinReport?(pins.report(on: [])) }
+        guard let chainVerifier = material.chainVerifier, let pins, !pins.haveExpired else {
             let handler = try NIOSSLClientHandler._makeSSLClientHandler(
                 context: context, serverHostname: serverName,
                 additionalPeerCertificateVerificationCallback: { leaf, channel in
@@ -95,10 +91,10 @@ struct TLSPolicy: Sendable {
             customVerificationCallback: { chain, promise in
                 promise.completeWithTask {
                     do throws(TrustRefused) {
-                        let report = try await chainVerifier.verify(chain, of: host, identity, pins: active)
+                        let report = try await chainVerifier.verify(chain, of: identity, pins: pins)
                         onPinReport?(report)
                         guard report.outcome == .refused else { return .certificateVerified }
-                        refusal.reason = "none of the keys of its verified certificates is pinned"
+                        refusal.reason = HostPins.refusal
                     } catch {
                         refusal.reason = error.reason
                     }

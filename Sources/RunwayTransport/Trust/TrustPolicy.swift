@@ -1,3 +1,5 @@
+public import Runway
+
 /// Decides which servers a transport trusts, and which client certificates it shows to them.
 ///
 /// ```swift

@@ -46,6 +46,7 @@ struct TestAuthority {
     }
 
     var pem: String { get throws { try certificate.serializeAsPEM().pemString } }
+    var der: [UInt8] { get throws { try certificate.serializeAsPEM().derBytes } }
 
     /// What a server has: its chain and its key.
     struct Server {
@@ -57,6 +58,8 @@ struct TestAuthority {
         }
         var keyPEM: String { key.pemRepresentation }
         var leafPEM: String { get throws { try chain[0].serializeAsPEM().pemString } }
+        var leafDER: [UInt8] { get throws { try chain[0].serializeAsPEM().derBytes } }
+        var chainDER: [[UInt8]] { get throws { try chain.map { try $0.serializeAsPEM().derBytes } } }
     }
 
     /// A certificate of a server.

@@ -50,6 +50,15 @@ struct URLSessionTests {
     }
 
     #if canImport(FoundationNetworking)
+        @Test func pinsThatNoChainCanBeComparedWithAreRefused() throws {
+            let pins = try ["a", "b"].map { try PublicKeyPin(certificatePEM: TestAuthority($0).pem).description }
+            let error = #expect(throws: NetworkError.self) {
+                try URLSessionTransport(pins: [PublicKeyPins(host: "example.com", pins: pins, mode: .reportOnly)])
+            }
+            #expect(error?.kind == .invalidConfiguration && error?.detail.contains("NIOTransport") == true)
+            _ = try URLSessionTransport(pins: [])
+        }
+
         @Test func readerThatFallsTooFarBehindGetsAnError() async throws {
             try await withScriptedOrigin { origin in
                 let part = [UInt8](repeating: 7, count: 1 << 16)

@@ -23,6 +23,12 @@ func makePinnedLayer(_ pins: PublicKeyPins) throws -> NetworkLayer {
     return network
 }
 
+func makePinnedSessionLayer(_ pins: PublicKeyPins) throws -> NetworkLayer {
+    let transport = try URLSessionTransport(pins: [pins]) { report in print(report.host, report.outcome) }
+    let network = NetworkLayer(transport: transport)
+    return network
+}
+
 enum ActionLog: APIService {
     static let compression: CompressionPolicy? = CompressionPolicy()
     // …

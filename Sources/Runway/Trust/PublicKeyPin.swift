@@ -1,6 +1,4 @@
 import Foundation
-import NIOSSL
-public import Runway
 
 /// One public key, by the SHA-256 of its `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
 public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
@@ -24,22 +22,30 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
 
     /// The pin of a certificate's key.
     ///
-    /// - Parameter certificatePEM: The certificate as PEM text; the first one if there are several.
+    /// - Parameter certificatePEM: The certificate as PEM text; the first one if there are several (RFC 7468 §5).
     /// - Throws: `NetworkError.Kind.invalidConfiguration` if it is not a certificate.
     public init(certificatePEM: String) throws(NetworkError) {
-        do {
-            let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificatePEM.utf8))
-            guard let first = certificates.first else { throw NIOSSLError.failedToLoadCertificate }
-            self.init(spki: try first.extractPublicKey().toSPKIBytes())
-        } catch {
-            throw NetworkError(
-                .invalidConfiguration, in: .transporting, "The certificate to be pinned can't be read as PEM.",
-                underlying: error)
+        let body = certificatePEM.firstRange(of: "-----BEGIN CERTIFICATE-----").map { start in
+            let rest = certificatePEM[start.upperBound...]
+            return rest[..<(rest.firstRange(of: "-----END CERTIFICATE-----")?.lowerBound ?? rest.startIndex)]
         }
+        guard let body, let der = Data(base64Encoded: String(body.filter { !$0.isWhitespace })),
+            let pin = PublicKeyPin(certificateDER: Array(der))
+        else {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting, "The certificate to be pinned can't be read as PEM.")
+        }
+        self = pin
+    }
+
+    /// The pin of a certificate's key; `nil` for bytes that are no certificate in DER (RFC 5280 §4.1).
+    package init?(certificateDER: [UInt8]) {
+        guard let key = CertificateKey(certificateDER: certificateDER) else { return nil }
+        self.init(spki: Array(key.spki))
     }
 
     /// The pin of a key, from its `SubjectPublicKeyInfo` in DER.
-    init(spki: [UInt8]) {
+    package init(spki: [UInt8]) {
         var hash = SHA256Hash()
         hash.update(spki)
         sha256 = hash.digest

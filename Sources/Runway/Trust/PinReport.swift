@@ -4,11 +4,11 @@ public struct PinReport: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// A key of the verified chain is pinned.
         case matched
-        /// None is, and the connection was refused.
+        /// None is pinned, and the connection was refused.
         case refused
-        /// None matches, and the connection is used since the pins only report.
+        /// None is pinned, and the connection is used since the pins only report.
         case wouldHaveRefused
-        /// The pins have ended, and were not looked at.
+        /// The pins have expired, and were not compared.
         case expired
     }
 
@@ -16,6 +16,12 @@ public struct PinReport: Sendable, Hashable {
     public var host: String
     /// The result of the comparison.
     public var outcome: Outcome
-    /// The keys of the verified chain, the server's own first; empty where pins were not looked at.
+    /// The keys of the verified chain, the server's own first; empty if the pins were not compared.
     public var chain: [PublicKeyPin]
+
+    package init(host: String, outcome: Outcome, chain: [PublicKeyPin]) {
+        self.host = host
+        self.outcome = outcome
+        self.chain = chain
+    }
 }

@@ -1,5 +1,3 @@
-public import Runway
-
 public import struct Foundation.Date
 
 /// Requires that the verified chain of a host's certificate contains one of several public keys.
@@ -37,7 +35,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     public let includesSubdomains: Bool
     /// The keys: each the SHA-256 of a `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
     public let pins: Set<PublicKeyPin>
-    /// When the pins end; `nil` is never.
+    /// When the pins expire; `nil` is never.
     public let expiry: Date?
     /// What happens to a connection whose chain has none of the keys.
     public let mode: Mode
@@ -48,7 +46,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     ///   - host: The host, as in URLs, without a port.
     ///   - includesSubdomains: Whether the pins apply to all its subdomains, too. The default is `false`.
     ///   - pins: The keys, at least two and at most 32, each as ``PublicKeyPin/init(_:)`` reads it.
-    ///   - expiry: When the pins end. The default, `nil`, is never.
+    ///   - expiry: When the pins expire. The default, `nil`, is never.
     ///   - mode: What happens with a chain without any of the keys. The default is ``Mode/enforced``.
     /// - Throws: `NetworkError.Kind.invalidConfiguration` that names the problem.
     public init(
@@ -64,7 +62,7 @@ public struct PublicKeyPins: Sendable, Hashable {
         guard (2...Self.maximumPinCount).contains(read.count) else {
             throw NetworkError(
                 .invalidConfiguration, in: .transporting,
-                "The pins of \(name) are \(read.count) different keys: at least two are needed, one of them as a backup,  "
+                "The pins of \(name) are \(read.count) different keys: at least two are needed, one of them as a backup, "
                     + "and at most \(Self.maximumPinCount).")
         }
         self.host = name
@@ -78,10 +76,10 @@ public struct PublicKeyPins: Sendable, Hashable {
     public static let maximumPinCount = 32
 
     /// Whether the pins are for a host.
-    func areFor(_ host: String) -> Bool {
+    package func areFor(_ host: String) -> Bool {
         HostPattern(host: self.host, includesSubdomains: includesSubdomains).matches(host)
     }
 
-    /// Whether the pins have ended at a date.
+    /// Whether the pins have expired at a date.
     func hasExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
 }

@@ -1,18 +1,22 @@
-import Runway
-
 /// A host, and maybe all hosts below it.
-struct HostPattern: Sendable, Hashable {
-    let host: String
-    let includesSubdomains: Bool
+package struct HostPattern: Sendable, Hashable {
+    package let host: String
+    package let includesSubdomains: Bool
+
+    /// - Parameter host: The result of ``normal(_:)``.
+    package init(host: String, includesSubdomains: Bool) {
+        self.host = host
+        self.includesSubdomains = includesSubdomains
+    }
 
     /// Whether the pattern includes a host.
-    func matches(_ other: String) -> Bool {
+    package func matches(_ other: String) -> Bool {
         let other = Self.normal(other)
         return other == host || includesSubdomains && other.hasSuffix(".\(host)")
     }
 
     /// A host in the form in which it is compared: as in ``Origin/host``, and without brackets.
-    static func normal(_ host: String) -> String {
+    package static func normal(_ host: String) -> String {
         // Bare or in brackets, an address of IPv6 has many spellings.
         if host.contains(":"), let address = IPAddress(host) { return "\(address)" }
         return Origin(scheme: "https", host: host, port: 443).bareHost
