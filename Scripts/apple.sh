@@ -72,19 +72,30 @@ done
 turn macOS "$root/Sources" "$work/macOS/Sources"
 turn macOS "$root/Tests" "$work/macOS/Tests"
 
-for target in RunwayJSON Runway RunwayTesting; do object "$target" "$work/macOS/Sources/$target"; done
+for target in RunwayJSON Runway RunwayTesting RunwayTestServer RunwayTransport; do
+    object "$target" "$work/macOS/Sources/$target"
+done
 
 fakes() {
     # The one part of which watchOS has another, as a module of its own.
     turn watchOS "$root/Sources/Runway/Status" "$work/watchOS/Status"
     rm "$work"/watchOS/Status/Network{StatusMonitor,Track}.swift
     object WatchStatus "$work/watchOS/Status"
+    # The suites that run over every transport, except those that need TLS, and what they are made with.
+    mkdir "$work/suites"
+    (
+        cd "$work/macOS/Tests/RunwayTransportTests"
+        cp {Cancellation,Connection,ContentCoding,Misbehaviour,Redirect,Request,Response,Sending,Time,WholeDeadline}Tests.swift \
+            Transfers/{DownloadTests,UploadTests,RangedFile}.swift Coding/Tool.swift AsyncHTTPClient/*.swift Trust/TestAuthority.swift \
+            TransportUnderTest.swift TestService.swift TestCertificate.swift DeafPort.swift "$work/suites"
+    )
+    object TransportSuites "$work/suites"
     object AppleTests Scripts/apple/Tests
     # All that the debug build has compiled, of which the linker takes what is needed.
     find -L "$built" -path '*.build/*.o' ! -path '*/Runway*.build/*.swift.o' ! -path '*-tool.build/*' -printf '"%p"\n' >"$work/objects"
     ar --thin -qcs "$work/dependencies.a" "@$work/objects"
     swiftc -use-ld=lld "$work"/modules/*.o "$work"/stubs/*.o "$work/dependencies.a" -lz -lstdc++ -lTesting -o "$work/fakes"
-    "$work/fakes" >"$work/fakes.log" 2>&1 || { grep -vE '^(◇|✔|.\[[0-9;]*m.)' "$work/fakes.log" >&2; return 1; }
+    RUNWAY_TRANSPORT=urlSession "$work/fakes" >"$work/fakes.log" 2>&1 || { grep -vE '^(◇|✔|.\[[0-9;]*m.)' "$work/fakes.log" >&2; return 1; }
     tail -n 1 "$work/fakes.log"
     echo "apple.sh: the program over the fakes ($SECONDS s)"
 }
@@ -96,7 +107,7 @@ if [ "$what" = run ]; then
     fakes
     exit
 fi
-sources RunwayTestServer RunwayTransport RunwayServer RunwayDemo RunwayCommand
+sources RunwayServer RunwayDemo RunwayCommand
 # Two at a time.
 (
     tests Runway RunwayJSON RunwayTesting Tidy

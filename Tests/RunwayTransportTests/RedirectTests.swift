@@ -180,7 +180,7 @@ struct RedirectTests {
     }
 
     /// The body of a redirect that nobody reads must not keep the only connection from the next hop.
-    @Test(.except(.urlSession, "on Linux the body of a redirect comes whole"))
+    @Test(.exceptSessionOnLinux("the body of a redirect comes whole"))
     func aStreamedRedirectReleasesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()

@@ -74,7 +74,8 @@ struct OverEveryTransport: SuiteTrait, TestTrait, TestScoping {
 
 /// Leaves out one transport, which does not promise what the test claims.
 struct ExceptOverTransport: SuiteTrait, TestTrait, TestScoping {
-    let transport: TransportUnderTest
+    /// `nil` leaves out none.
+    let transport: TransportUnderTest?
     /// Why the transport does not promise it.
     let reason: Comment
     var isRecursive: Bool { true }
@@ -96,5 +97,14 @@ extension Trait where Self == ExceptOverTransport {
     /// Leaves out a transport, for this reason. Stands behind ``overEveryTransport``, in the same list or in that of the suite.
     static func except(_ transport: TransportUnderTest, _ reason: Comment) -> Self {
         Self(transport: transport, reason: reason)
+    }
+
+    /// Leaves out sessions on Linux, where Foundation's are made with libcurl, for this reason.
+    static func exceptSessionOnLinux(_ reason: Comment) -> Self {
+        #if canImport(FoundationNetworking)
+            Self(transport: .urlSession, reason: reason)
+        #else
+            Self(transport: nil, reason: reason)
+        #endif
     }
 }

@@ -1,4 +1,4 @@
-import Security
+public import Security
 
 // Classes are unchecked Sendable since Apple declares them Sendable; a program here changes them before it shares them.
 
@@ -65,7 +65,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 }
 
 // developer.apple.com: URLCredential
-open class URLCredential: NSObject, @unchecked Sendable {}
+open class URLCredential: NSObject, @unchecked Sendable {
+    /// Absent for a credential of another kind.
+    let trust: SecTrust?
+    // developer.apple.com: URLCredential.init(trust:)
+    public init(trust: SecTrust) { self.trust = trust }
+}
 
 // developer.apple.com: URLProtectionSpace authentication methods
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
@@ -80,8 +85,10 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
     public let authenticationMethod: String
     // developer.apple.com: URLProtectionSpace.proxyType
     public let proxyType: String?
-    public init(fakeHost host: String, method: String, proxyType: String? = nil) {
-        (self.host, authenticationMethod, self.proxyType) = (host, method, proxyType)
+    // developer.apple.com: URLProtectionSpace.serverTrust
+    public let serverTrust: SecTrust?
+    public init(fakeHost host: String, method: String, proxyType: String? = nil, trust: SecTrust? = nil) {
+        (self.host, authenticationMethod, self.proxyType, serverTrust) = (host, method, proxyType, trust)
     }
     // developer.apple.com: URLProtectionSpace.isProxy()
     public override func isProxy() -> Bool { proxyType != nil }

@@ -88,6 +88,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         var delegate: (any URLSessionDataDelegate)?
         var tasks: [ObjectIdentifier: URLSessionTask] = [:]
         var isInvalid = false
+        var stored: (any Sendable)?
     }
     private let state: Mutex<State>
 
@@ -117,6 +118,14 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     var delegate: (any URLSessionDataDelegate)? { state.withLock(\.delegate) }
+
+    func stored(_ make: (URLSessionConfiguration) -> any Sendable) -> any Sendable {
+        state.withLock { state in
+            let stored = state.stored ?? make(configuration)
+            state.stored = stored
+            return stored
+        }
+    }
 
     private func added<Task: URLSessionTask>(_ task: Task) -> Task {
         state.withLock { state in

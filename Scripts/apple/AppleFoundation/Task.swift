@@ -95,6 +95,13 @@ public struct FakeExchange: Sendable {
     /// Whether the task completed or was cancelled.
     public var isOver: Bool { task.isOver }
     public var isSuspended: Bool { task.isSuspended }
+    /// Whether the task's body is a stream, for which the session asks.
+    public var isUpload: Bool { task is URLSessionUploadTask }
+
+    /// What a program here stores for the session of the task, made once; `nil` if the session is gone.
+    public func stored<Value: Sendable>(_ make: (URLSessionConfiguration) -> Value) -> Value? {
+        task.session?.stored(make) as? Value
+    }
 
     private func deliver<Value: Sendable>(
         or last: Value,
@@ -151,7 +158,10 @@ public struct FakeExchange: Sendable {
         let task = task
         return await deliver(or: .cancelAuthenticationChallenge) { session, delegate, done in
             delegate.urlSession(session, task: task, didReceive: URLAuthenticationChallenge(fakeOf: space)) {
-                disposition, _ in
+                disposition, credential in
+                // A session goes on only with the trust that was evaluated.
+                let isTrusted = credential.map { $0.trust === space.serverTrust } ?? false
+                precondition(disposition != .useCredential || isTrusted, "There is no credential for the challenge.")
                 done(disposition)
             }
         }
@@ -176,6 +186,15 @@ public struct FakeExchange: Sendable {
                         read = max(0, box.stream?.read(buffer.baseAddress!, maxLength: count) ?? 0)
                     })
             }
+        }
+    }
+
+    /// The parts of a stream, each read when it is asked for.
+    public func parts(of stream: InputStream) -> AsyncStream<[UInt8]> {
+        let box = FakeBox(stream)
+        return AsyncStream {
+            guard let stream = box.stream, case let part = await read(stream), !part.isEmpty else { return nil }
+            return part
         }
     }
 

@@ -112,11 +112,18 @@ public func pow(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, 
 public func log(_ value: Double) -> Double { Glibc.log(value) }
 @discardableResult
 public func exp(_ value: Double) -> Double { Glibc.exp(value) }
+/// For `kern.bootsessionuuid`, the only name that this package asks for.
 @discardableResult
 public func sysctlbyname(
     _ name: UnsafePointer<CChar>!, _ old: UnsafeMutableRawPointer!, _ oldCount: UnsafeMutablePointer<Int>!,
     _ new: UnsafeMutableRawPointer!, _ newCount: Int
-) -> Int32 { -1 }
+) -> Int32 {
+    let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY)
+    defer { Glibc.close(file) }
+    // Without the line feed at its end, and with a zero there.
+    oldCount.pointee = max(0, Glibc.read(file, old, min(36, oldCount.pointee)))
+    return oldCount.pointee == 36 ? 0 : -1
+}
 @discardableResult
 public func clock_gettime(_ clock: clockid_t, _ time: UnsafeMutablePointer<timespec>!) -> Int32 {
     Glibc.clock_gettime(2, time)

@@ -40,6 +40,40 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus { fakeKeychainStatu
 // developer.apple.com: SecCopyErrorMessageString(_:_:)
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? { nil }
 
+// developer.apple.com: SecCertificate
+public final class SecCertificate {
+    fileprivate let der: [UInt8]
+    fileprivate init(_ der: [UInt8]) { self.der = der }
+}
+// developer.apple.com: SecCertificateCopyData(_:)
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
+    certificate.der.withUnsafeBytes { CFData(bytes: $0.baseAddress, length: $0.count) }
+}
+
+// developer.apple.com: SecTrust. It is not Sendable there either.
+public final class SecTrust {
+    /// What the server showed.
+    fileprivate let shown: [SecCertificate]
+    fileprivate let verified: [SecCertificate]?
+    fileprivate var isTrusted = false
+
+    /// - Parameter verified: The chain that an evaluation finds, with its root; `nil` if it finds none.
+    public init(fakeOf shown: [[UInt8]], verified: [[UInt8]]?) {
+        self.shown = shown.map(SecCertificate.init)
+        self.verified = verified?.map(SecCertificate.init)
+    }
+}
+// developer.apple.com: SecTrustEvaluateWithError(_:_:)
+public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
+    trust.isTrusted = trust.verified != nil
+    if !trust.isTrusted { error?.pointee = CFError(domain: "NSOSStatusErrorDomain", code: -67_843) }
+    return trust.isTrusted
+}
+// developer.apple.com: SecTrustCopyCertificateChain(_:). Before an evaluation nothing of it is verified.
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
+    CFArray(array: trust.isTrusted ? trust.verified ?? [] : trust.shown)
+}
+
 // developer.apple.com: tls_protocol_version_t
 public enum tls_protocol_version_t: UInt16, Sendable {
     case TLSv10 = 0x0301

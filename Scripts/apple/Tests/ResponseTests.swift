@@ -83,14 +83,19 @@ struct ResponseTests {
         #expect(raw.text == "decoded")
     }
 
-    /// Older systems do not decode zstd.
-    @Test func codingThatTheRequestNamedItselfStays() async throws {
-        let network = layer { exchange in
-            await exchange.respond(200, ["Content-Encoding": "zstd"])
-            await exchange.complete()
+    @Test func codingThatTheSystemDoesNotDecodeStaysNamed() async throws {
+        func coding(_ coding: String, decodesZstd: Bool) throws -> String? {
+            let response = try #require(
+                HTTPURLResponse(
+                    url: URL(string: "https://a.test/")!, statusCode: 200, httpVersion: nil,
+                    headerFields: ["Content-Encoding": coding]))
+            let (head, _, isDecoded) = HTTPResponse.reading(response, decodesZstd: decodesZstd)
+            #expect(isDecoded == (head.headerFields[.contentEncoding] == nil))
+            return head.headerFields[.contentEncoding]
         }
-        let raw = try await network.call(Get(headers: ["Accept-Encoding": "zstd"]))
-        #expect(raw.response.headerFields[.contentEncoding] == "zstd")
+        #expect(try coding("zstd", decodesZstd: false) == "zstd" && coding("zstd", decodesZstd: true) == nil)
+        #expect(try coding("gzip, zstd", decodesZstd: false) == "gzip, zstd")
+        #expect(try coding("gzip", decodesZstd: false) == nil && coding("compress", decodesZstd: true) == "compress")
     }
 
     @Test func joinedCookiesAreSplitAndOtherFieldsAreNot() async throws {
