@@ -66,7 +66,7 @@ compile() {
 check() { compile "$1" "$2" "$work/modules" "${features[@]}" -emit-sil -o /dev/null; }
 object() { compile "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network AppleNIOPosix; do
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix; do
     compile "$stub" "Scripts/apple/$stub" "$work/stubs" -c -o "$work/stubs/$stub.o"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"
@@ -77,10 +77,14 @@ for target in RunwayJSON Runway RunwayTesting RunwayTestServer RunwayTransport; 
 done
 
 fakes() {
-    # The one part of which watchOS has another, as a module of its own.
-    turn watchOS "$root/Sources/Runway/Status" "$work/watchOS/Status"
-    rm "$work"/watchOS/Status/Network{StatusMonitor,Track}.swift
+    # The one part of which watchOS and iOS have others, as modules of their own.
+    local system
+    for system in watchOS iOS; do
+        turn $system "$root/Sources/Runway/Status" "$work/$system/Status"
+        rm "$work"/$system/Status/Network{StatusMonitor,Track}.swift
+    done
     object WatchStatus "$work/watchOS/Status"
+    object PhoneStatus "$work/iOS/Status"
     # The suites that run over every transport, except those that need TLS, and what they are made with.
     mkdir "$work/suites"
     (

@@ -68,7 +68,8 @@ public struct NWPath: Equatable, Sendable {
 public final class NWPathMonitor: @unchecked Sendable {
     public init() {}
     public init(requiredInterfaceType: NWInterface.InterfaceType) {}
-    public var currentPath: NWPath { fatalError("The stub has no path.") }
+    // developer.apple.com: NWPathMonitor.currentPath
+    public var currentPath: NWPath { Self.fakePath.withLock(\.self) }
     // developer.apple.com: NWPathMonitor.pathUpdateHandler
     public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)?
     // developer.apple.com: NWPathMonitor.start(queue:)

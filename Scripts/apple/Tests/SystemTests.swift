@@ -1,6 +1,8 @@
 import AppleDispatch
 import AppleFoundation
+import CoreTelephony
 import Network
+import PhoneStatus
 import RunwayTesting
 import Security
 import Synchronization
@@ -41,6 +43,33 @@ struct SystemTests {
         #expect(
             report(cellular, to: Runway.PathNetworkStatus.init).current
                 == Runway.NetworkStatus(.cellular, isExpensive: true, identity: "pdp_ip0"))
+    }
+
+    @Test(arguments: [
+        ("0", ["0": CTRadioAccessTechnologyNRNSA, "1": CTRadioAccessTechnologyEdge], 5),
+        ("1", ["0": CTRadioAccessTechnologyNRNSA, "1": CTRadioAccessTechnologyEdge], 2),
+        (nil, ["0": CTRadioAccessTechnologyHSDPA], 3), (nil, ["0": "a newer one"], nil), ("0", nil, nil),
+    ])
+    func phoneTellsTheGeneration(_ service: String?, _ technologies: [String: String]?, _ generation: Int?) {
+        CTTelephonyNetworkInfo.fake.withLock { $0 = (service, technologies) }
+        let path = NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")])
+        let status = report(path, to: PhoneStatus.PathNetworkStatus.init)
+        #expect(status.current.generation == generation)
+    }
+
+    @Test func changeOfTechnologyIsReported() async throws {
+        CTTelephonyNetworkInfo.fake.withLock { $0 = ("0", ["0": CTRadioAccessTechnologyLTE]) }
+        let path = NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")])
+        let status = report(path, to: PhoneStatus.PathNetworkStatus.init)
+        #expect(status.current.generation == 4)
+        CTTelephonyNetworkInfo.fake.withLock { $0 = ("0", ["0": CTRadioAccessTechnologyNR]) }
+        NotificationCenter.default.post(name: .CTServiceRadioAccessTechnologyDidChange, object: nil)
+        try await waitUntil("the generation is another") { status.current.generation == 5 }
+    }
+
+    @Test func wifiHasNoGeneration() {
+        let path = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")])
+        #expect(report(path, to: PhoneStatus.PathNetworkStatus.init).current.generation == nil)
     }
 
     @Test func keychainWithoutEntitlementSaysWhatToDo() async throws {

@@ -20,6 +20,14 @@ struct AddressRecord {
     /// Whether it was silent for longer than it used to take, and was not measured since.
     private(set) var isInDoubt = false
 
+    init() {}
+
+    /// The record of an address that was measured in an earlier launch: the first measurement of this one replaces its latency.
+    init(latency: Double, measured: Duration) {
+        self.latency = latency
+        self.measured = measured
+    }
+
     /// Whether it has to show that it works, for the first time or since it failed or was silent.
     var isUnproven: Bool { latency == nil || bannedUntil != nil || isInDoubt }
 

@@ -8,7 +8,7 @@ struct HostRanking {
     private static let maximumEndpoints = 64
 
     private let limits: HostSelectionLimits
-    private var records: [IPAddress: AddressRecord] = [:]
+    private var records: [IPAddress: AddressRecord]
     private var preferred: IPAddress?
     /// The server's own time for a response of each endpoint, in seconds: a minimum that rises slowly.
     private var serverTimes: [Int: Double] = [:]
@@ -16,7 +16,10 @@ struct HostRanking {
     /// When a measurement contradicted the previous ones; older measurements are in doubt.
     private var upheaval: Duration?
 
-    init(_ limits: HostSelectionLimits) { self.limits = limits }
+    init(_ limits: HostSelectionLimits, _ records: [IPAddress: AddressRecord] = [:]) {
+        self.limits = limits
+        self.records = records
+    }
 
     /// How many addresses have a record.
     var count: Int { records.count }

@@ -3,11 +3,10 @@ import Synchronization
 /// Orders the addresses of a host by their latency and failures on the current network.
 ///
 /// It learns from dials, responses, failures and probes, for each network separately, since latencies differ between networks.
-/// Measurements are held in memory only, bounded by ``HostSelectionLimits``.
+/// Its records are bounded by ``HostSelectionLimits``; a ``HostMemory`` stores latencies between launches.
 package final class HostSelector: Sendable {
     private struct OriginKey: Hashable {
-        var link: NetworkStatus.Link
-        var identity: String?
+        var network: NetworkKey
         var host: String
     }
 
@@ -18,10 +17,10 @@ package final class HostSelector: Sendable {
 
         @discardableResult
         mutating func change<Value>(
-            _ key: OriginKey, _ limits: HostSelectionLimits, _ body: (inout HostRanking) -> Value
+            _ key: OriginKey, orNew new: () -> HostRanking, _ body: (inout HostRanking) -> Value
         ) -> Value {
             if let value = rankings.change(key, body) { return value }
-            var ranking = HostRanking(limits)
+            var ranking = new()
             defer { rankings.insert(ranking, for: key, byteCount: 0) }
             return body(&ranking)
         }
@@ -32,10 +31,11 @@ package final class HostSelector: Sendable {
     /// The status that ``follow(_:)`` sets; `nil` if the selector has a source of its own.
     private let followed: SettableNetworkStatus?
     private let clock: LayerClock
+    private let memory: HostMemory?
     /// Guards the records of the hosts, and the random generator.
     private let state: Mutex<State>
 
-    /// Creates a selector without measurements.
+    /// Creates a selector without measurements, or with those of a memory.
     ///
     /// - Parameters:
     ///   - limits: How it chooses and how many records it stores.
@@ -43,12 +43,20 @@ package final class HostSelector: Sendable {
     ///     before the first change all networks count as one.
     ///   - clock: Times the bans. The default is the system's.
     ///   - randomness: Randomises the ends of bans. The default is the system's; a test passes one with a seed.
-    package init(
+    package convenience init(
         limits: HostSelectionLimits = HostSelectionLimits(), status: (any NetworkStatusSource)? = nil,
         clock: LayerClock = .system,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
+        self.init(limits: limits, status: status, clock: clock, randomness: randomness, memory: nil)
+    }
+
+    init(
+        limits: HostSelectionLimits = HostSelectionLimits(), status: (any NetworkStatusSource)?, clock: LayerClock,
+        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), memory: HostMemory?
+    ) {
         self.limits = limits
+        self.memory = memory
         let followed = SettableNetworkStatus()
         self.followed = status == nil ? followed : nil
         self.status = status ?? followed
@@ -68,7 +76,7 @@ package final class HostSelector: Sendable {
     package func plan(_ addresses: [IPAddress], of host: String) -> HostPlan {
         let now = clock.now
         let key = key(of: host)
-        return state.withLock { $0.change(key, limits) { $0.plan(addresses, at: now) } }
+        return state.withLock { $0.change(key, orNew: { ranking(of: key) }) { $0.plan(addresses, at: now) } }
     }
 
     /// Whether another address that is known to work would now be preferred to the address in use.
@@ -77,20 +85,67 @@ package final class HostSelector: Sendable {
         return state.withLock { $0.rankings.peek(key)?.hasLost(address, among: addresses, at: now) ?? false }
     }
 
+    /// Whether a latency of an address was measured on this network within this time.
+    package func isMeasured(_ address: IPAddress, of host: String, within age: Duration) -> Bool {
+        let now = clock.now
+        return record(of: address, of: host).map { $0.latency != nil && now - $0.measured < age } ?? false
+    }
+
+    /// Waits until the network is known, or for this long: a system reports it moments after a launch.
+    package func waitForNetwork(atMost limit: Duration) async {
+        let status = status
+        guard followed == nil, status.current.link == .unknown else { return }
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+        let observation = status.observe { if status.current.link != .unknown { continuation.finish() } }
+        let timer = Task { [clock] in
+            try? await clock.sleep(until: clock.now + limit)
+            continuation.finish()
+        }
+        // It may have been reported before it was observed.
+        if status.current.link != .unknown { continuation.finish() }
+        for await _ in changes {}
+        timer.cancel()
+        withExtendedLifetime(observation) {}
+    }
+
+    /// Writes what is remembered between launches now.
+    package func storeMeasurements() async { await memory?.store() }
+
     /// Records a result about an address.
     package func note(_ event: HostEvent, of address: IPAddress, of host: String) {
         let (key, now) = (key(of: host), clock.now)
         state.withLock { state in
             // Every response is noted; only failures need a random number.
             let chance = if case .failed = event { Double.random(in: 0..<1, using: &state.randomness) } else { 0.0 }
-            state.change(key, limits) { $0.note(event, of: address, at: now, chance: chance) }
+            state.change(key, orNew: { ranking(of: key) }) { ranking in
+                ranking.note(event, of: address, at: now, chance: chance)
+                remember(event, ranking.record(of: address)?.latency, of: address, key)
+            }
+        }
+    }
+
+    private func remember(_ event: HostEvent, _ latency: Double?, of address: IPAddress, _ key: OriginKey) {
+        switch event {
+        case .dialed, .outrun, .silent:
+            if let latency { memory?.set(latency, of: address, of: key.host, on: key.network) }
+        case .failed: memory?.set(nil, of: address, of: key.host, on: key.network)
+        case .responded, .abandoned: break
         }
     }
 
     /// The smoothed latency of an address on this network; `nil` if none was measured.
     package func latency(of address: IPAddress, of host: String) -> Duration? {
+        record(of: address, of: host)?.score.map { .seconds($0) }
+    }
+
+    private func record(of address: IPAddress, of host: String) -> AddressRecord? {
         let key = key(of: host)
-        return state.withLock { $0.rankings.peek(key)?.record(of: address)?.score }.map { .seconds($0) }
+        return state.withLock { $0.rankings.peek(key) ?? ranking(of: key) }.record(of: address)
+    }
+
+    /// The ranking of a host as it is at first: without records, or with those of the last launches.
+    private func ranking(of key: OriginKey) -> HostRanking {
+        HostRanking(limits, memory?.records(of: key.host, on: key.network) ?? [:])
     }
 
     /// How much longer an address of a host is not dialled; `nil` if it is not banned.
@@ -105,13 +160,25 @@ package final class HostSelector: Sendable {
     private func endBans() {
         let now = clock.now
         state.withLock { state in
-            for key in state.rankings.keys.reversed() { state.change(key, limits) { $0.endBans(at: now) } }
+            for key in state.rankings.keys.reversed() {
+                state.change(key, orNew: { ranking(of: key) }) { $0.endBans(at: now) }
+            }
         }
     }
 
     /// Read before the lock is taken, since the source of the status is foreign code.
     private func key(of host: String) -> OriginKey {
-        let status = status.current
-        return OriginKey(link: status.link, identity: status.identity, host: host)
+        OriginKey(network: NetworkKey(status.current), host: host)
+    }
+}
+
+/// What distinguishes networks whose latencies are stored apart.
+struct NetworkKey: Hashable, Sendable {
+    var link: NetworkStatus.Link
+    var generation: Int?
+    var identity: String?
+
+    init(_ status: NetworkStatus) {
+        (link, generation, identity) = (status.link, status.generation, status.identity)
     }
 }

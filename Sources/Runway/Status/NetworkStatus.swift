@@ -24,6 +24,10 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     /// of the addresses of hosts are stored for each network separately.
     public var identity: String?
 
+    /// The generation of a mobile network, from 2 to 5; `nil` for any other link, or if the system does not report it.
+    /// Measurements are stored for each generation separately. A change of it is no change of network: connections stay in use.
+    public var generation: Int?
+
     /// Creates a status, for a test or a source of the app's own.
     ///
     /// - Parameters:
@@ -31,13 +35,16 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     ///   - isExpensive: Whether bytes may cost the user money.
     ///   - isConstrained: Whether the user asked for few bytes.
     ///   - identity: What distinguishes this network from others of its kind.
+    ///   - generation: The generation of a mobile network.
     public init(
-        _ link: Link, isExpensive: Bool = false, isConstrained: Bool = false, identity: String? = nil
+        _ link: Link, isExpensive: Bool = false, isConstrained: Bool = false, identity: String? = nil,
+        generation: Int? = nil
     ) {
         self.link = link
         self.isExpensive = isExpensive
         self.isConstrained = isConstrained
         self.identity = identity
+        self.generation = generation
     }
 
     /// A cable.
@@ -56,6 +63,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// The link's name and what makes it a poor one.
     public var description: String {
-        link.rawValue + (isExpensive ? ", expensive" : "") + (isConstrained ? ", constrained" : "")
+        link.rawValue + (generation.map { " \($0)G" } ?? "") + (isExpensive ? ", expensive" : "")
+            + (isConstrained ? ", constrained" : "")
     }
 }

@@ -6,17 +6,35 @@
     /// The network status that Apple's systems report.
     ///
     /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are distinguished by
-    /// gateway and interface, mobile ones by interface alone. Two networks with the same gateway on the same interface, as many at home
+    /// gateway and interface, mobile ones by interface, and on iOS by their generation. Two networks with the same gateway on the same interface, as many at home
     /// have, count as one: the system reports more only to apps with access to the location. On watchOS, where the system reports no
     /// network to most apps whatever there is, an absent network is unknown.
     public final class PathNetworkStatus: NetworkStatusSource {
         private let monitor = NWPathMonitor()
         private let status = SettableNetworkStatus()
+        #if os(iOS) && !targetEnvironment(macCatalyst)
+            private let radio: CellularRadio
+        #endif
 
         /// Starts to watch.
         public init() {
-            monitor.pathUpdateHandler = { [status] path in status.set(NetworkStatus(path)) }
-            monitor.start(queue: DispatchQueue(label: "runway.network-status"))
+            let queue = DispatchQueue(label: "runway.network-status")
+            #if os(iOS) && !targetEnvironment(macCatalyst)
+                // Weak: the monitor retains its handler, and that the radio.
+                let radio = CellularRadio { [weak monitor] in
+                    // On the queue of the paths, so that no older status is set after a newer one.
+                    queue.async { if let monitor { monitor.pathUpdateHandler?(monitor.currentPath) } }
+                }
+                self.radio = radio
+                monitor.pathUpdateHandler = { [status, radio] path in
+                    var current = NetworkStatus(path)
+                    if current.link == .cellular { current.generation = radio.generation }
+                    status.set(current)
+                }
+            #else
+                monitor.pathUpdateHandler = { [status] path in status.set(NetworkStatus(path)) }
+            #endif
+            monitor.start(queue: queue)
         }
 
         deinit { monitor.cancel() }

@@ -24,7 +24,7 @@ public import Runway
 /// It is of no use on watchOS, which gives sockets only to apps that stream audio or make calls: use `URLSessionTransport` there.
 public final class NIOTransport: Transport {
     private let pools: OriginPools
-    private let arrival: NetworkArrival
+    let arrival: NetworkArrival
     private let selector: HostSelector
     private let isTransparent: Bool
     private let gauge = RequestGauge()

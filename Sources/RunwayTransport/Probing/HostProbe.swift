@@ -54,6 +54,20 @@ public struct HostProbe: Sendable {
         guard (1...65535).contains(port), !origin.bareHost.isEmpty else {
             throw NetworkError(.invalidParameters, in: .transporting, "A host and a port from 1 to 65535 are needed.")
         }
+        var targets = addresses.map { HostProbeRun.Target(address: $0, source: .given) }
+        targets += (dialer.hosts?.addresses(of: origin.bareHost, scheme: origin.scheme) ?? [])
+            .map { HostProbeRun.Target(address: $0, source: .listed) }
+        let literal = IPAddress(origin.bareHost)
+        if let literal { targets.append(HostProbeRun.Target(address: literal, source: .given)) }
+        return try await run(origin, targets, looksUp: literal == nil)
+    }
+
+    /// Measures these addresses of a host and, if it is looked up, those of DNS.
+    ///
+    /// - Throws: `NetworkError.Kind.cancelled`.
+    func run(
+        _ origin: Origin, _ targets: [HostProbeRun.Target], looksUp: Bool
+    ) async throws(NetworkError) -> HostProbeReport {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let promise = eventLoop.makePromise(of: HostProbeReport.self)
         let run = NIOLoopBoundBox.makeEmptyBox(valueType: HostProbeRun.self, eventLoop: eventLoop)
@@ -61,7 +75,7 @@ public struct HostProbe: Sendable {
             return try await withTaskCancellationHandler {
                 eventLoop.execute {
                     let operation = HostProbeRun(
-                        origin, addresses, with: dialer, on: eventLoop, timeout: timeout, promise)
+                        origin, targets, looksUp: looksUp, with: dialer, on: eventLoop, timeout: timeout, promise)
                     run.value = operation
                     operation.start()
                 }

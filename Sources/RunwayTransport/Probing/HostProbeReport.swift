@@ -43,4 +43,11 @@ public struct HostProbeReport: Sendable {
     public var dnsFailure: String?
     /// The addresses, the fastest first, those that failed last.
     public var entries: [Entry]
+
+    /// The report with the fastest addresses first.
+    var sorted: HostProbeReport {
+        var report = self
+        report.entries.sort { ($0.total ?? .seconds(3600)) < ($1.total ?? .seconds(3600)) }
+        return report
+    }
 }

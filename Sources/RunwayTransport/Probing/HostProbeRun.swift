@@ -3,12 +3,19 @@ import Runway
 
 /// One probe: looks the host up and connects to all of its addresses at once. Runs on its event loop.
 final class HostProbeRun {
+    /// An address to measure.
+    struct Target: Sendable {
+        var address: IPAddress
+        var source: HostProbeReport.Source
+    }
+
     private let origin: Origin
     private let dialer: Dialer
     private let eventLoop: any EventLoop
     private let timeout: Duration
     private let promise: EventLoopPromise<HostProbeReport>
-    private var known: [(IPAddress, HostProbeReport.Source)]
+    private let targets: [Target]
+    private let looksUp: Bool
     /// The attempts that have not ended, and the measurements of their addresses so far.
     private var pending: [IPAddress: (attempt: DialAttempt, entry: HostProbeReport.Entry)] = [:]
     private var lookupTimer: Scheduled<Void>?
@@ -17,23 +24,22 @@ final class HostProbeRun {
     private var report: HostProbeReport
 
     init(
-        _ origin: Origin, _ addresses: [IPAddress], with dialer: Dialer, on eventLoop: any EventLoop, timeout: Duration,
-        _ promise: EventLoopPromise<HostProbeReport>
+        _ origin: Origin, _ targets: [Target], looksUp: Bool, with dialer: Dialer, on eventLoop: any EventLoop,
+        timeout: Duration, _ promise: EventLoopPromise<HostProbeReport>
     ) {
         self.origin = origin
         self.dialer = dialer
         self.eventLoop = eventLoop
         self.timeout = timeout
         self.promise = promise
-        known = addresses.map { ($0, .given) }
-        let listed = dialer.hosts?.addresses(of: origin.bareHost, scheme: origin.scheme) ?? []
-        known += listed.map { ($0, .listed) }
+        self.targets = targets
+        self.looksUp = looksUp
         report = HostProbeReport(host: origin.bareHost, port: origin.port, entries: [])
     }
 
     func start() {
-        if let address = IPAddress(origin.bareHost) { known.append((address, .given)) } else { lookUp() }
-        for (address, source) in known { connect(to: address, source) }
+        if looksUp { lookUp() }
+        for target in targets { connect(to: target.address, target.source) }
         finishIfDone()
     }
 
@@ -131,7 +137,6 @@ final class HostProbeRun {
         guard !isOver, !isLookingUp, pending.isEmpty else { return }
         isOver = true
         lookupTimer?.cancel()
-        report.entries.sort { ($0.total ?? .seconds(3600)) < ($1.total ?? .seconds(3600)) }
-        promise.succeed(report)
+        promise.succeed(report.sorted)
     }
 }

@@ -6,7 +6,7 @@ final class NetworkArrival: Sendable {
     /// The longest that the addresses of a host are measured before a connection is made anyhow.
     static let longestMeasurement = Duration.seconds(1)
 
-    private let dialer: Dialer
+    let dialer: Dialer
     /// Guards the task in flight.
     private let task = Mutex<Task<Void, Never>?>(nil)
 

@@ -85,7 +85,7 @@ struct ResumingTests {
     }
 
     @Test func callCanBeResumedForItsTimeAndNoLonger() async throws {
-        let limit = AuthorizingLimits().resumptionTime
+        let limit = LayerLimits().resumptionTime
         for (wait, count) in [(limit - .seconds(1), 1), (limit, 0)] {
             let test = ResumingTests()
             let manager = test.manager()

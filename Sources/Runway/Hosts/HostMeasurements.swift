@@ -1,0 +1,101 @@
+import Foundation
+import RunwayJSON
+
+/// The latencies of addresses on several networks, as they are stored between launches.
+///
+/// A network is named by a salted digest, so that neither the file nor a backup of it says where the device was.
+struct HostMeasurements: Sendable {
+    /// An address of a host on a network.
+    struct Place: Hashable, Sendable {
+        var network: String
+        var host: String
+        var address: IPAddress
+    }
+
+    struct Measurement: Sendable, Equatable {
+        /// The smoothed time of a round trip while connecting, in seconds.
+        var latency: Double
+        /// When it was measured, in seconds since 1970.
+        var date: Double
+    }
+
+    /// The most measurements; the oldest is removed first.
+    static let maximumCount = 1024
+    /// How long a measurement is stored: 30 days, in seconds.
+    static let maximumAge = 30 * 86_400.0
+    /// The most bytes of a file.
+    static let maximumByteCount = 512 << 10
+    private static let digestByteCount = 16
+    /// The longest latency that is stored, in seconds.
+    private static let longestLatency = 60.0
+
+    private(set) var measurements: [Place: Measurement] = [:]
+    private let salt: String
+
+    init() {
+        var generator = SystemRandomNumberGenerator()
+        salt = (0..<Self.digestByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }.hexadecimal
+    }
+
+    /// The name of a network; `nil` for one that nothing distinguishes from others of its kind.
+    func name(of network: NetworkKey) -> String? {
+        guard let identity = network.identity else { return nil }
+        var hash = SHA256Hash()
+        let generation = network.generation.map { "\($0)" } ?? ""
+        hash.update(Array("\(salt)\n\(network.link.rawValue)\n\(generation)\n\(identity)".utf8))
+        return Array(hash.digest.prefix(Self.digestByteCount)).hexadecimal
+    }
+
+    /// Stores a measurement in place of the last one of its address. Host names that no list may contain are ignored.
+    mutating func insert(_ measurement: Measurement, for place: Place) {
+        guard HostListPolicy.isHostName(place.host) else { return }
+        measurements[place] = Measurement(
+            latency: min(measurement.latency, Self.longestLatency), date: measurement.date)
+        guard measurements.count > Self.maximumCount else { return }
+        let oldest = measurements.min { $0.value.date < $1.value.date }?.key
+        if let oldest { measurements.removeValue(forKey: oldest) }
+    }
+
+    mutating func remove(_ place: Place) { measurements.removeValue(forKey: place) }
+
+    /// Removes the measurements that are older than ``maximumAge``.
+    mutating func removeOld(at date: Double) {
+        measurements = measurements.filter { date - $0.value.date < Self.maximumAge }
+    }
+}
+
+// The file: {"version":1,"salt":"…","measurements":[{"network":"…","host":"…","address":"…","latency":0.02,"date":1700000000}]}
+extension HostMeasurements {
+    /// The bytes of the file.
+    var json: [UInt8] {
+        // No name, digest or address contains a character that JSON escapes.
+        let entries = measurements.map { place, measurement in
+            "{\"network\":\"\(place.network)\",\"host\":\"\(place.host)\",\"address\":\"\(place.address)\","
+                + "\"latency\":\(measurement.latency),\"date\":\(measurement.date)}"
+        }
+        return Array("{\"version\":1,\"salt\":\"\(salt)\",\"measurements\":[\(entries.joined(separator: ","))]}".utf8)
+    }
+
+    /// Reads the bytes of a file; returns `nil` for bytes that are not one.
+    init?(json bytes: [UInt8]) {
+        guard let root = try? JSONDocument(bytes, limits: JSONLimits(maximumDepth: 8)).root, root["version"].int == 1,
+            let salt = root["salt"].string, Self.isDigest(salt), root["measurements"].kind == .array,
+            root["measurements"].count <= Self.maximumCount
+        else { return nil }
+        self.salt = salt
+        for element in root["measurements"].elements {
+            guard let network = element["network"].string, Self.isDigest(network),
+                let host = element["host"].string, HostListPolicy.isHostName(host),
+                let address = element["address"].string.flatMap({ IPAddress($0) }),
+                let latency = element["latency"].double, latency > 0, latency <= Self.longestLatency,
+                let date = element["date"].double, date.isFinite
+            else { return nil }
+            measurements[Place(network: network, host: host, address: address)] = Measurement(
+                latency: latency, date: date)
+        }
+    }
+
+    private static func isDigest(_ text: String) -> Bool {
+        text.utf8.count == 2 * digestByteCount && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+    }
+}

@@ -1,0 +1,116 @@
+import Runway
+
+extension NIOTransport {
+    /// Measures the addresses of all hosts of ``TransportConfiguration/hosts``, so that the first calls use the fastest. For the launch of
+    /// an app:
+    ///
+    /// ```swift
+    /// Task { await transport.measureHosts() }
+    /// ```
+    ///
+    /// It connects to each address as a call would, verifies the host over TLS, and closes the connection; names are not looked up, and no
+    /// request is sent. Hosts with a single address are left out, and so are hosts that are reached through a proxy. At most 256
+    /// addresses are measured, 16 at a time, each for at most 5 s; the first address of every host comes before the second of any. If the
+    /// book stores measurements between launches, they are stored at the end.
+    ///
+    /// - Parameters:
+    ///   - port: The port of the hosts. The default is 443.
+    ///   - isSecure: Whether TLS is measured, too. The default is `true`; addresses of hosts are used for plain HTTP only if
+    ///     `HostListPolicy.coversPlainHTTP` says so.
+    ///   - age: How long a measurement on the network of the device counts: what was measured since is not measured again. The default
+    ///     is a day.
+    ///   - limit: When to stop, whatever is left. The default is 10 s. Cancelling the task stops at once.
+    /// - Returns: What was measured now, one report for each host.
+    @discardableResult
+    public func measureHosts(
+        port: Int = 443, isSecure: Bool = true, olderThan age: Duration = .seconds(86_400),
+        within limit: Duration = .seconds(10)
+    ) async -> [HostProbeReport] {
+        precondition((1...65535).contains(port), "a port is from 1 to 65535")
+        let measuring = HostMeasuring(
+            dialer: arrival.dialer, scheme: isSecure ? "https" : "http", port: port, age: age)
+        return await measuring.run(within: limit)
+    }
+}
+
+/// Measures the listed addresses of all hosts of a dialer, some at a time.
+struct HostMeasuring: Sendable {
+    /// The most addresses that are measured.
+    static let maximumAddressCount = 256
+    /// The most addresses that are measured at a time.
+    static let maximumConcurrency = 16
+    /// The longest that an address is measured.
+    static let longestMeasurement = Duration.seconds(5)
+    /// The longest wait for the system to report the network.
+    private static let longestWait = Duration.seconds(1)
+
+    private enum Event: Sendable {
+        /// An address was measured; `nil` if that was cancelled.
+        case measured(host: String, HostProbeReport.Entry?)
+        case timeIsUp
+    }
+
+    let dialer: Dialer
+    let scheme: String
+    let port: Int
+    let age: Duration
+
+    func run(within limit: Duration) async -> [HostProbeReport] {
+        await dialer.selector.waitForNetwork(atMost: Self.longestWait)
+        var rest = targets[...]
+        if rest.isEmpty { return [] }
+        var reports: [String: HostProbeReport] = [:]
+        await withTaskGroup(of: Event.self) { group in
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return .timeIsUp
+            }
+            var inFlight = 0
+            while true {
+                while inFlight < Self.maximumConcurrency, let (host, address) = rest.popFirst() {
+                    inFlight += 1
+                    group.addTask { .measured(host: host, await measure(address, of: host)) }
+                }
+                guard inFlight > 0, let event = await group.next() else { break }
+                switch event {
+                case .timeIsUp:
+                    rest = []
+                    group.cancelAll()
+                case .measured(let host, let entry):
+                    inFlight -= 1
+                    guard let entry else { continue }
+                    reports[host, default: HostProbeReport(host: host, port: port, entries: [])].entries.append(entry)
+                }
+            }
+            group.cancelAll()
+        }
+        // What is stored is that of this launch, also if the task was cancelled meanwhile.
+        await dialer.selector.storeMeasurements()
+        return reports.keys.sorted().compactMap { reports[$0]?.sorted }
+    }
+
+    /// The addresses that were not measured of late: the first of every host, then the second of every host, and so on.
+    private var targets: [(host: String, address: IPAddress)] {
+        let hosts = (dialer.hosts?.list?.addresses.keys.sorted() ?? []).compactMap { host -> (String, [IPAddress])? in
+            let addresses = dialer.hosts?.addresses(of: host, scheme: scheme) ?? []
+            let isProxied = dialer.proxies.server(for: Origin(scheme: scheme, host: host, port: port)) != nil
+            guard addresses.count > 1, !isProxied else { return nil }
+            return (host, addresses.filter { !dialer.selector.isMeasured($0, of: host, within: age) })
+        }
+        let longest = hosts.map(\.1.count).max() ?? 0
+        let inTurn = (0..<longest).lazy.flatMap { index in
+            hosts.compactMap { host, addresses in
+                addresses.indices.contains(index) ? (host: host, address: addresses[index]) : nil
+            }
+        }
+        return Array(inTurn.prefix(Self.maximumAddressCount))
+    }
+
+    private func measure(_ address: IPAddress, of host: String) async -> HostProbeReport.Entry? {
+        let probe = HostProbe(dialer, timeout: Self.longestMeasurement)
+        // It records the result with the selector.
+        return try? await probe.run(
+            Origin(scheme: scheme, host: host, port: port), [.init(address: address, source: .listed)], looksUp: false
+        ).entries.first
+    }
+}
