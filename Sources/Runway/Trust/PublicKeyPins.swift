@@ -15,6 +15,9 @@ public import struct Foundation.Date
 ///     expiry: Date(timeIntervalSince1970: 1_893_456_000))
 /// ```
 ///
+/// Pass them to ``URLSessionTransport/init(configuration:pins:onPinReport:)``, or to the `trustPolicy` of a `NIOTransport`, which needs the
+/// package trait `Pins` for them.
+///
 /// **Backup.** At least two different pins are required, so that a key that is lost or stolen can be replaced: one of them should be
 /// of a key that is in no certificate yet.
 ///

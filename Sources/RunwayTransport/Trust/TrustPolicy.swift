@@ -26,7 +26,8 @@ public struct TrustPolicy: Sendable {
     /// The public keys of hosts. If several sets are for one host, each of them is required. The default is none.
     ///
     /// They need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On Apple's systems they
-    /// also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no verified chain to SwiftNIO.
+    /// also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no verified chain to SwiftNIO:
+    /// `URLSessionTransport` compares them with the system's roots.
     public var pins: [PublicKeyPins]
     /// The client certificates for hosts; of several for one host the first is used. The default is none.
     public var clientIdentities: [ClientIdentity]

@@ -1,4 +1,5 @@
 import Foundation
+import NIOSSL
 import Runway
 import Synchronization
 import Testing
@@ -63,6 +64,25 @@ struct InterceptorTests {
         let client = try interceptor.client(.reportOnly) { stored.take($0.outcome) }
         #expect(try await client.ask(port: interceptor.port).contains("4217"))
         #expect(stored.all == [.wouldHaveRefused])
+    }
+
+    /// The chain that a device verifies which trusts the interceptor, whatever the transport.
+    @Test func decisionRefusesTheChainOfTheInterceptor() throws {
+        let interceptor = try interceptor.get()
+        let pins = try [interceptor.serverPEM, interceptor.serverAuthorityPEM].map {
+            try PublicKeyPin(certificatePEM: $0).description
+        }
+        let set = try PublicKeyPins(host: "localhost", pins: pins)
+        let decision = try #require(HostPins("localhost", in: [set], at: .now))
+        func outcome(_ port: Int, _ authorityPEM: String) throws -> PinReport.Outcome {
+            let script = "openssl s_client -connect localhost:\(port) -servername localhost -showcerts 2>/dev/null"
+            let shown = try NIOSSLCertificate.fromPEMBytes(Tool.run("/bin/sh", ["-c", script], []))
+            let root = try NIOSSLCertificate(bytes: Array(authorityPEM.utf8), format: .pem)
+            let chain = try (shown + [root]).map { try #require(PublicKeyPin(certificateDER: $0.toDERBytes())) }
+            return decision.report(on: chain).outcome
+        }
+        #expect(try outcome(interceptor.port, interceptor.authorityPEM) == .refused)
+        #expect(try outcome(interceptor.serverPort, interceptor.serverAuthorityPEM) == .matched)
     }
 
     private final class Stored: Sendable {
