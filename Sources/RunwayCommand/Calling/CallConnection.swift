@@ -19,13 +19,13 @@ struct CallConnection: Sendable {
     /// - Throws: ``CommandFailure``. A value, which may hold a password, is not shown.
     func proxies() throws(CommandFailure) -> ProxySettings {
         if proxy == "none" { return .none }
+        let usage = CommandFailure("--proxy needs http://[user:password@]host:port, socks5://host:port, or none.")
+        if proxy?.isEmpty == true { throw usage }
         do throws(NetworkError) {
             return try ProxySettings(
                 environment: proxy.map { ["all_proxy": $0] } ?? ProcessInfo.processInfo.environment)
         } catch {
-            let usage =
-                "--proxy needs http://host:port or socks5://host:port, with user:password@ before the host if needed, or none."
-            throw CommandFailure(proxy == nil ? error.detail : usage)
+            throw proxy == nil ? CommandFailure(error.detail) : usage
         }
     }
 

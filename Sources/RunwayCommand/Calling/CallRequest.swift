@@ -78,7 +78,9 @@ struct CallRequest {
             if !parts.members.isEmpty { return (.bytes(try parts.json()), .bytes, "application/json") }
             guard readsStandardInput, method.map(\.takesStandardInput) ?? true, BodyFile.isStandardInputRedirected
             else { return nil }
-            let bytes = try await BodyFile.readStandardInput()
+            let bytes = try await ProgressLine.during({ _ in "Reading standard input; -I does not" }) {
+                try await BodyFile.readStandardInput()
+            }
             let isJSON = (try? JSONDocument(bytes)) != nil
             return bytes.isEmpty
                 ? nil : (.bytes(bytes), .bytes, isJSON ? "application/json" : "application/octet-stream")

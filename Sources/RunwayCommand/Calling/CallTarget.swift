@@ -42,6 +42,10 @@ struct CallTarget: Equatable {
             try self.init(text)
         } else if text.hasPrefix(":"), !text.hasPrefix("::") {
             let rest = text.dropFirst()
+            guard rest.first.map({ $0.isNumber || "/?".contains($0) }) ?? true else {
+                throw CommandFailure(
+                    "The URL \"\(text)\" has no host; a port or a path follows \":\", as in :8080/path.")
+            }
             try self.init("http://localhost" + (rest.first?.isNumber == true ? ":" : "") + rest)
         } else {
             let plain = try CallTarget("http://\(text)")

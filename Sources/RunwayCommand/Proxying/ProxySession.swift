@@ -73,8 +73,9 @@ struct ProxySession: Sendable {
         }
         var pipeline = RequestPipeline()
         pipeline.remove(.redirecting)
-        pipeline.insert(ProxiedRequestStage(), before: .deadline)
         if let captures = printer.captures { pipeline.insert(BodyCaptureStage(captures: captures), before: .deadline) }
+        // Above the other, whose bodies may have to be read: every request is noted before.
+        pipeline.insert(ProxiedRequestStage(), before: .deadline)
         if let targets { pipeline.insert(CheckedTargetStage(targets: targets), after: .judging) }
         network = NetworkLayer(
             name: "proxy", transport: transport, pipeline: pipeline, sinks: [printer], redaction: settings.redaction,
