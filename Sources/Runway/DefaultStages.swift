@@ -7,7 +7,7 @@ extension RequestPipeline {
     /// The places of the pipeline from the caller down, and the stage at each.
     ///
     /// A place without a stage passes every request on; an app's own stage can stand there.
-    static let defaultStages: [(place: StagePlace, make: MakeStage?)] = [
+    static let defaultStages: [(place: FlightStep, make: MakeStage?)] = [
         // Outermost: bounds the whole call, whatever the stages below do with the time.
         (.deadline, { _ in DeadlineStage() }),
         // First below the deadline: a cached response needs neither a network nor a slot. Above all that sends: calls that

@@ -19,7 +19,7 @@ extension NetworkLayer {
         do throws(NetworkError) {
             guard flight.cachePolicy.rule != .none else {
                 throw NetworkError(
-                    .invalidConfiguration, in: .stage(.reading),
+                    .invalidConfiguration, in: .reading,
                     "\(E.name) stores no responses: there is nothing to prefetch.")
             }
             let endpoint = try prepared(endpoint)
@@ -31,7 +31,7 @@ extension NetworkLayer {
             let request = try draft.request(in: flight)
             guard let key = CacheKey(request, in: flight) else {
                 throw NetworkError(
-                    .invalidConfiguration, in: .stage(.reading),
+                    .invalidConfiguration, in: .reading,
                     "Responses to \(E.method) requests of this kind are not stored.")
             }
             let start = cache.background.start(key, flight: flight.id) { [self] in
@@ -41,7 +41,7 @@ extension NetworkLayer {
             case .started: break
             case .running(let running): flight.finish(.ignored(running: running))
             case .refused:
-                throw NetworkError(.overloaded, in: .stage(.reading), "Too many responses are being prefetched.")
+                throw NetworkError(.overloaded, in: .reading, "Too many responses are being prefetched.")
             }
         } catch {
             _ = flight.finish(failing: error)

@@ -13,7 +13,7 @@ extension NetworkLayer {
     ) async throws(NetworkError) {
         guard token.isUsable else {
             throw NetworkError(
-                .invalidParameters, in: .stage(.authorizing),
+                .invalidParameters, in: .authorizing,
                 "The access token is empty, or has a character that is not allowed in a header field.")
         }
         let environment = settings(of: service).environment
@@ -57,7 +57,7 @@ extension NetworkLayer {
         let identity = TokenIdentity(service: service, environment: left.settings.environment, account: account)
         let write = tokens.drop(identity, of: session)
         let signedOut = NetworkError(
-            .needsLogin, in: .stage(.authorizing), "\(account) signed out of \(service.name) while the call waited.")
+            .needsLogin, in: .authorizing, "\(account) signed out of \(service.name) while the call waited.")
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
         if cancelsCalls { deadlines.expire(session) }
         cache.clear(account: account, of: service)
@@ -79,7 +79,7 @@ extension NetworkLayer {
         let settings = configuration.settings
         let identity = TokenIdentity(service: service, environment: settings.environment, account: settings.account)
         let declined = NetworkError(
-            .loginCancelled, in: .stage(.authorizing), "The user did not log in to \(service.name).")
+            .loginCancelled, in: .authorizing, "The user did not log in to \(service.name).")
         return tokens.renewals.end(
             TokenRenewal(identity: identity, session: configuration.session), with: .failure(declined))
     }
@@ -87,7 +87,7 @@ extension NetworkLayer {
     /// What the layer does for its tokens, as long as the layer exists.
     var tokenOwner: AccessTokens.Owner {
         AccessTokens.Owner { [weak self] credentials, token in
-            guard let self else { throw NetworkError.cancelled(in: .stage(.authorizing)) }
+            guard let self else { throw NetworkError.cancelled(in: .authorizing) }
             return try await credentials.refresh(token, on: self)
         } askForLogin: { [weak self] identity, flights in
             if let self { NeedsLogin(identity, flights, on: self).post() }
@@ -100,10 +100,10 @@ extension NetworkLayer {
         do {
             try await tokens.settle(write)
         } catch is CancellationError {
-            throw .cancelled(in: .stage(.authorizing))
+            throw .cancelled(in: .authorizing)
         } catch {
             throw NetworkError(
-                .storage, in: .stage(.authorizing), "\(what): \(error.redactedDescription)", underlying: error)
+                .storage, in: .authorizing, "\(what): \(error.redactedDescription)", underlying: error)
         }
     }
 }

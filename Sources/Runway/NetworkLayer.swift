@@ -63,13 +63,13 @@ public final class NetworkLayer: Sendable {
     ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
     ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on disk.
     ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable.
-    ///   - tokens: Stores access tokens. The default stores them in memory, until the app ends.
+    ///   - tokens: Stores access tokens. The default, `nil`, stores them in memory, until the app ends.
     ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
         limits: LayerLimits = LayerLimits(), diskCache: (any CacheTier)? = nil,
-        status: any NetworkStatusSource = SettableNetworkStatus(), tokens: any TokenStore = MemoryTokenStore(),
+        status: any NetworkStatusSource = SettableNetworkStatus(), tokens: (any TokenStore)? = nil,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
@@ -94,7 +94,8 @@ public final class NetworkLayer: Sendable {
             connectivity: NetworkStatusMonitor(status),
             retries: RetryControl(limits: limits.retrying, randomness: randomness),
             hedges: HedgeControl(limits: limits.hedging),
-            tokens: AccessTokens(network: name, store: tokens, limits, clock: clock, timer: deadlines),
+            tokens: AccessTokens(
+                network: name, store: tokens ?? MemoryTokenStore(), limits, clock: clock, timer: deadlines),
             merger: Merger(clock: clock, timer: deadlines), strictTransport: StrictTransport(),
             cookieJars: CookieJars())
         context = FlightContext(

@@ -18,7 +18,7 @@ struct TimeTests {
             clock.advance(by: TestService.deadline)
             let error = try await #require(throws: NetworkError.self) { try await call.value }
             #expect(error.kind == .timedOut)
-            #expect(error.step == .stage(.deadline))
+            #expect(error.step == .deadline)
             try await origin.waitForDisconnects(count: 1)
         }
     }

@@ -11,7 +11,7 @@ package enum Admission: StageDecision, Equatable {
     /// The call was refused.
     case refused(AdmissionRefusal)
 
-    package static var step: FlightStep { .stage(.admission) }
+    package static var step: FlightStep { .admission }
 
     package var entry: DecisionRecord {
         switch self {

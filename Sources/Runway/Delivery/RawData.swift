@@ -122,12 +122,24 @@ private final class LazyDocument: Sendable {
     }
 }
 
-/// Where a response came from.
-public enum ResponseSource: String, Sendable, Hashable {
+/// Where a response came from. A switch needs a `default`, since later versions may add sources.
+public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
+    private enum Code: String { case network, cache, staleCache }
+
+    private let code: Code
+
+    private init(_ code: Code) { self.code = code }
+
     /// A server sent it for this call.
-    case network
+    public static let network = ResponseSource(.network)
     /// The cache, which stored it for an earlier call; it is fresh.
-    case cache
+    public static let cache = ResponseSource(.cache)
     /// The cache, which stored it for an earlier call; it is stale.
-    case staleCache
+    public static let staleCache = ResponseSource(.staleCache)
+
+    /// The source in one word, which stays the same from release to release.
+    public var name: String { code.rawValue }
+
+    /// The source in one word.
+    public var description: String { name }
 }

@@ -1,35 +1,86 @@
-/// What became of a call. Every call has exactly one.
-public enum FlightOutcome: Sendable {
-    /// It landed with a response.
-    case succeeded
-    /// It landed with an error.
-    case failed(NetworkError)
-    /// It was cancelled, by its caller or because its manager was released.
-    case cancelled
-    /// A later call of its manager replaced it.
-    case replaced
-    /// It joined an identical call of its manager that was in flight, and whose landing is its own; see ``OverlapPolicy/joinOrReplace``.
-    case joined(running: FlightID)
-    /// It was not made, because another call of its manager was in flight; see ``OverlapPolicy/ignoreNew``.
-    case ignored(running: FlightID)
-    /// An interceptor vetoed its start or its landing.
-    case vetoed
-    /// The service responded with an error that does not concern business code.
-    case absorbed(ServiceError)
-
-    /// The outcome in one word, as metrics and lists name it.
-    public var name: String {
-        switch self {
-        case .succeeded: "succeeded"
-        case .failed: "failed"
-        case .cancelled: "cancelled"
-        case .replaced: "replaced"
-        case .joined: "joined"
-        case .ignored: "ignored"
-        case .vetoed: "vetoed"
-        case .absorbed: "absorbed"
-        }
+/// What became of a call. Every call has exactly one outcome.
+///
+/// A switch needs a `default`, since later versions may add outcomes:
+///
+/// ```swift
+/// switch record.outcome {
+/// case .failed: print(record.outcome.error?.description ?? "")
+/// case .ignored: print("call \(record.outcome.runningFlight?.description ?? "") was in flight")
+/// default: print(record.outcome.name)
+/// }
+/// ```
+public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
+    private enum Code: String {
+        case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed
     }
+
+    private let code: Code
+    /// The error that the call landed with, if the outcome is ``failed``.
+    public private(set) var error: NetworkError?
+    /// The call that was in flight, if the outcome is ``joined`` or ``ignored``.
+    public private(set) var runningFlight: FlightID?
+    /// The error of the service, if the outcome is ``absorbed``.
+    public private(set) var serviceError: ServiceError?
+
+    private init(_ code: Code) { self.code = code }
+
+    /// It landed with a response.
+    public static let succeeded = FlightOutcome(.succeeded)
+    /// It landed with an error, which is ``error``.
+    public static let failed = FlightOutcome(.failed)
+    /// It was cancelled, by its caller or because its manager was released.
+    public static let cancelled = FlightOutcome(.cancelled)
+    /// A later call of its manager replaced it.
+    public static let replaced = FlightOutcome(.replaced)
+    /// It joined an identical call of its manager that was in flight, ``runningFlight``, and whose landing is its own; see
+    /// ``OverlapPolicy/joinOrReplace``.
+    public static let joined = FlightOutcome(.joined)
+    /// It was not made, because another call of its manager was in flight, which is ``runningFlight``; see ``OverlapPolicy/ignoreNew``.
+    public static let ignored = FlightOutcome(.ignored)
+    /// An interceptor vetoed its start or its landing.
+    public static let vetoed = FlightOutcome(.vetoed)
+    /// The service responded with an error that does not concern business code, which is ``serviceError``.
+    public static let absorbed = FlightOutcome(.absorbed)
+
+    /// The outcome of a call that landed with an error.
+    public static func failed(_ error: NetworkError) -> FlightOutcome {
+        var outcome = failed
+        outcome.error = error
+        return outcome
+    }
+
+    /// The outcome of a call that joined an identical one.
+    public static func joined(running: FlightID) -> FlightOutcome {
+        var outcome = joined
+        outcome.runningFlight = running
+        return outcome
+    }
+
+    /// The outcome of a call that was not made because another one was in flight.
+    public static func ignored(running: FlightID) -> FlightOutcome {
+        var outcome = ignored
+        outcome.runningFlight = running
+        return outcome
+    }
+
+    /// The outcome of a call whose service responded with an error that does not concern business code.
+    public static func absorbed(_ error: ServiceError) -> FlightOutcome {
+        var outcome = absorbed
+        outcome.serviceError = error
+        return outcome
+    }
+
+    /// The outcome in one word, as metrics and lists name it. It stays the same from release to release.
+    public var name: String { code.rawValue }
+
+    /// The outcome in one word.
+    public var description: String { name }
+
+    /// Whether both are the same outcome, whatever errors belong to them.
+    public static func == (lhs: FlightOutcome, rhs: FlightOutcome) -> Bool { lhs.code == rhs.code }
+
+    /// Hashes what is compared.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
 /// The number of a call, counted up from 1 in each layer.

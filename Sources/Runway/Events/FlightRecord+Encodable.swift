@@ -38,11 +38,7 @@ extension FlightRecord: Encodable {
             parameters = (try? QueryStyle.default.text(record.parameters)) ?? ""
             sentParameters = record.sentParameters.flatMap { try? QueryStyle.default.text($0) }
             outcome = record.outcome.name
-            running =
-                switch record.outcome {
-                case .joined(let running), .ignored(let running): running.number
-                default: nil
-                }
+            running = record.outcome.runningFlight?.number
             error = record.outcome.error
             source = record.source?.rawValue
             decisions = record.decisions.map(DecisionForm.init)
@@ -169,13 +165,6 @@ extension NetworkError: Encodable {
             attempt = error.attempt
             retryAfter = error.retryAfter?.roundedSeconds
         }
-    }
-}
-
-extension FlightOutcome {
-    /// The error that the call failed with, if it did.
-    public var error: NetworkError? {
-        if case .failed(let error) = self { error } else { nil }
     }
 }
 

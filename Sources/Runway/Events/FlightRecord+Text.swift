@@ -4,12 +4,10 @@ extension FlightRecord: CustomStringConvertible {
     /// One line: the call, its outcome, its duration, and what was sent and received.
     public var summary: String {
         var text = "\(id) \(service) \(endpoint) \(outcome.name)"
-        switch outcome {
-        case .failed(let error): text += ": \(error)"
-        case .absorbed(let error): text += ": \(error)"
-        case .joined(let running): text += " \(running), which is in flight already"
-        case .ignored(let running): text += ": \(running) is in flight already"
-        case .succeeded, .cancelled, .replaced, .vetoed: break
+        if let error = outcome.error { text += ": \(error)" }
+        if let error = outcome.serviceError { text += ": \(error)" }
+        if let running = outcome.runningFlight {
+            text += outcome == .joined ? " \(running), which is in flight already" : ": \(running) is in flight already"
         }
         text += " after \(duration.text)"
         switch attempts.count {

@@ -40,7 +40,7 @@ public struct FlightRecord: Sendable, Identifiable {
     /// One decision of a stage, and when it was made.
     ///
     /// ```swift
-    /// let isRetried = record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "retried" }
+    /// let isRetried = record.decisions.contains { $0.step == .retrying && $0.name == "retried" }
     /// ```
     public struct Decision: Sendable, CustomStringConvertible {
         /// The time since the call was made.

@@ -40,8 +40,8 @@ extension FlightOutcome {
         case .succeeded: .info
         case .absorbed, .vetoed: .notice
         case .cancelled, .replaced, .joined, .ignored: .debug
-        case .failed(let error):
-            switch error.kind {
+        default:
+            switch error?.kind {
             case .invalidConfiguration, .invalidParameters, .invalidResponse, .notTrusted, .storage: .error
             case .cancelled, .loginCancelled, .notCached: .debug
             default: .warning

@@ -173,7 +173,7 @@ extension Redaction {
 
     /// The outcome without the response and the underlying error that a failure carries; both may hold secrets.
     func redacted(_ outcome: FlightOutcome) -> FlightOutcome {
-        guard case .failed(var error) = outcome, self != .none else { return outcome }
+        guard var error = outcome.error, self != .none else { return outcome }
         error.rawData = nil
         error.underlying = nil
         return .failed(error)

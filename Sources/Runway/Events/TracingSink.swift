@@ -37,7 +37,7 @@ public struct TracingSink: EventSink {
         for attempt in record.attempts {
             span.addEvent(SpanEvent(name: "request", at: SpanInstant(record, after: attempt.start)))
         }
-        if case .failed(let error) = record.outcome {
+        if let error = record.outcome.error {
             // The conventions require the status if it is the reason of the failure.
             let status = error.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }
             span.attributes["error.type"] = status ?? error.kind.name

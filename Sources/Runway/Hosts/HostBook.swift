@@ -21,7 +21,7 @@ import Synchronization
 /// only for calls to the host that the list names it for.
 public final class HostBook: Sendable {
     /// Where the list in use came from.
-    public enum Source: String, Sendable, Hashable {
+    package enum Source: String, Sendable, Hashable {
         /// The app bundles it.
         case bundled
         /// It was stored on disk.
@@ -47,7 +47,7 @@ public final class HostBook: Sendable {
     /// Orders the addresses of a host by measurements.
     package let selector: HostSelector
     /// Why the list on disk is not in use; `nil` if it is valid or there is none.
-    public let loadError: HostListError?
+    public let loadError: NetworkError?
     private let file: HostListFile?
     private let memory: HostMemory?
     private let clock: LayerClock
@@ -120,7 +120,7 @@ public final class HostBook: Sendable {
         self.timeZone = timeZone
         file = path.map(HostListFile.init)
         var content: HostListFile.Content?
-        var failure: HostListError?
+        var failure: NetworkError?
         do {
             content = try file?.load(policy)
         } catch {
@@ -136,7 +136,7 @@ public final class HostBook: Sendable {
     /// The list in use; `nil` if there is none.
     public var list: HostList? { state.withLock { $0.list } }
     /// Where the list in use came from; `nil` if there is none.
-    public var source: Source? { state.withLock { $0.source } }
+    package var source: Source? { state.withLock { $0.source } }
     /// When the list in use was fetched; `nil` for a bundled one.
     public var fetched: Date? { state.withLock { $0.fetched } }
 
@@ -216,7 +216,7 @@ public final class HostBook: Sendable {
         do {
             list = try HostList(json: json, policy: policy)
         } catch {
-            throw NetworkError(.invalidResponse, in: .stage(.routing), "\(error)", underlying: error)
+            throw NetworkError(.invalidResponse, in: .routing, "\(error)", underlying: error)
         }
         let date = clock.date
         state.withLock { state in
@@ -229,7 +229,7 @@ public final class HostBook: Sendable {
             try await disk.run { () throws(FileError) in try self.save() }
         } catch {
             throw NetworkError(
-                .storage, in: .stage(.routing), "The list of hosts can't be stored: \(error)", underlying: error)
+                .storage, in: .routing, "The list of hosts can't be stored: \(error)", underlying: error)
         }
     }
 

@@ -20,11 +20,11 @@ public struct HostList: Sendable, Hashable {
     ///   - addresses: The addresses of every host, by its name in any case.
     ///   - lifetime: How long the list is valid.
     ///   - policy: What it may contain.
-    /// - Throws: ``HostListError`` for an empty list, a host without an address, an invalid host name or address, an address
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for an empty list, a host without an address, an invalid host name or address, an address
     ///   that the policy does not allow for the host, and more entries than the policy allows.
     public init(
         _ addresses: [String: [String]], lifetime: Duration = .seconds(86_400), policy: HostListPolicy = .standard
-    ) throws(HostListError) {
+    ) throws(NetworkError) {
         try self.init(
             members: addresses.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, lifetime: lifetime, policy)
     }
@@ -32,36 +32,38 @@ public struct HostList: Sendable, Hashable {
     /// Reads a list in a server's format: `{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}`. Other
     /// members are ignored.
     ///
-    /// - Throws: ``HostListError``, also if the bytes are not such a JSON object.
-    public init(json bytes: [UInt8], policy: HostListPolicy = .standard) throws(HostListError) {
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration``, also if the bytes are not such a JSON object.
+    public init(json bytes: [UInt8], policy: HostListPolicy = .standard) throws(NetworkError) {
         guard bytes.count <= policy.maximumByteCount else {
-            throw HostListError(
+            throw NetworkError.invalidHostList(
                 "The list of hosts has \(bytes.count) bytes; at most \(policy.maximumByteCount) are read.")
         }
         let document: JSONDocument
         do {
             document = try JSONDocument(bytes, limits: JSONLimits(maximumDepth: 16))
         } catch {
-            throw HostListError("The list of hosts is not JSON: \(error)")
+            throw NetworkError.invalidHostList("The list of hosts is not JSON: \(error)")
         }
         try self.init(json: document.root, policy: policy)
     }
 
-    init(json value: JSONValue, policy: HostListPolicy) throws(HostListError) {
+    init(json value: JSONValue, policy: HostListPolicy) throws(NetworkError) {
         let hosts = value["hosts"]
-        guard hosts.kind == .object else { throw HostListError("The list of hosts has no object \"hosts\".") }
+        guard hosts.kind == .object else {
+            throw NetworkError.invalidHostList("The list of hosts has no object \"hosts\".")
+        }
         guard hosts.count <= policy.maximumHosts else { throw Self.tooManyHosts(hosts.count, policy) }
         var members: [(String, [String])] = []
         for member in hosts.members {
             guard member.value.kind == .array, member.value.count <= policy.maximumAddressesPerHost else {
-                throw HostListError(
+                throw NetworkError.invalidHostList(
                     "The value of \(Self.shown(member.key)) is not an array of at most \(policy.maximumAddressesPerHost) addresses."
                 )
             }
             var texts: [String] = []
             for element in member.value.elements {
                 guard let text = element.string else {
-                    throw HostListError("An address of \(Self.shown(member.key)) is not a string.")
+                    throw NetworkError.invalidHostList("An address of \(Self.shown(member.key)) is not a string.")
                 }
                 texts.append(text)
             }
@@ -69,34 +71,37 @@ public struct HostList: Sendable, Hashable {
         }
         let ttl = value["ttl"]
         guard !ttl.exists || (ttl.int ?? 0) > 0 else {
-            throw HostListError("The \"ttl\" of the list of hosts is not a number of seconds above 0.")
+            throw NetworkError.invalidHostList("The \"ttl\" of the list of hosts is not a number of seconds above 0.")
         }
         try self.init(members: members, lifetime: .seconds(min(ttl.int ?? 86_400, 30 * 86_400)), policy)
     }
 
     private init(
         members: [(name: String, texts: [String])], lifetime: Duration, _ policy: HostListPolicy
-    ) throws(HostListError) {
-        guard !members.isEmpty else { throw HostListError("The list of hosts is empty.") }
+    ) throws(NetworkError) {
+        guard !members.isEmpty else { throw NetworkError.invalidHostList("The list of hosts is empty.") }
         guard members.count <= policy.maximumHosts else { throw Self.tooManyHosts(members.count, policy) }
         var addresses: [String: [IPAddress]] = [:]
         for (name, texts) in members {
             let host = name.lowercased()
             guard HostListPolicy.isHostName(host) else {
-                throw HostListError("\(Self.shown(name)) is not the name of one host.")
+                throw NetworkError.invalidHostList("\(Self.shown(name)) is not the name of one host.")
             }
-            guard addresses[host] == nil else { throw HostListError("\(Self.shown(name)) occurs in the list twice.") }
+            guard addresses[host] == nil else {
+                throw NetworkError.invalidHostList("\(Self.shown(name)) occurs in the list twice.")
+            }
             guard (1...policy.maximumAddressesPerHost).contains(texts.count) else {
-                throw HostListError(
+                throw NetworkError.invalidHostList(
                     "\(host) has \(texts.count) addresses; 1 to \(policy.maximumAddressesPerHost) are read.")
             }
             var known: [IPAddress] = []
             for text in texts {
                 guard let address = IPAddress(text) else {
-                    throw HostListError("\(Self.shown(text)) under \(host) is not an IP address.")
+                    throw NetworkError.invalidHostList("\(Self.shown(text)) under \(host) is not an IP address.")
                 }
-                if policy.addresses == .publicOnly, !address.isPublic, HostListPolicy.isPublicName(host) {
-                    throw HostListError("\(address) is not an address of the internet, and \(host) is a name of it.")
+                if !policy.allowsPrivateAddresses, !address.isPublic, HostListPolicy.isPublicName(host) {
+                    throw NetworkError.invalidHostList(
+                        "\(address) is not an address of the internet, and \(host) is a name of it.")
                 }
                 if !known.contains(address) { known.append(address) }
             }
@@ -118,8 +123,8 @@ public struct HostList: Sendable, Hashable {
         return Array("{\"hosts\":{\(hosts.joined(separator: ","))},\"ttl\":\(lifetime.components.seconds)}".utf8)
     }
 
-    private static func tooManyHosts(_ count: Int, _ policy: HostListPolicy) -> HostListError {
-        HostListError("The list of hosts has \(count) hosts; at most \(policy.maximumHosts) are read.")
+    private static func tooManyHosts(_ count: Int, _ policy: HostListPolicy) -> NetworkError {
+        NetworkError.invalidHostList("The list of hosts has \(count) hosts; at most \(policy.maximumHosts) are read.")
     }
 
     /// A text of unknown origin, as an error may show it: quoted, short, and without what would control a terminal.
@@ -129,13 +134,9 @@ public struct HostList: Sendable, Hashable {
     }
 }
 
-/// Why a list of addresses is invalid or can't be read. The last valid list stays in use.
-public struct HostListError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The reason, in one sentence.
-    public let description: String
-
-    /// Creates an error.
-    public init(_ description: String) { self.description = description }
+extension NetworkError {
+    /// The error of a list of addresses that is invalid or can't be read.
+    static func invalidHostList(_ detail: String) -> NetworkError {
+        NetworkError(.invalidConfiguration, in: .routing, detail, sending: .notSent)
+    }
 }
-
-extension HostListError: DescribedError {}

@@ -13,8 +13,8 @@ struct HostListFile: Sendable {
 
     /// The content of the file; `nil` if there is none.
     ///
-    /// - Throws: ``HostListError`` for a file that was changed, or that others can write or read.
-    func load(_ policy: HostListPolicy) throws(HostListError) -> Content? {
+    /// - Throws: ``NetworkError/Kind/storage`` for a file that was changed, or that others can write or read.
+    func load(_ policy: HostListPolicy) throws(NetworkError) -> Content? {
         do {
             // An address may be longer in its usual form than it was sent, though not by half.
             guard let bytes = try PrivateFile(reading: path)?.read(upTo: 2 * policy.maximumByteCount + 256) else {
@@ -22,23 +22,25 @@ struct HostListFile: Sendable {
             }
             return try Self.content(of: bytes, policy, at: path)
         } catch {
-            throw error as? HostListError
-                ?? HostListError("The stored list of hosts can't be read: \(error.redactedDescription)")
+            let detail =
+                (error as? NetworkError)?.detail
+                ?? "The stored list of hosts can't be read: \(error.redactedDescription)"
+            throw NetworkError(.storage, in: .routing, detail)
         }
     }
 
     /// The content of the bytes of such a file.
     ///
-    /// - Throws: ``HostListError`` for bytes that were changed.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for bytes that were changed.
     static func content(
         of bytes: [UInt8], _ policy: HostListPolicy, at path: String
-    ) throws(HostListError) -> Content {
+    ) throws(NetworkError) -> Content {
         let root: JSONValue
         do { root = try JSONDocument(bytes, limits: JSONLimits(maximumDepth: 16)).root } catch {
-            throw HostListError("The stored list of hosts can't be read: \(error)")
+            throw NetworkError.invalidHostList("The stored list of hosts can't be read: \(error)")
         }
         guard root["version"].int == 1, let fetched = root["fetched"].double, dates.contains(fetched) else {
-            throw HostListError("\(path) is not a list of hosts that Runway stored.")
+            throw NetworkError.invalidHostList("\(path) is not a list of hosts that Runway stored.")
         }
         return Content(
             list: try HostList(json: root["list"], policy: policy), fetched: Date(timeIntervalSince1970: fetched))

@@ -1,16 +1,9 @@
 /// What a list of addresses may contain, whoever sent it.
 public struct HostListPolicy: Sendable, Hashable {
-    /// Which addresses a host may have.
-    public enum Addresses: Sendable, Hashable {
-        /// Public addresses; others only for a name that is not public: `localhost`, a name of one label, and names
-        /// below `localhost`, `local`, `internal`, `home.arpa` and `test`.
-        case publicOnly
-        /// Any, for development and for networks of one's own.
-        case any
-    }
-
-    /// Which addresses a host may have. The default is ``Addresses/publicOnly``.
-    public let addresses: Addresses
+    /// Whether any host may have any address, for development and for networks of one's own. The default is `false`: an address that
+    /// is not public is allowed only for a name that is not: `localhost`, a name of one label, and names below `localhost`, `local`,
+    /// `internal`, `home.arpa` and `test`.
+    public let allowsPrivateAddresses: Bool
     /// Whether the list is used for plain `http`, too. The default is `false`: without TLS a wrong address would go unnoticed.
     public let coversPlainHTTP: Bool
     /// The most bytes of a list. The default is 256 KiB; at most 1 GiB.
@@ -22,10 +15,10 @@ public struct HostListPolicy: Sendable, Hashable {
 
     /// Creates a policy; see the properties for the defaults. Bounds below 1 are 1.
     public init(
-        addresses: Addresses = .publicOnly, coversPlainHTTP: Bool = false, maximumByteCount: Int = 256 << 10,
+        allowsPrivateAddresses: Bool = false, coversPlainHTTP: Bool = false, maximumByteCount: Int = 256 << 10,
         maximumHosts: Int = 256, maximumAddressesPerHost: Int = 32
     ) {
-        self.addresses = addresses
+        self.allowsPrivateAddresses = allowsPrivateAddresses
         self.coversPlainHTTP = coversPlainHTTP
         self.maximumByteCount = min(max(1, maximumByteCount), 1 << 30)
         self.maximumHosts = max(1, maximumHosts)

@@ -35,7 +35,7 @@ final class HostMemory: Sendable {
                 state.measurements.removeOld(at: clock.date.timeIntervalSince1970)
             }
         } catch {
-            state.error = NetworkError(error, in: .stage(.routing))
+            state.error = NetworkError(error, in: .routing)
         }
         self.state = Mutex(state)
     }
@@ -89,7 +89,7 @@ final class HostMemory: Sendable {
             }
             error = nil
         } catch let failure {
-            error = NetworkError(failure, in: .stage(.routing))
+            error = NetworkError(failure, in: .routing)
         }
         if let error { state.withLock { $0.error = error } }
     }

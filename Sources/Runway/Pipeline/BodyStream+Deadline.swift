@@ -33,7 +33,7 @@ private final class BoundedReading: @unchecked Sendable {
     func next() async throws -> [UInt8]? {
         if let failure { throw failure }
         let race = Race<Result<[UInt8]?, any Error>>()
-        let timedOut = { @Sendable [flight] in flight.timeout("", in: .stage(.deadline), sending: .sent) }
+        let timedOut = { @Sendable [flight] in flight.timeout("", in: .deadline, sending: .sent) }
         // Whether a deadline has passed already must not depend on a race between the timer and the stream.
         guard flight.clock.now < deadline, !flight.isEndedBySignOut else { return try end(.failure(timedOut())) }
         let token = flight.context.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }

@@ -84,7 +84,7 @@ package enum Redirect: StageDecision, Equatable {
     /// The target is not allowed for this request, or its body can't be sent again.
     case notFollowed
 
-    package static var step: FlightStep { .stage(.redirecting) }
+    package static var step: FlightStep { .redirecting }
 
     package var entry: DecisionRecord {
         switch self {

@@ -5,55 +5,74 @@ public struct RequestPipeline: Sendable {
     /// The stage at a place.
     private enum Entry: Sendable {
         /// The stage of `DefaultStages.swift`.
-        case standard(FlightStep, MakeStage)
+        case standard(MakeStage)
         /// A stage of the app's own.
         case custom(any RequestStage)
     }
 
-    /// The stages, from the caller down.
-    private var entries: [(place: StagePlace, entry: Entry)]
+    /// The places, from the caller down. Some have no default stage.
+    public static let places: [FlightStep] = defaultStages.map(\.place)
+
+    /// The stages, from the caller down, each with the index of its place.
+    private var entries: [(index: Int, entry: Entry)]
 
     /// The default stages, in the order of `DefaultStages.swift`.
     public init() {
-        entries = Self.defaultStages.compactMap { place, make in
-            make.map { (place, .standard(.stage(place), $0)) }
+        entries = Self.defaultStages.enumerated().compactMap { index, stage in
+            stage.make.map { (index, .standard($0)) }
         }
     }
 
     /// The names of the stages, from the caller down.
     public var steps: [FlightStep] {
-        entries.map { _, entry in
+        entries.map { index, entry in
             switch entry {
-            case .standard(let step, _): step
+            case .standard: Self.places[index]
             case .custom(let stage): stage.step
             }
         }
     }
 
-    /// Inserts a stage of the app's own above a named place, and above the stages that were inserted there before.
-    public mutating func insert(_ stage: any RequestStage, before place: StagePlace) {
-        let index = entries.firstIndex { $0.place >= place } ?? entries.endIndex
-        entries.insert((place, .custom(stage)), at: index)
+    /// Inserts a stage of the app's own above a place, and above the stages that were inserted there before.
+    ///
+    /// - Precondition: `place` is one of ``places``.
+    public mutating func insert(_ stage: any RequestStage, before place: FlightStep) {
+        let place = Self.index(of: place)
+        let position = entries.firstIndex { $0.index >= place } ?? entries.endIndex
+        entries.insert((place, .custom(stage)), at: position)
     }
 
-    /// Inserts a stage of the app's own below a named place, and below the stages that were inserted there before.
-    public mutating func insert(_ stage: any RequestStage, after place: StagePlace) {
-        let index = entries.lastIndex { $0.place <= place }.map { $0 + 1 } ?? entries.startIndex
-        entries.insert((place, .custom(stage)), at: index)
+    /// Inserts a stage of the app's own below a place, and below the stages that were inserted there before.
+    ///
+    /// - Precondition: `place` is one of ``places``.
+    public mutating func insert(_ stage: any RequestStage, after place: FlightStep) {
+        let place = Self.index(of: place)
+        let position = entries.lastIndex { $0.index <= place }.map { $0 + 1 } ?? entries.startIndex
+        entries.insert((place, .custom(stage)), at: position)
     }
 
-    /// Removes the stages at a place, such as ``StagePlace/redirecting`` for a proxy, whose client follows redirects itself.
-    public mutating func remove(_ place: StagePlace) {
-        entries.removeAll { $0.place == place }
+    /// Removes the stages at a place, such as ``FlightStep/redirecting`` for a proxy, whose client follows redirects itself.
+    ///
+    /// - Precondition: `place` is one of ``places``.
+    public mutating func remove(_ place: FlightStep) {
+        let place = Self.index(of: place)
+        entries.removeAll { $0.index == place }
+    }
+
+    private static func index(of place: FlightStep) -> Int {
+        guard let index = places.firstIndex(of: place) else {
+            preconditionFailure("The step \(place) is not a place of the pipeline.")
+        }
+        return index
     }
 
     /// Creates the chain that the requests of a layer pass.
     func chain(of parts: LayerParts) -> StageChain {
         StageChain(
-            entries.map { place, entry in
+            stages: entries.map { _, entry in
                 switch entry {
-                case .standard(_, let make): StageChain.Link(place: place, stage: make(parts))
-                case .custom(let stage): StageChain.Link(place: place, stage: stage)
+                case .standard(let make): make(parts)
+                case .custom(let stage): stage
                 }
             })
     }

@@ -44,14 +44,14 @@ extension Response {
     var refusal: NetworkError? {
         guard let verdict else {
             return NetworkError(
-                .invalidConfiguration, in: .stage(.judging),
+                .invalidConfiguration, in: .judging,
                 "The response has no verdict: the pipeline has no judging stage, or a custom stage responded without a "
                     + "verdict.", status: head.status)
         }
         guard var error = verdict.error(for: head), case .whole(let rawData) = body else {
             return verdict.error(for: head)
         }
-        if case .malformed = verdict { error.detail = rawData.withStart(error.detail) }
+        if case .malformed = verdict.value { error.detail = rawData.withStart(error.detail) }
         error.rawData = rawData
         return error
     }

@@ -3,25 +3,49 @@ public import HTTPTypes
 /// What a service says of a response, after reading its status and its envelope.
 ///
 /// Every stage acts on this, not on the status: a response with status 200 may contain "token expired".
-public enum Verdict: Sendable, Hashable, CustomStringConvertible {
+/// A later version may add verdicts: a switch over them needs a `default`.
+public struct Verdict: Sendable, Hashable, CustomStringConvertible {
+    /// The verdict, for switches of this package.
+    package enum Value: Sendable, Hashable {
+        case fine, redirected, tokenRefused, loginNeeded, refused
+        case overloaded(retryAfter: Duration?)
+        case failed(ServiceError, isAbsorbed: Bool)
+        case malformed(String)
+    }
+
+    package let value: Value
+
+    private init(_ value: Value) { self.value = value }
+
     /// The call succeeded.
-    case fine
+    public static let fine = Verdict(.fine)
     /// The response redirects to another target.
-    case redirected
+    public static let redirected = Verdict(.redirected)
     /// The access token is missing, expired or unknown; a new one may help.
-    case tokenRefused
+    public static let tokenRefused = Verdict(.tokenRefused)
     /// The user has to log in.
-    case loginNeeded
-    /// The server asks for fewer requests, and may name a time to wait.
-    case overloaded(retryAfter: Duration?)
+    public static let loginNeeded = Verdict(.loginNeeded)
     /// The server refused the request by its status.
-    case refused
+    public static let refused = Verdict(.refused)
+    /// The server asks for fewer requests, and may name a time to wait.
+    public static func overloaded(retryAfter: Duration?) -> Verdict { Verdict(.overloaded(retryAfter: retryAfter)) }
     /// The envelope names an error that the service defines.
     ///
-    /// - Parameter isAbsorbed: The error does not concern business code: no delegate is notified, and the record says so.
-    case failed(ServiceError, isAbsorbed: Bool)
-    /// The response does not have the shape of the service's envelope.
-    case malformed(String)
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - isAbsorbed: Whether the error does not concern business code: no delegate is notified, and the record says so.
+    public static func failed(_ error: ServiceError, isAbsorbed: Bool) -> Verdict {
+        Verdict(.failed(error, isAbsorbed: isAbsorbed))
+    }
+    /// The response does not have the shape of the service's envelope, for this reason.
+    public static func malformed(_ reason: String) -> Verdict { Verdict(.malformed(reason)) }
+
+    /// Whether the server asks for fewer requests.
+    public var isOverloaded: Bool { if case .overloaded = value { true } else { false } }
+    /// The time that an overloaded server asks to wait; `nil` if it names none.
+    public var retryAfter: Duration? { if case .overloaded(let wait) = value { wait } else { nil } }
+    /// The error that the envelope names; `nil` if it names none.
+    public var serviceError: ServiceError? { if case .failed(let error, _) = value { error } else { nil } }
 
     /// The verdict that the status alone allows (RFC 9110 §15).
     ///
@@ -41,7 +65,7 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
 
     /// The verdict in a few words, as a record shows it.
     public var description: String {
-        switch self {
+        switch value {
         case .fine: "fine"
         case .redirected: "a redirect"
         case .tokenRefused: "a refusal of the access token"
@@ -61,20 +85,20 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
     /// The error of a call with this verdict; `nil` if it succeeded.
     func error(for response: HTTPResponse) -> NetworkError? {
         // Almost every call succeeds: no text is made for those.
-        if case .fine = self { return nil }
+        if case .fine = value { return nil }
         let status = response.status
         let received =
             "The server responded with status \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")"
         func error(
             _ kind: NetworkError.Kind, _ detail: String, cause: ServiceError? = nil, isAbsorbed: Bool = false
         ) -> NetworkError {
-            var error = NetworkError(kind, in: .stage(.judging), detail, status: status)
+            var error = NetworkError(kind, in: .judging, detail, status: status)
             error.serviceError = cause
             error.isAbsorbed = isAbsorbed
             if case .overloaded(let wait) = self { error.retryAfter = wait }
             return error
         }
-        return switch self {
+        return switch value {
         case .fine: nil
         case .redirected: error(.refused, "\(received), a redirect that could not be followed.")
         case .tokenRefused: error(.needsAccessToken, "\(received): the access token is missing or was refused.")
@@ -110,7 +134,9 @@ extension Request {
     func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
         let verdict = service.judge(response.head, rawData: rawData)
-        if case .malformed = verdict, response.head.status == .notModified, callerConditions != nil { return .fine }
+        if case .malformed = verdict.value, response.head.status == .notModified, callerConditions != nil {
+            return .fine
+        }
         return verdict
     }
 }
@@ -130,7 +156,7 @@ package struct Judgement: StageDecision, Equatable {
     /// What the service said.
     package var verdict: Verdict
 
-    package static var step: FlightStep { .stage(.judging) }
+    package static var step: FlightStep { .judging }
 
     package var entry: DecisionRecord {
         .init("judged", ["status": status, "verdict": "\(verdict)"], "\(status) is \(verdict)")

@@ -55,7 +55,7 @@ extension HTTPFields {
 extension Response {
     /// The wait that the server, or the service in its envelope, requests; `nil` if neither requests one.
     func retryAfter(now: Date) -> Duration? {
-        if case .overloaded(let wait?) = verdict { return max(.zero, wait) }
+        if let wait = verdict?.retryAfter { return max(.zero, wait) }
         return head.headerFields.retryAfter(now: now)
     }
 }

@@ -10,11 +10,11 @@
         ///   - limits: The limits of what the calls share.
         ///   - diskCache: Stores the responses of endpoints with a disk cache. The default, `nil`, stores none.
         ///   - status: Reports the device's network. The default is the system's status.
-        ///   - tokens: Stores access tokens. The default is the app's memory, which loses them when the app ends.
+        ///   - tokens: Stores access tokens. The default, `nil`, is the app's memory, which loses them when the app ends.
         public convenience init(
             name: String = "default", sinks: [any EventSink] = [], redaction: Redaction = .default,
             limits: LayerLimits = LayerLimits(), diskCache: (any CacheTier)? = nil,
-            status: any NetworkStatusSource = PathNetworkStatus(), tokens: any TokenStore = MemoryTokenStore()
+            status: any NetworkStatusSource = PathNetworkStatus(), tokens: (any TokenStore)? = nil
         ) {
             self.init(
                 name: name, transport: URLSessionTransport(), sinks: sinks, redaction: redaction, limits: limits,

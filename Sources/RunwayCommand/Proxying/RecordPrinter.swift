@@ -71,7 +71,7 @@ struct RecordPrinter: EventSink {
         if !decisions.isEmpty {
             text += "; " + decisions.map { "\($0.step): \($0)" }.joined(separator: "; ")
         }
-        if case .failed(let error) = record.outcome, record.attempts.last?.status == nil { text += "; \(error.detail)" }
+        if let error = record.outcome.error, record.attempts.last?.status == nil { text += "; \(error.detail)" }
         return text.oneLine
     }
 }

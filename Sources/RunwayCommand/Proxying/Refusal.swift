@@ -134,7 +134,7 @@ extension NetworkError {
         case _ where underlying is ForbiddenTarget: "http_request_denied"
         case _ where underlying is LookupFailure: "dns_error"
         case .notCached: "proxy_internal_response"
-        case .timedOut where step == .stage(.admission): "connection_limit_reached"
+        case .timedOut where step == .admission: "connection_limit_reached"
         case .timedOut: sending == .notSent ? "connection_timeout" : "http_response_timeout"
         case .noNetwork: sending == .notSent ? "destination_unavailable" : "connection_terminated"
         case .notTrusted: "tls_certificate_error"

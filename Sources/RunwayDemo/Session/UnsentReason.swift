@@ -53,8 +53,8 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
         case .joined: .joined
         case .ignored: .ignored
         case .vetoed: .vetoed
-        case .failed(let error):
-            switch error.kind {
+        case .failed:
+            switch record.outcome.error?.kind {
             case .invalidParameters, .invalidConfiguration: .badParameters
             case .needsLogin, .needsAccessToken, .loginCancelled: .withoutToken
             default: nil

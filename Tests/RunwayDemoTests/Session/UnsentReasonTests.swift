@@ -26,7 +26,7 @@ struct UnsentReasonTests {
     @Test func everyReasonIsReadFromItsDecision() {
         let first = FlightID(number: 1)
         let open = Admission.refused(.circuitOpen(host: "a", endpoint: "b", for: .seconds(1)))
-        let overloaded = NetworkError(.overloaded, in: .stage(.admission), "")
+        let overloaded = NetworkError(.overloaded, in: .admission, "")
         #expect(UnsentReason(record(.succeeded, source: .cache)) == .fromCache)
         #expect(UnsentReason(record(.succeeded, source: .staleCache)) == .fromCache)
         #expect(
@@ -40,7 +40,7 @@ struct UnsentReasonTests {
                 == .notAdmitted)
         #expect(UnsentReason(record(.failed(NetworkError(.invalidParameters, in: .validating, "")))) == .badParameters)
         #expect(
-            UnsentReason(record(.failed(NetworkError(.needsLogin, in: .stage(.authorizing), "")))) == .withoutToken)
+            UnsentReason(record(.failed(NetworkError(.needsLogin, in: .authorizing, "")))) == .withoutToken)
         #expect(UnsentReason(record(.vetoed)) == .vetoed)
         #expect(UnsentReason(record(.cancelled)) == .ended)
         #expect(UnsentReason(record(.replaced)) == .ended)

@@ -22,7 +22,7 @@ struct FloodGuardTests {
         #expect(await count(Array(repeating: BookSearch(), count: 100), layer) == 0)
         layer.clock.advance(by: .seconds(4))
         let error = try await layer.failure(of: BookSearch())
-        #expect(error.kind == .overloaded && error.step == .stage(.admission) && error.sending == .notSent)
+        #expect(error.kind == .overloaded && error.step == .admission && error.sending == .notSent)
         #expect(
             error.detail
                 == "The same request was made more than 100 times within 10 s, as by a loop that has no end; "

@@ -14,10 +14,10 @@ struct SharedWorkTests {
     func recordOfAReadThatEndsBeforeItBeginsIsNotLost(_ endsInTime: Bool) async throws {
         let layer = StubbedLayer()
         let flight = layer.network.makeFlight(QueryCall.self, .standard)
-        let timedOut = NetworkError(.timedOut, in: .stage(.reading), "The deadline of the call passed.")
+        let timedOut = NetworkError(.timedOut, in: .reading, "The deadline of the call passed.")
         // The work ends before its task starts.
         let table = Mutex<SharedWork<Int, Int>?>(nil)
-        let shared = SharedWork<Int, Int>(in: .stage(.reading), rules) { flight, number in
+        let shared = SharedWork<Int, Int>(in: .reading, rules) { flight, number in
             #expect(table.withLock { $0 }?.end(number, with: .failure(timedOut)) ?? false)
             flight.beginCarrying(number)
         } onEnd: {

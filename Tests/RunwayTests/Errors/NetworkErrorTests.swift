@@ -99,7 +99,7 @@ struct NetworkErrorTests {
     }
 
     @Test func everyStepHasAName() {
-        #expect("\(FlightStep.stage(.offlineQueue))" == "offlineQueue")
+        #expect("\(FlightStep.offlineQueue)" == "offlineQueue")
         #expect("\(FlightStep.customStage("quota"))" == "quota")
         for (step, name) in [
             (FlightStep.preparing, "preparing"), (.validating, "validating"), (.overlapping, "overlapping"),

@@ -13,7 +13,7 @@ extension FlightRecord {
             parameters: ["title": "Momo"],
             decisions: [
                 Decision(
-                    elapsed: .milliseconds(5), step: .stage(.redirecting),
+                    elapsed: .milliseconds(5), step: .redirecting,
                     decision: Redirect.followed(status: 302, hop: 1))
             ],
             attempts: [

@@ -52,10 +52,10 @@ struct TracingSinkTests {
     }
 
     @Test(arguments: [
-        (NetworkError(.refused, in: .stage(.judging), "x", status: .notFound), "404"),
-        (NetworkError(.needsAccessToken, in: .stage(.judging), "x", status: .unauthorized), "401"),
-        (NetworkError(.service, in: .stage(.judging), "x", status: .ok), "service"),
-        (NetworkError(.timedOut, in: .stage(.deadline), "x"), "timedOut"),
+        (NetworkError(.refused, in: .judging, "x", status: .notFound), "404"),
+        (NetworkError(.needsAccessToken, in: .judging, "x", status: .unauthorized), "401"),
+        (NetworkError(.service, in: .judging, "x", status: .ok), "service"),
+        (NetworkError(.timedOut, in: .deadline, "x"), "timedOut"),
     ])
     func typeOfAnErrorIsTheStatusThatSaysItOrTheKind(error: NetworkError, type: String) throws {
         TracingSink(tracer: tracer).receive(.sample(.failed(error)))
@@ -64,7 +64,7 @@ struct TracingSinkTests {
     }
 
     @Test func failureSetsTheErrorStatus() throws {
-        let error = NetworkError(.refused, in: .stage(.judging), "The server responded with status 404 Not Found.")
+        let error = NetworkError(.refused, in: .judging, "The server responded with status 404 Not Found.")
         TracingSink(tracer: tracer).receive(.sample(.failed(error)))
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.status?.code == .error)

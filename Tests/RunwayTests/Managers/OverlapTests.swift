@@ -21,7 +21,7 @@ struct OverlapTests {
 
         #expect(again.allSatisfy { $0 == first })
         let records = try await managers.records.records(count: 5)
-        let ignored = records.filter { if case .ignored(let running) = $0.outcome { running == first } else { false } }
+        let ignored = records.filter { $0.outcome.runningFlight == first }
         #expect(ignored.count == 4)
         #expect(records.map(\.attempts.count).reduce(0, +) == 1)
         #expect(recorder.landings.count == 1)

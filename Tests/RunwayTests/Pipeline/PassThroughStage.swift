@@ -29,7 +29,7 @@ extension RequestPipeline {
 
     static var withPassThroughStages: RequestPipeline {
         var pipeline = RequestPipeline()
-        for place in StagePlace.allCases {
+        for place in RequestPipeline.places {
             pipeline.insert(PassThroughStage(), before: place)
             pipeline.insert(PassThroughStage(), after: place)
         }

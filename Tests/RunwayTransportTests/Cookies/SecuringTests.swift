@@ -32,7 +32,7 @@ struct SecuringTests {
         let (network, _) = layer(url)
         let error = try await network.failure(of: Fetch<GET>("a"))
         #expect(error.kind == .invalidConfiguration && error.sending == .notSent)
-        #expect(error.step == .stage(.securing) && error.attempt == 0)
+        #expect(error.step == .securing && error.attempt == 0)
     }
 
     @Test(arguments: [

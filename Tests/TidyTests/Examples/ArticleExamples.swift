@@ -135,11 +135,11 @@ struct ArticleExampleTests {
 }
 
 func wasRetried(_ record: FlightRecord) -> Bool {
-    record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "retried" }
+    record.decisions.contains { $0.step == .retrying && $0.name == "retried" }
 }
 
 func isRetried(_ record: FlightRecord) -> Bool {
-    let isRetried = record.decisions.contains { $0.step == .stage(.retrying) && $0.name == "retried" }
+    let isRetried = record.decisions.contains { $0.step == .retrying && $0.name == "retried" }
     return isRetried
 }
 

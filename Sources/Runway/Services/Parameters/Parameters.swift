@@ -3,31 +3,51 @@ public import struct Foundation.Decimal
 
 /// The named values of one call, in order.
 ///
-/// A name may occur more than once; encodings preserve that.
-public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+/// A name may occur more than once; encodings preserve that. An endpoint has the parameters of its properties; code that decides on
+/// parameters itself writes them so:
+///
+/// ```swift
+/// var parameters: Parameters = ["city": "上海", "tag": "garden"]
+/// parameters.append("tag", "lift")
+/// parameters["page"] = 2
+/// for (name, value) in parameters { print(name, value) }
+/// ```
+public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence {
     /// One name and its value.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// The name, unescaped.
-        public var name: String
+        package var name: String
         /// The value.
-        public var value: ParameterValue
+        package var value: ParameterValue
 
-        /// Creates an entry.
-        public init(_ name: String, _ value: ParameterValue) {
+        package init(_ name: String, _ value: ParameterValue) {
             self.name = name
             self.value = value
         }
     }
 
     /// Names and values in the order in which they were added.
-    public var entries: [Entry]
+    package var entries: [Entry]
 
-    /// Creates parameters from entries.
-    public init(_ entries: [Entry] = []) { self.entries = entries }
+    /// No parameters.
+    public init() { entries = [] }
+
+    /// Parameters with these names and values, in their order.
+    public init(_ pairs: some Sequence<(String, ParameterValue)>) { entries = pairs.map { Entry($0.0, $0.1) } }
+
+    package init(_ entries: [Entry]) { self.entries = entries }
 
     /// Creates parameters from a literal, in its order.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         entries = elements.map { Entry($0.0, $0.1) }
+    }
+
+    /// Adds a value after all others, whether or not its name occurs already.
+    public mutating func append(_ name: String, _ value: ParameterValue) { entries.append(Entry(name, value)) }
+
+    /// Iterates over the names, unescaped, and their values, in the order in which they were added.
+    public func makeIterator() -> AnyIterator<(name: String, value: ParameterValue)> {
+        AnyIterator(entries.lazy.map { ($0.name, $0.value) }.makeIterator())
     }
 
     /// Whether there are none.
@@ -94,6 +114,6 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
     /// Named values.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
-        self = .object(Parameters(elements.map { Parameters.Entry($0.0, $0.1) }))
+        self = .object(Parameters(elements))
     }
 }

@@ -77,7 +77,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// The cause of a further attempt after a response; `nil` if there is none.
     func cause(of response: Response) -> RetryCause? {
-        switch response.verdict {
+        switch response.verdict?.value {
         case .overloaded: .overloaded
         case .refused, .malformed:
             statuses.contains(response.head.status.code) ? .status(response.head.status.code) : nil

@@ -13,7 +13,7 @@ struct AdmissionStage: RequestStage {
         self.connectivity = connectivity
     }
 
-    var step: FlightStep { .stage(.admission) }
+    var step: FlightStep { .admission }
     /// Its waits end at the deadline and when the task is cancelled.
     var endsInTime: Bool { true }
 
@@ -118,7 +118,7 @@ extension Flight {
 extension Flight {
     fileprivate func outcome(of response: Response, to request: Request) -> Circuits.Outcome {
         if response.isOfOtherOrigin(than: request) { return .success }
-        return switch response.verdict {
+        return switch response.verdict?.value {
         case .overloaded: .refusal(retryAfter: response.retryAfter(now: clock.date))
         case .refused, .malformed:
             response.head.status.code >= 500 ? .refusal(retryAfter: response.retryAfter(now: clock.date)) : .success
@@ -133,7 +133,7 @@ extension Flight {
     ) -> Circuits.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
         // A failure that a sign-out caused is no evidence about the host, though the deadline of the call counts as passed.
-        guard let slotTime, error.step != .stage(.authorizing), !isEndedBySignOut else { return .unknown }
+        guard let slotTime, error.step != .authorizing, !isEndedBySignOut else { return .unknown }
         let now = clock.now
         switch error.kind {
         case .noNetwork where !isReachable(): return .unknown

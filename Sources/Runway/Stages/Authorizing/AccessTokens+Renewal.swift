@@ -42,7 +42,7 @@ extension AccessTokens {
             for flight in flights { flight.note(Authorizing.askedForLogin) }
             owner?.askForLogin(identity, concerned)
         }
-        return NetworkError(.needsLogin, in: .stage(.authorizing), detail, underlying: underlying)
+        return NetworkError(.needsLogin, in: .authorizing, detail, underlying: underlying)
     }
 
     /// Loads the token if it is not in memory, and requests a new one if that is needed.
@@ -52,7 +52,7 @@ extension AccessTokens {
         let limit = min(max(credentials.refreshDeadline, .zero), .seconds(86_400))
         let alarm = timer.schedule(at: flight.clock.now + limit) { [renewals] in
             let late = NetworkError(
-                .timedOut, in: .stage(.authorizing), "The access token was not renewed within \(limit.text).")
+                .timedOut, in: .authorizing, "The access token was not renewed within \(limit.text).")
             renewals.end(number, with: .failure(late))
         }
         defer { timer.remove(alarm) }
@@ -65,13 +65,13 @@ extension AccessTokens {
         }
         if let delay = renewalDelay(of: identity) {
             throw NetworkError(
-                .needsAccessToken, in: .stage(.authorizing),
+                .needsAccessToken, in: .authorizing,
                 "\(flight.service.name) refuses access tokens that it has just issued; the next renewal is possible in \(delay.text)."
             )
         }
         flight.note(Authorizing.beganRenewal)
         do {
-            guard let owner else { throw NetworkError.cancelled(in: .stage(.authorizing)) }
+            guard let owner else { throw NetworkError.cancelled(in: .authorizing) }
             var token = try await RenewalScope.run(for: flight) {
                 try await owner.refresh(credentials, old.token)
             }
@@ -95,7 +95,7 @@ extension AccessTokens {
                 renewing: version)
         else {
             // Somebody signed in or out in the meantime. The waiters were resumed then, and this outcome comes too late.
-            throw NetworkError.cancelled(in: .stage(.authorizing))
+            throw NetworkError.cancelled(in: .authorizing)
         }
         flight.note(Authorizing.renewed)
         guard let write else { return held }
@@ -114,7 +114,7 @@ extension AccessTokens {
             // No waiter cancelled: the renewal cancelled itself.
             if known.kind == .cancelled { known.kind = .needsAccessToken }
             // The error is no evidence about the host that the calls are for, and no reason to retry them.
-            known.step = .stage(.authorizing)
+            known.step = .authorizing
             return known
         }
         let isRefused = credentials.isRefusal(error)

@@ -83,7 +83,7 @@ final class AccessTokens: Sendable {
         self.timer = timer
         storeDeadline = min(max(limits.tokenStoreDeadline, .zero), .seconds(86_400))
         renewals = SharedWork(
-            in: .stage(.authorizing),
+            in: .authorizing,
             SharedWorkRules(
                 maximumListed: .max, maximumMembers: max(1, limits.maximumCallsPerRenewal), crowding: .isRefused,
                 abandonment: .isCompleted))
@@ -187,7 +187,7 @@ extension AccessTokens {
             loaded = try await waiting { [store] in try await store.load(place) }
         } catch {
             throw NetworkError(
-                .storage, in: .stage(.authorizing), "The access token can't be loaded: \(error.redactedDescription)",
+                .storage, in: .authorizing, "The access token can't be loaded: \(error.redactedDescription)",
                 underlying: error)
         }
         let clock = flight.clock

@@ -21,7 +21,7 @@ package enum Authorizing: StageDecision, Equatable {
     /// The app was notified that the user has to log in.
     case askedForLogin
 
-    package static var step: FlightStep { .stage(.authorizing) }
+    package static var step: FlightStep { .authorizing }
 
     package var entry: DecisionRecord {
         switch self {

@@ -18,7 +18,7 @@ struct AuthorizingStage: RequestStage {
         self.admission = admission
     }
 
-    var step: FlightStep { .stage(.authorizing) }
+    var step: FlightStep { .authorizing }
     /// A renewal is left at the deadline of the flight and when it is cancelled.
     var endsInTime: Bool { true }
 

@@ -5,7 +5,7 @@
 /// layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond
 /// ``LayerLimits/tokenStoreDeadline``.
 ///
-/// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms, ``MemoryTokenStore`` for tests.
+/// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms; without a store, tokens are in memory alone.
 public protocol TokenStore: Sendable {
     /// Loads the token of a place; returns `nil` if there is none.
     ///
@@ -47,5 +47,5 @@ public struct TokenPlace: Sendable, Hashable, Codable {
 
 extension NetworkError {
     /// The error of a token store that can't load, save or remove a token.
-    static func tokenStore(_ detail: String) -> NetworkError { NetworkError(.storage, in: .stage(.authorizing), detail) }
+    static func tokenStore(_ detail: String) -> NetworkError { NetworkError(.storage, in: .authorizing, detail) }
 }

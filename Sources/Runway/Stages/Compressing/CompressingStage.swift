@@ -6,7 +6,7 @@ import HTTPTypes
 /// streamed body passes unchanged, unless the policy wants it compressed. Response bodies pass unchanged: transports undo their
 /// codings.
 struct CompressingStage: RequestStage {
-    var step: FlightStep { .stage(.compressing) }
+    var step: FlightStep { .compressing }
     var endsInTime: Bool { true }
 
     func respond(

@@ -23,7 +23,7 @@ package enum CompressionDecision: StageDecision, Equatable {
         case stream
     }
 
-    package static var step: FlightStep { .stage(.compressing) }
+    package static var step: FlightStep { .compressing }
 
     package var entry: DecisionRecord {
         switch self {

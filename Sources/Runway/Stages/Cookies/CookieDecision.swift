@@ -7,7 +7,7 @@ package enum CookieDecision: StageDecision, Equatable {
     /// The number of cookies of the response that were ignored, as RFC 6265bis requires.
     case ignored(Int)
 
-    package static var step: FlightStep { .stage(.cookies) }
+    package static var step: FlightStep { .cookies }
 
     package var entry: DecisionRecord {
         switch self {

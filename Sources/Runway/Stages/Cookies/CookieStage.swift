@@ -13,7 +13,7 @@ struct CookieStage: RequestStage {
 
     init(_ jars: CookieJars) { self.jars = jars }
 
-    var step: FlightStep { .stage(.cookies) }
+    var step: FlightStep { .cookies }
     var endsInTime: Bool { true }
 
     func respond(

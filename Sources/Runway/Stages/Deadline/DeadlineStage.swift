@@ -5,7 +5,7 @@
 /// then cancelled and not waited for, so that no stage and no transport can block a caller longer than it wants to wait. Bodies
 /// pass unchanged.
 struct DeadlineStage: RequestStage {
-    var step: FlightStep { .stage(.deadline) }
+    var step: FlightStep { .deadline }
 
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         .pass

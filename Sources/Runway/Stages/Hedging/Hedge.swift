@@ -29,7 +29,7 @@ package enum Hedge: StageDecision, Equatable {
     /// Neither attempt received a good response.
     case lost
 
-    package static var step: FlightStep { .stage(.hedging) }
+    package static var step: FlightStep { .hedging }
 
     package var entry: DecisionRecord {
         switch self {

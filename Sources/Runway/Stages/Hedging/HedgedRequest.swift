@@ -48,11 +48,11 @@ final class HedgedRequest: Sendable {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { begin($0) }
             } onCancel: {
-                leave(.cancelled(in: .stage(.hedging)))
+                leave(.cancelled(in: .hedging))
             }
         } onDeadline: {
             self.leave(
-                self.flight.timeout("No response arrived before the deadline of the call.", in: .stage(.hedging)))
+                self.flight.timeout("No response arrived before the deadline of the call.", in: .hedging))
         }
         return try outcome.get()
     }
@@ -170,7 +170,7 @@ final class HedgedRequest: Sendable {
         }
         if let timer { stage.deadlines.remove(timer) }
         if isLost { flight.note(Hedge.lost) }
-        caller?.resume(returning: outcome ?? .failure(.cancelled(in: .stage(.hedging))))
+        caller?.resume(returning: outcome ?? .failure(.cancelled(in: .hedging)))
     }
 
     /// Ends the caller's wait.
@@ -192,6 +192,6 @@ final class HedgedRequest: Sendable {
 extension Response {
     /// Whether a second attempt may get a better response.
     fileprivate var isWorthAnotherAttempt: Bool {
-        if case .overloaded = verdict { true } else { head.status.isTransient }
+        verdict?.isOverloaded == true || head.status.isTransient
     }
 }

@@ -23,7 +23,7 @@ struct HedgingStage: RequestStage {
         self.connectivity = connectivity
     }
 
-    var step: FlightStep { .stage(.hedging) }
+    var step: FlightStep { .hedging }
     /// A request that is not hedged waits for `next` alone; one that may be hedged is left in time whatever is below.
     var endsInTime: Bool { true }
 

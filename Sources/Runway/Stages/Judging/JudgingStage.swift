@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// The service sees a whole body together with the head. A streamed body passes unread: the service judges by the head.
 struct JudgingStage: RequestStage {
-    var step: FlightStep { .stage(.judging) }
+    var step: FlightStep { .judging }
     var endsInTime: Bool { true }
 
     func respond(

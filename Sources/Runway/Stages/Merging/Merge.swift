@@ -35,7 +35,7 @@ package enum Merge: StageDecision, Equatable {
         case noRoute
     }
 
-    package static var step: FlightStep { .stage(.merging) }
+    package static var step: FlightStep { .merging }
 
     package var entry: DecisionRecord {
         switch self {

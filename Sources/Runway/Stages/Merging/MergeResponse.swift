@@ -63,7 +63,7 @@ struct MergeResponse {
     fileprivate static func invalid(
         _ detail: String, _ head: HTTPResponse, underlying: (any Error)? = nil
     ) -> NetworkError {
-        NetworkError(.invalidResponse, in: .stage(.merging), detail, status: head.status, underlying: underlying)
+        NetworkError(.invalidResponse, in: .merging, detail, status: head.status, underlying: underlying)
     }
 }
 

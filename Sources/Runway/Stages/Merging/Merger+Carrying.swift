@@ -39,7 +39,7 @@ private struct EnvelopeResult {
                 routeIsMissing = isMissing
                 outcomes = items.map { _ in .alone(nil, .notAccepted(status: status.code)) }
                 let refusal = NetworkError(
-                    .refused, in: .stage(.merging),
+                    .refused, in: .merging,
                     "The server did not accept the merged requests; they are sent one by one.",
                     status: status)
                 _ = carrier.finish(failing: refusal)
@@ -62,7 +62,7 @@ private struct EnvelopeResult {
         }
         guard case .whole(let rawData) = response.body else {
             throw NetworkError(
-                .invalidResponse, in: .stage(.merging),
+                .invalidResponse, in: .merging,
                 "The call expects a whole response, but the transport returned a stream.")
         }
         let merged: MergeResponse

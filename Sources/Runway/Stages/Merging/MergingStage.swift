@@ -11,7 +11,7 @@ struct MergingStage: RequestStage {
 
     init(_ merger: Merger) { self.merger = merger }
 
-    var step: FlightStep { .stage(.merging) }
+    var step: FlightStep { .merging }
     /// A waiting request is removed at its deadline and when its task is cancelled.
     var endsInTime: Bool { true }
 
@@ -48,13 +48,13 @@ struct MergingStage: RequestStage {
             await withTaskCancellationHandler {
                 await item.outcome()
             } onCancel: {
-                merger.leave(item, failing: .cancelled(in: .stage(.merging)))
+                merger.leave(item, failing: .cancelled(in: .merging))
             }
         } onDeadline: {
             merger.leave(
                 item,
                 failing: item.flight.timeout(
-                    "The deadline passed before the response to the merged requests arrived.", in: .stage(.merging)))
+                    "The deadline passed before the response to the merged requests arrived.", in: .merging))
         }
     }
 

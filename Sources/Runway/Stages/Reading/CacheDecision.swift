@@ -43,7 +43,7 @@ package enum CacheDecision: StageDecision, Equatable {
     /// No revalidation was started: one is in flight already, or too many are.
     case revalidationSkipped
 
-    package static var step: FlightStep { .stage(.reading) }
+    package static var step: FlightStep { .reading }
 
     package var entry: DecisionRecord {
         switch self {

@@ -14,7 +14,7 @@ struct ReadingStage: RequestStage {
         self.admission = admission
     }
 
-    var step: FlightStep { .stage(.reading) }
+    var step: FlightStep { .reading }
     /// The stage's own waits end at the deadline and at cancellation.
     var endsInTime: Bool { true }
 
@@ -65,7 +65,7 @@ extension Request {
         guard response.head.status == .notModified, !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince)
         else { return response }
         throw NetworkError(
-            .invalidResponse, in: .stage(.reading),
+            .invalidResponse, in: .reading,
             "The server responded 304 Not Modified to a request without preconditions.", status: .notModified)
     }
 }
@@ -74,7 +74,7 @@ extension NetworkError {
     /// The error of a call that allows only a stored response.
     static var notCached: NetworkError {
         NetworkError(
-            .notCached, in: .stage(.reading), "No stored response can be used, and the call allows nothing to be sent.",
+            .notCached, in: .reading, "No stored response can be used, and the call allows nothing to be sent.",
             sending: .notSent)
     }
 

@@ -56,7 +56,7 @@ public final class ResponseCache: Sendable {
         self.clock = clock
         self.timer = timer
         reads = SharedWork(
-            in: .stage(.reading), limits.sharing, onStart: { $0.beginCarrying($1) }, onEnd: { $0.endCarrying() })
+            in: .reading, limits.sharing, onStart: { $0.beginCarrying($1) }, onEnd: { $0.endCarrying() })
         state = Mutex(
             State(
                 entries: LeastRecentlyUsed(

@@ -7,7 +7,7 @@ package enum SharingDecision: StageDecision, Equatable {
     /// The call has ended, and its request continues for so many others.
     case left(others: Int)
 
-    package static var step: FlightStep { .stage(.reading) }
+    package static var step: FlightStep { .reading }
 
     package var entry: DecisionRecord {
         switch self {

@@ -8,7 +8,7 @@ import HTTPTypes
 /// plain HTTP, and only `http` and `https` are followed. A redirect that can't be followed is returned unchanged. Bodies pass
 /// unchanged; a body that can't be sent twice ends the chain at a redirect that keeps the method.
 struct RedirectingStage: RequestStage {
-    var step: FlightStep { .stage(.redirecting) }
+    var step: FlightStep { .redirecting }
     var endsInTime: Bool { true }
 
     func respond(

@@ -27,7 +27,7 @@ package enum Retry: StageDecision, Equatable {
         case deadline(wait: Duration)
     }
 
-    package static var step: FlightStep { .stage(.retrying) }
+    package static var step: FlightStep { .retrying }
 
     package var entry: DecisionRecord {
         switch self {

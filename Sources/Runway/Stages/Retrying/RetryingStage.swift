@@ -15,7 +15,7 @@ struct RetryingStage: RequestStage {
         self.admission = admission
     }
 
-    var step: FlightStep { .stage(.retrying) }
+    var step: FlightStep { .retrying }
     /// It waits for the rest of the pipeline, and for backoffs before the deadline that end with the task.
     var endsInTime: Bool { true }
 
@@ -53,7 +53,7 @@ struct RetryingStage: RequestStage {
                 error.sending = sending.and(error.sending)
                 sending = error.sending
                 // The renewal of a token has retry rules of its own, once for all calls that need it.
-                guard error.step != .stage(.authorizing), let cause = flight.retryPolicy.cause(of: error),
+                guard error.step != .authorizing, let cause = flight.retryPolicy.cause(of: error),
                     let found = decide(request, attempt, cause, nil, of: origin, in: flight)
                 else { throw error }
                 wait = found

@@ -5,7 +5,7 @@ package enum SecuringDecision: StageDecision, Equatable {
     /// It is sent without TLS, as the service allows.
     case plain
 
-    package static var step: FlightStep { .stage(.securing) }
+    package static var step: FlightStep { .securing }
 
     package var entry: DecisionRecord {
         switch self {

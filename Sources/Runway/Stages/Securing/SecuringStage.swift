@@ -9,7 +9,7 @@ struct SecuringStage: RequestStage {
 
     init(_ hosts: StrictTransport) { self.hosts = hosts }
 
-    var step: FlightStep { .stage(.securing) }
+    var step: FlightStep { .securing }
     var endsInTime: Bool { true }
 
     func respond(

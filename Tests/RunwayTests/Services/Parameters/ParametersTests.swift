@@ -4,10 +4,17 @@ import Testing
 struct ParametersTests {
     @Test func literalPreservesOrderAndRepeatedNames() {
         let parameters: Parameters = ["b": 1, "a": "x", "b": [true, nil, 2.5, ["c": -1]]]
-        #expect(parameters.entries.map(\.name) == ["b", "a", "b"])
+        #expect(parameters.map(\.name) == ["b", "a", "b"])
         #expect(parameters["b"] == 1)
         #expect(
-            parameters.entries[2].value == .array([.bool(true), .null, .double(2.5), .object(["c": .integer(-1)])]))
+            Array(parameters)[2].value == .array([.bool(true), .null, .double(2.5), .object(["c": .integer(-1)])]))
+    }
+
+    @Test func appendingPreservesEarlierValuesOfTheName() {
+        var parameters = Parameters([("a", 1)])
+        parameters.append("b", 2)
+        parameters.append("a", 3)
+        #expect(parameters == ["a": 1, "b": 2, "a": 3])
     }
 
     @Test func settingANameReplacesAllItsEntriesInPlace() {

@@ -25,10 +25,10 @@ struct CircuitTests {
         let flaky = flaky([failure])
         await fail(flaky, times: 5)
         let error = await flaky.call(QueryCall(), options: once).failure
-        #expect(error?.kind == .noNetwork && error?.step == .stage(.admission) && error?.sending == .notSent)
+        #expect(error?.kind == .noNetwork && error?.step == .admission && error?.sending == .notSent)
         #expect(error?.detail == "library.test can't be reached; the next call can be sent in 1 s.")
         #expect(error?.host == "library.test" && error?.retryAfter == .seconds(1))
-        #expect(await flaky.call(BookSearch(), options: once).failure?.step == .stage(.admission))
+        #expect(await flaky.call(BookSearch(), options: once).failure?.step == .admission)
         #expect(flaky.attemptCount == 5)
         await flaky.layer.network.flushRecords()
         let decisions = flaky.layer.records.records.map { $0.decisions(of: Admission.self) }
@@ -44,7 +44,7 @@ struct CircuitTests {
         let flaky = flaky([failure])
         await fail(flaky, times: 5)
         let error = await flaky.call(QueryCall(), options: once).failure
-        #expect(error?.kind == .unavailable && error?.step == .stage(.admission) && error?.sending == .notSent)
+        #expect(error?.kind == .unavailable && error?.step == .admission && error?.sending == .notSent)
         #expect(error?.detail == "QueryCall keeps failing at library.test; the next call can be sent in 1 s.")
         #expect(error?.host == "library.test" && error?.retryAfter == .seconds(1))
         #expect(flaky.attemptCount == 5)
@@ -223,7 +223,7 @@ struct CircuitTests {
         gate.open()
         for call in calls {
             let error = try await call.failure()
-            #expect(error.kind == .noNetwork && error.step == .stage(.authorizing))
+            #expect(error.kind == .noNetwork && error.step == .authorizing)
         }
         #expect(origin.refreshCount == 1)
         let head = try #require(origin.requests.first).head

@@ -17,7 +17,7 @@ struct NetworkAdmissionTests {
     @Test func callWithoutANetworkFailsAtOnce() async throws {
         let layer = StubbedLayer(status: status, retrying: .retrying)
         let error = try await layer.failure(of: QueryCall())
-        #expect(error.kind == .noNetwork && error.step == .stage(.admission) && error.sending == .notSent)
+        #expect(error.kind == .noNetwork && error.step == .admission && error.sending == .notSent)
         #expect(error.detail == "The device has no network.")
         #expect(layer.transport.requests.isEmpty)
         #expect(try await layer.record().decisions(of: Admission.self) == [.refused(.noNetwork)])

@@ -22,7 +22,7 @@ struct ClubCredentials: Credentials {
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
         let response = try await network.call(TokenRefresh(refreshToken: token.refreshToken ?? ""))
         if response["declined"].bool == true {
-            throw NetworkError(.loginCancelled, in: .stage(.authorizing), "The user declined.")
+            throw NetworkError(.loginCancelled, in: .authorizing, "The user declined.")
         }
         let lifetime = response["expires_in"].double
         return AccessToken(

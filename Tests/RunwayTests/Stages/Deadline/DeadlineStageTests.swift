@@ -36,7 +36,7 @@ struct DeadlineStageTests {
 
         let error = await #expect(throws: NetworkError.self) { try await call.value }
         #expect(error?.kind == .timedOut)
-        #expect(error?.step == .stage(.deadline))
+        #expect(error?.step == .deadline)
         #expect(error?.detail == "There was no response within 3 s.")
         #expect(error?.request == "GET https://library.test/v1/slow")
         #expect(!transport.gate.isOpen)

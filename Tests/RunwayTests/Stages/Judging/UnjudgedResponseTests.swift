@@ -22,7 +22,7 @@ struct UnjudgedResponseTests {
 
     private func isRefused(_ error: (any Error)?) -> Bool {
         guard let error = error as? NetworkError else { return false }
-        return error.kind == .invalidConfiguration && error.step == .stage(.judging)
+        return error.kind == .invalidConfiguration && error.step == .judging
     }
 
     @Test(arguments: [CachePolicy.off, .timeToLive(), .http()])

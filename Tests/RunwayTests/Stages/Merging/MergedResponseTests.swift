@@ -49,7 +49,7 @@ struct MergedResponseTests {
         #expect(try outcomes[0].get().bytes == Array("{}".utf8))
         let error = try #require(outcomes[1].error)
         #expect(error.kind == .invalidResponse)
-        #expect(error.step == .stage(.merging))
+        #expect(error.step == .merging)
         #expect(error.status == .ok)
         #expect(layer.server.requests.count == 2)
         #expect(layer.network.merger.laneCount == 0)

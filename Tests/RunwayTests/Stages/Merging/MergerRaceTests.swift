@@ -14,7 +14,7 @@ struct MergerRaceTests {
         let flight = layer.network.makeFlight(Read.self, .standard)
         let request = try layer.network.assemble(Read(path), delivery: .whole(maximumByteCount: 100), in: flight)
         let policy = try #require(flight.mergePolicy)
-        let rest = RequestPipeline.Rest(links: [], transport: layer.server)
+        let rest = RequestPipeline.Rest(stages: [], transport: layer.server)
         return try #require(MergeItem(request, merger.makeID(), in: flight, under: policy, next: rest))
     }
 
@@ -30,7 +30,7 @@ struct MergerRaceTests {
         merger.arrive(second)
         #expect(merger.waitingCount == 1)
         // When one thread has decided to send it alone, the other does not find it in the queue, and reports its failure.
-        second.settle(.failed(.cancelled(in: .stage(.merging))))
+        second.settle(.failed(.cancelled(in: .merging)))
         let result = try #require(dispatch(of: first))
         merger.complete(result, of: first.lane, over: nil)
         #expect(merger.laneCount == 0)
@@ -46,7 +46,7 @@ struct MergerRaceTests {
             let result = try #require(dispatch(of: items[0]))
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { merger.complete(result, of: items[0].lane, over: nil) }
-                group.addTask { merger.leave(items[1], failing: .cancelled(in: .stage(.merging))) }
+                group.addTask { merger.leave(items[1], failing: .cancelled(in: .merging)) }
             }
             if let dispatch = dispatch(of: items[1]) { merger.complete(dispatch, of: items[1].lane, over: nil) }
             try #require(merger.laneCount == 0, "round \(round)")

@@ -185,7 +185,7 @@ final class VetoingInterceptor: Interceptor {
     func beforeLanding(
         _ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging
     ) {
-        entries.append("received \((try? result.get())?.source.rawValue ?? "failure")")
+        entries.append("received \((try? result.get())?.source.name ?? "failure")")
     }
     func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
         entries.append("should \(rawData.source)")

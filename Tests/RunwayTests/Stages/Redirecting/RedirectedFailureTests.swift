@@ -91,7 +91,7 @@ struct RedirectedFailureTests {
     @Test func circuitOfAHostThatRedirectsToItselfIsOpenedByItsFailures() async throws {
         let layer = layer(to: "/there", admission: AdmissionLimits(maximumIdenticalRequests: nil))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer, options: CallOptions(retry: .off)) }
-        #expect(try await fail(QueryCall(), on: layer).step == .stage(.admission))
+        #expect(try await fail(QueryCall(), on: layer).step == .admission)
         #expect(layer.transport.requests.count == 10)
     }
 
@@ -119,7 +119,7 @@ struct RedirectedFailureTests {
         let club = RedirectingClub { _ in .json("{}", status: .unauthorized) }
         let network = try await club.network()
         let error = try await #require(throws: NetworkError.self) { try await network.call(Join()) }
-        #expect(error.kind == .needsAccessToken && error.step == .stage(.authorizing))
+        #expect(error.kind == .needsAccessToken && error.step == .authorizing)
         #expect(club.paths == ["/join", "/welcome"])
         // A call that may be repeated is replayed.
         let again = RedirectingClub { _ in .json("{}", status: .unauthorized) }

@@ -39,7 +39,7 @@ struct RedirectingStageTests {
         let eleven = layer(chain(11))
         let error = try await eleven.failure(of: QueryCall())
         #expect(error.kind == .invalidResponse)
-        #expect(error.step == .stage(.redirecting))
+        #expect(error.step == .redirecting)
         #expect(error.detail == "The server redirected more than 10 times.")
         #expect(error.status == .found)
         #expect(error.attempt == 11)

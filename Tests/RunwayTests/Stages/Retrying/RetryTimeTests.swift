@@ -59,7 +59,7 @@ struct RetryTimeTests {
         #expect(wait >= .seconds(60))
         #expect(flaky.layer.clock.now.offset == .zero)
         #expect(flaky.attemptCount == 1)
-        guard case .failed(let error) = try await flaky.layer.record().outcome else {
+        guard let error = try await flaky.layer.record().outcome.error else {
             Issue.record("no failure")
             return
         }

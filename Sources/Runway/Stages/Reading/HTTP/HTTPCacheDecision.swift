@@ -29,7 +29,7 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
     /// This number of responses of the target, and of targets that the response refers to, were removed.
     case invalidated(Int)
 
-    package static var step: FlightStep { .stage(.reading) }
+    package static var step: FlightStep { .reading }
 
     package var entry: DecisionRecord {
         switch self {

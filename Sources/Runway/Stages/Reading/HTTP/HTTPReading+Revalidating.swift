@@ -16,9 +16,8 @@ extension HTTPReading {
         let own = flight.makeSibling(flight.endpoint)
         // The stale response belongs to another account if somebody signed in or out since then.
         guard own.session == flight.session, own.environment == flight.environment else { return }
-        let stage = StageChain.Link(
-            place: .reading, stage: Revalidation(cache: cache, admission: admission, candidates: fetch.candidates))
-        let rest = RequestPipeline.Rest(links: ([stage] + next.links)[...], transport: next.transport)
+        let stage = Revalidation(cache: cache, admission: admission, candidates: fetch.candidates)
+        let rest = RequestPipeline.Rest(stages: ([stage] + next.stages)[...], transport: next.transport)
         let start = cache.background.start(key, flight: own.id) { [whole] in
             do throws(NetworkError) {
                 let response = try await DeadlineStage().respond(to: whole, in: own, next: rest)
@@ -40,7 +39,7 @@ private struct Revalidation: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
     let candidates: [StoredResponse]
-    var step: FlightStep { .stage(.reading) }
+    var step: FlightStep { .reading }
     var endsInTime: Bool { true }
 
     func respond(

@@ -19,7 +19,7 @@ extension HTTPReading {
                 supersede(hop.response.head.status, request, partition, ordered, in: flight)
             }
             // The chain as this stage sees it: fields that stages below add to the requests are not part of lookups.
-            guard let location = try? hop.response.head.location(in: .stage(.reading)),
+            guard let location = try? hop.response.head.location(in: .reading),
                 let following = request.redirected(
                     by: hop.response.head.status, to: location, authentication: flight.recorder.authentication)
             else { return response }

@@ -97,7 +97,7 @@ struct HTTPReading {
             var lookup = try lookUpOnce(request, in: flight)
             lookup.decisions = decisions + lookup.decisions
             guard case .fresh(let response) = lookup.found, response.verdict == .redirected,
-                let location = try? response.head.location(in: .stage(.reading)),
+                let location = try? response.head.location(in: .reading),
                 let following = request.redirected(
                     by: response.head.status, to: location, authentication: flight.recorder.authentication)
             else {

@@ -22,7 +22,7 @@ struct CoalescingDeadlineTests {
         for (index, instant) in [(2, 1), (0, 2)] {
             room.clock.advance(to: ManualClock.Instant(offset: .seconds(instant)))
             let error = try await calls[index].failure()
-            #expect(error.kind == .timedOut && error.step == .stage(.deadline))
+            #expect(error.kind == .timedOut && error.step == .deadline)
             #expect(error.detail == "There was no response within \(instant) s.")
             #expect(room.transport.cancelled.isEmpty)
         }
@@ -76,7 +76,7 @@ struct CoalescingDeadlineTests {
         let room = ReadingRoom(listens: false)
         let network = room.network
         let rest = RequestPipeline.Rest(
-            links: network.chain.links.drop { $0.place <= .deadline }, transport: room.transport)
+            stages: network.chain.stages.drop { $0.step != .deadline }.dropFirst(), transport: room.transport)
         let flight = network.makeFlight(Shelf.self, .standard)
         var request = Request(head: .init(method: .get, url: "https://library.test/v1/shelf/1"))
         #expect(rest.endsInTime(request, in: flight))
@@ -85,7 +85,7 @@ struct CoalescingDeadlineTests {
         request.delivery = .whole(maximumByteCount: 1)
         request.head.method = .post
         #expect(!rest.endsInTime(request, in: flight), "a transport that does not listen needs to be left behind")
-        let listening = RequestPipeline.Rest(links: rest.links, transport: CarryingTransport(listens: true))
+        let listening = RequestPipeline.Rest(stages: rest.stages, transport: CarryingTransport(listens: true))
         #expect(listening.endsInTime(request, in: flight))
     }
 
@@ -100,7 +100,7 @@ struct CoalescingDeadlineTests {
                 return try await next.send(request, in: flight)
             }
         }
-        for place in [StagePlace.reading, .admission] {
+        for place in [FlightStep.reading, .admission] {
             let stage = Waiting()
             var pipeline = RequestPipeline.tested
             pipeline.insert(stage, before: place)
