@@ -40,7 +40,7 @@ extension FlightRecord: Encodable {
             outcome = record.outcome.name
             running = record.outcome.runningFlight?.number
             error = record.outcome.error
-            source = record.source?.rawValue
+            source = record.source?.name
             decisions = record.decisions.map(DecisionForm.init)
             attempts = record.attempts.map(AttemptForm.init)
         }

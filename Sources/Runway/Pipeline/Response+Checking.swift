@@ -31,7 +31,7 @@ extension Response {
     /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
     func checkCoding<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) {
         guard let coding = remainingCoding, E.method != .head else { return }
-        switch verdict {
+        switch verdict?.value {
         case .fine, .malformed: break
         default: return
         }

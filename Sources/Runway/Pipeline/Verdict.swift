@@ -95,7 +95,7 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
             var error = NetworkError(kind, in: .judging, detail, status: status)
             error.serviceError = cause
             error.isAbsorbed = isAbsorbed
-            if case .overloaded(let wait) = self { error.retryAfter = wait }
+            if case .overloaded(let wait) = value { error.retryAfter = wait }
             return error
         }
         return switch value {

@@ -59,7 +59,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         set {
             let index = entries.firstIndex { $0.name == name } ?? entries.endIndex
             entries.removeAll { $0.name == name }
-            if let newValue { entries.insert(Entry(name, newValue), at: min(index, entries.endIndex)) }
+            if let newValue { entries.insert(Entry(name, newValue), at: Swift.min(index, entries.endIndex)) }
         }
     }
 
