@@ -1,4 +1,4 @@
-/// An algorithm of the registry of RFC 9421 §6.2.2.
+/// How a signature is made: an algorithm of the registry of RFC 9421 §6.2.2, or that of a salted digest.
 public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
     /// The registered name.
     public let name: String
@@ -16,16 +16,26 @@ public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
     /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 9421 §3.3.2). For peers that have no other.
     public static let rsaPKCS1SHA256 = SignatureAlgorithm(known: "rsa-v1_5-sha256")
 
-    /// All algorithms that can be used.
+    /// The algorithms of HTTP Message Signatures.
     public static let all: [SignatureAlgorithm] = [
         .hmacSHA256, .ed25519, .ecdsaP256SHA256, .ecdsaP384SHA384, .rsaPSSSHA512, .rsaPKCS1SHA256,
     ]
 
-    /// The algorithm with a registered name. Returns `nil` if the name is not one of ``all``.
+    /// The salted digest of ``SaltedDigest`` by SHA-256. Not an algorithm of HTTP Message Signatures.
+    public static let saltedSHA256 = SignatureAlgorithm(known: "runway-digest-sha-256")
+    /// The salted digest of ``SaltedDigest`` by MD5, for backends that know no other. MD5 is broken for collisions: prefer
+    /// ``saltedSHA256``.
+    public static let saltedMD5 = SignatureAlgorithm(known: "runway-digest-md5")
+
+    /// The algorithm with a name. Returns `nil` if the name is neither one of ``all`` nor one of a salted digest.
     public init?(name: String) {
-        guard let algorithm = Self.all.first(where: { $0.name == name }) else { return nil }
+        let known = Self.all + [.saltedSHA256, .saltedMD5]
+        guard let algorithm = known.first(where: { $0.name == name }) else { return nil }
         self = algorithm
     }
+
+    /// Whether signer and verifier have the same secret.
+    var isSymmetric: Bool { self == .hmacSHA256 || self == .saltedSHA256 || self == .saltedMD5 }
 
     private init(known name: String) { self.name = name }
 

@@ -9,6 +9,7 @@ public struct SigningKey: Sendable {
 
     private enum Storage: Sendable {
         case hmac(SymmetricKey)
+        case salted(SymmetricKey)
         case ed25519(Curve25519.Signing.PrivateKey)
         case p256(P256.Signing.PrivateKey)
         case p384(P384.Signing.PrivateKey)
@@ -23,6 +24,17 @@ public struct SigningKey: Sendable {
     public static func hmac(_ secret: SymmetricKey) throws(SignatureError) -> SigningKey {
         try secret.checkLength()
         return SigningKey(.hmacSHA256, .hmac(secret))
+    }
+
+    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    ///
+    /// - Parameter algorithm: ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``.
+    public static func salted(
+        _ secret: SymmetricKey, by algorithm: SignatureAlgorithm = .saltedSHA256
+    ) throws(SignatureError) -> SigningKey {
+        try secret.checkLength()
+        guard [.saltedSHA256, .saltedMD5].contains(algorithm) else { throw SignatureError(.invalidKey, "the secret") }
+        return SigningKey(algorithm, .salted(secret))
     }
 
     /// A key for `ed25519`.
@@ -42,10 +54,11 @@ public struct SigningKey: Sendable {
     /// A key for `rsa-v1_5-sha256`.
     public static func rsaPKCS1(_ key: _RSA.Signing.PrivateKey) -> SigningKey { SigningKey(.rsaPKCS1SHA256, .rsa(key)) }
 
-    /// The key that verifies signatures of this one. For `hmac-sha256` it is the same secret.
+    /// The key that verifies signatures of this one. For `hmac-sha256` and a salted digest it is the same secret.
     public var verificationKey: VerificationKey {
         switch storage {
         case .hmac(let secret): VerificationKey(.hmacSHA256, .hmac(secret))
+        case .salted(let secret): VerificationKey(algorithm, .salted(secret))
         case .ed25519(let key): .ed25519(key.publicKey)
         case .p256(let key): .p256(key.publicKey)
         case .p384(let key): .p384(key.publicKey)
@@ -59,6 +72,7 @@ extension SigningKey: MessageSigner {
     public func signature(of base: [UInt8]) throws -> [UInt8] {
         switch storage {
         case .hmac(let secret): Array(HMAC<SHA256>.authenticationCode(for: base, using: secret))
+        case .salted(let secret): SaltedHash.value(of: base, secret: secret, by: algorithm)
         case .ed25519(let key): Array(try key.signature(for: base))
         case .p256(let key): Array(try key.signature(for: base).rawRepresentation)
         case .p384(let key): Array(try key.signature(for: base).rawRepresentation)

@@ -9,6 +9,7 @@ public struct VerificationKey: Sendable {
 
     enum Storage: Sendable {
         case hmac(SymmetricKey)
+        case salted(SymmetricKey)
         case ed25519(Curve25519.Signing.PublicKey)
         case p256(P256.Signing.PublicKey)
         case p384(P384.Signing.PublicKey)
@@ -21,6 +22,15 @@ public struct VerificationKey: Sendable {
     public static func hmac(_ secret: SymmetricKey) throws(SignatureError) -> VerificationKey {
         try secret.checkLength()
         return VerificationKey(.hmacSHA256, .hmac(secret))
+    }
+
+    /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16 bytes.
+    ///
+    /// - Parameter algorithm: ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``.
+    public static func salted(
+        _ secret: SymmetricKey, by algorithm: SignatureAlgorithm = .saltedSHA256
+    ) throws(SignatureError) -> VerificationKey {
+        try SigningKey.salted(secret, by: algorithm).verificationKey
     }
 
     /// A key for `ed25519`.
@@ -53,6 +63,7 @@ public struct VerificationKey: Sendable {
     public func isValid(_ signature: [UInt8], of base: [UInt8]) -> Bool {
         switch storage {
         case .hmac(let secret): HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: base, using: secret)
+        case .salted(let secret): SaltedHash.isValid(signature, of: base, secret: secret, by: algorithm)
         case .ed25519(let key): key.isValidSignature(signature, for: base)
         case .p256(let key):
             (try? P256.Signing.ECDSASignature(rawRepresentation: signature)).map { key.isValidSignature($0, for: base) }

@@ -18,17 +18,21 @@ enum FormEncoding {
         for byte in String(decoding: bytes, as: UTF8.self).utf8 {
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: result.append(byte)
-            default: result += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+            default: result += percentEncoded(byte)
             }
         }
         return String(decoding: result, as: UTF8.self)
     }
 
+    static func percentEncoded(_ byte: UInt8) -> [UInt8] {
+        [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+    }
+
     /// A percent sign that no two hexadecimal digits follow stays.
-    private static func decoded(_ text: Substring.UTF8View) -> [UInt8] {
+    static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
-        var rest = text[...]
+        var rest = Array(text)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "+") {
                 result.append(UInt8(ascii: " "))
@@ -42,7 +46,7 @@ enum FormEncoding {
         return result
     }
 
-    private static func hexByte(_ digits: Substring.UTF8View) -> UInt8? {
+    private static func hexByte(_ digits: ArraySlice<UInt8>) -> UInt8? {
         guard digits.count == 2 else { return nil }
         var value: UInt8 = 0
         for digit in digits {

@@ -11,7 +11,7 @@ public import Foundation
 /// ]}
 /// ```
 ///
-/// `key` is PEM for ECDSA and RSA, and Base64 of the raw bytes for `ed25519` and `hmac-sha256`. `notBefore` and `notAfter` are
+/// `key` is PEM for ECDSA and RSA, and Base64 of the raw bytes for the others. `notBefore` and `notAfter` are
 /// seconds since 1970; `revoked` is `true` for a key that is refused. A file with a secret must be readable by its user alone.
 public final class FileKeyDirectory: KeyDirectory {
     /// The file.
@@ -56,7 +56,7 @@ public final class FileKeyDirectory: KeyDirectory {
         for entry in contents.keys {
             guard identifiers.insert(entry.id).inserted else { throw KeyFileError(reason: "\(entry.id) occurs twice") }
             let record = try entry.record()
-            guard isPrivate || record.key.algorithm != .hmacSHA256 else {
+            guard isPrivate || !record.key.algorithm.isSymmetric else {
                 throw KeyFileError(reason: "others than its user can read the file, and \(entry.id) is a secret")
             }
             records.append(record)
@@ -106,7 +106,7 @@ public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension VerificationKey {
-    /// Reads a key: PEM for ECDSA and RSA, Base64 of the raw bytes for `ed25519` and `hmac-sha256`.
+    /// Reads a key: PEM for ECDSA and RSA, Base64 of the raw bytes for the others.
     ///
     /// Throws a ``SignatureError`` or what swift-crypto throws if the text is not a key of the algorithm.
     public init(_ algorithm: SignatureAlgorithm, text: String) throws {
@@ -118,9 +118,11 @@ extension VerificationKey {
         default:
             guard let bytes = Base64.decoded(text) else { throw SignatureError(.invalidKey, "the text") }
             self =
-                algorithm == .ed25519
-                ? .ed25519(try Curve25519.Signing.PublicKey(rawRepresentation: bytes))
-                : try .hmac(SymmetricKey(data: bytes))
+                switch algorithm {
+                case .ed25519: .ed25519(try Curve25519.Signing.PublicKey(rawRepresentation: bytes))
+                case .hmacSHA256: try .hmac(SymmetricKey(data: bytes))
+                default: try .salted(SymmetricKey(data: bytes), by: algorithm)
+                }
         }
     }
 }

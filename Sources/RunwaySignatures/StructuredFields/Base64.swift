@@ -13,4 +13,15 @@ enum Base64 {
         return Data(base64Encoded: text.utf8.count == digits ? text + String(repeating: "=", count: padding) : text)
             .map(Array.init)
     }
+
+    /// Base64 for URLs without padding (RFC 4648 §5).
+    static func encodedForURL(_ bytes: some Sequence<UInt8>) -> String {
+        encoded(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// Returns `nil` if the text is no Base64 for URLs, or has padding.
+    static func decodedForURL(_ text: some StringProtocol) -> [UInt8]? {
+        guard !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
+        return decoded(String(text).replacing("-", with: "+").replacing("_", with: "/"))
+    }
 }

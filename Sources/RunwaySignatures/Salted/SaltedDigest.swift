@@ -1,0 +1,84 @@
+public import HTTPTypes
+
+/// The digest of a request with a secret, for backends that cannot verify HTTP Message Signatures.
+///
+/// It covers the method, the path, the parameters of the query and of a form, the body, a time and a nonce; not the host and no
+/// header field. Prefer a signature wherever the backend can verify one. With MD5 it is as weak as MD5: use that only for a backend
+/// that has nothing else.
+///
+/// ```swift
+/// let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)
+/// request.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: "partner-3", by: key).fieldValue
+/// ```
+public struct SaltedDigest: Sendable, Hashable {
+    /// The identifier of the secret.
+    public let keyID: String
+    /// ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``, as the sender claims.
+    public let algorithm: SignatureAlgorithm
+    /// When the digest was made.
+    public let time: UnixTime
+    /// The 16 bytes that the sender uses once, as Base64 for URLs.
+    public let nonce: String
+    /// The digest.
+    public let signature: [UInt8]
+
+    private static let names: [String: SignatureAlgorithm] = ["sha-256": .saltedSHA256, "md5": .saltedMD5]
+
+    /// Makes the digest. Throws a ``SignatureError`` if the key is not one for a salted digest, or its identifier has other
+    /// characters than letters, digits and `-._~:@/+`, and what the signer throws.
+    public init(_ request: CanonicalRequest, keyID: String, by signer: some MessageSigner) async throws {
+        guard Self.names.values.contains(signer.algorithm) else { throw SignatureError(.invalidKey, "the secret") }
+        guard Self.isKeyID(keyID[...]) else { throw SignatureError(.invalidValue, "key") }
+        (self.keyID, algorithm, time, nonce) = (keyID, signer.algorithm, request.time, request.nonce)
+        signature = try await signer.signature(of: request.bytes)
+    }
+
+    /// Reads the field `Runway-Digest`. Throws a ``SignatureError`` if it is absent or malformed.
+    public init(_ fields: HTTPFields) throws(SignatureError) {
+        let field = "runway-digest"
+        let pairs = try FieldPairs(
+            fields[values: .runwayDigest], names: ["v", "key", "alg", "ts", "nonce", "sig"], field: field)
+        guard Self.isKeyID(pairs["key"]), let algorithm = Self.names[String(pairs["alg"])],
+            let seconds = Int64(pairs["ts"]), String(seconds) == pairs["ts"], (0...999_999_999_999).contains(seconds),
+            Base64.decodedForURL(pairs["nonce"])?.count == 16, let signature = Hex.decoded(pairs["sig"])
+        else { throw SignatureError(.invalidValue, field) }
+        (keyID, self.algorithm, time) = (String(pairs["key"]), algorithm, UnixTime(seconds: seconds))
+        (nonce, self.signature) = (String(pairs["nonce"]), signature)
+    }
+
+    /// The value of the field `Runway-Digest`.
+    public var fieldValue: String {
+        let name = algorithm == .saltedMD5 ? "md5" : "sha-256"
+        let digits = String(decoding: Hex.encoded(signature), as: UTF8.self)
+        return "v=1, key=\(keyID), alg=\(name), ts=\(time.seconds), nonce=\(nonce), sig=\(digits)"
+    }
+
+    /// The lines of a received request, with the time and the nonce of this digest. Throws a ``SignatureError`` if it has no path.
+    public func canonicalRequest(of request: HTTPRequest, body: [UInt8]) throws(SignatureError) -> CanonicalRequest {
+        guard let bytes = Base64.decodedForURL(nonce) else { throw SignatureError(.invalidValue, "nonce") }
+        return try CanonicalRequest(request, body: body, time: time, nonce: bytes)
+    }
+
+    /// Whether the digest is that of these lines by this key. The algorithm is the key's, and must be the one that the digest
+    /// claims.
+    public func isValid(of request: CanonicalRequest, by key: VerificationKey) -> Bool {
+        key.isValid(signature, of: request.bytes) && key.algorithm == algorithm
+    }
+
+    static func isKeyID(_ text: Substring) -> Bool {
+        (1...256).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "-._~:@/+".utf8.contains(byte)
+                }
+            }
+    }
+}
+
+extension HTTPField.Name {
+    /// `Runway-Digest`.
+    public static let runwayDigest = HTTPField.Name("Runway-Digest", known: ())
+    /// `Runway-Sealed-Key`.
+    public static let runwaySealedKey = HTTPField.Name("Runway-Sealed-Key", known: ())
+}

@@ -1,0 +1,49 @@
+import Crypto
+
+/// `H(secret ‖ LF ‖ hex(H(secret ‖ LF ‖ text)))`: two rounds, so that nobody can append to the text without the secret.
+enum SaltedHash {
+    static func value(of text: [UInt8], secret: SymmetricKey, by algorithm: SignatureAlgorithm) -> [UInt8] {
+        let isMD5 = algorithm == .saltedMD5
+        let inner = isMD5 ? round(Insecure.MD5.self, secret, text) : round(SHA256.self, secret, text)
+        let hex = Hex.encoded(inner)
+        return isMD5 ? round(Insecure.MD5.self, secret, hex) : round(SHA256.self, secret, hex)
+    }
+
+    /// Compares in constant time.
+    static func isValid(
+        _ value: [UInt8], of text: [UInt8], secret: SymmetricKey, by algorithm: SignatureAlgorithm
+    ) -> Bool {
+        let expected = self.value(of: text, secret: secret, by: algorithm)
+        guard value.count == expected.count else { return false }
+        return zip(value, expected).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func round<H: HashFunction>(_ hash: H.Type, _ secret: SymmetricKey, _ text: [UInt8]) -> [UInt8] {
+        var hasher = H()
+        secret.withUnsafeBytes { hasher.update(bufferPointer: $0) }
+        hasher.update(data: [UInt8(ascii: "\n")])
+        hasher.update(data: text)
+        return Array(hasher.finalize())
+    }
+}
+
+/// Hexadecimal digits in lower case.
+enum Hex {
+    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+
+    /// Returns `nil` if the text has other characters, upper case among them, or half a byte.
+    static func decoded(_ text: Substring) -> [UInt8]? {
+        let values = text.utf8.map { digits.firstIndex(of: $0) }
+        guard values.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: values.count, by: 2) {
+            guard let high = values[index], let low = values[index + 1] else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+}
