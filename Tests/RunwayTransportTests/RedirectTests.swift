@@ -36,7 +36,9 @@ struct RedirectTests {
             let record = try #require(try await records.records(count: 1).first)
             #expect(record.attempts.map { $0.status?.code } == [302, 301, 200])
             #expect(
-                record.decisions(of: Redirect.self) == [.followed(status: 302, hop: 1), .followed(status: 301, hop: 2)])
+                record.decisions(of: RedirectDecision.self) == [
+                    .followed(status: 302, hop: 1), .followed(status: 301, hop: 2),
+                ])
         }
     }
 

@@ -17,10 +17,11 @@ extension AdmissionControl {
         let value = try await wait()
         switch await waitForSlot(flight, flight.priority, isReturning: true) {
         case .granted, .refused: flight.holdSlot()
-        case .cancelled: throw .cancelled(in: Admission.step)
+        case .cancelled: throw .cancelled(in: AdmissionDecision.step)
         case .timedOut:
             throw NetworkError(
-                .timedOut, in: Admission.step, "The deadline passed before the call got a concurrency slot again.")
+                .timedOut, in: AdmissionDecision.step,
+                "The deadline passed before the call got a concurrency slot again.")
         }
         return value
     }

@@ -74,7 +74,7 @@ extension NetworkError {
 }
 
 /// Whether a redirect was followed, for the record.
-package enum Redirect: StageDecision, Equatable {
+package enum RedirectDecision: StageDecision, Equatable {
     /// The redirect was followed.
     ///
     /// - Parameters:

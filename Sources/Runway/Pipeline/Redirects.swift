@@ -5,22 +5,23 @@ extension Request {
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than one call follows.
     func following(_ response: Response, in flight: Flight) throws(NetworkError) -> Request? {
-        guard response.verdict == .redirected, let location = try response.head.location(in: Redirect.step) else {
+        guard response.verdict == .redirected, let location = try response.head.location(in: RedirectDecision.step)
+        else {
             return nil
         }
         guard
             let following = redirected(
                 by: response.head.status, to: location, authentication: flight.recorder.authentication)
         else {
-            flight.note(Redirect.notFollowed)
+            flight.note(RedirectDecision.notFollowed)
             return nil
         }
         guard response.hops.count < RedirectHop.maximumCount else {
             throw NetworkError(
-                .invalidResponse, in: Redirect.step,
+                .invalidResponse, in: RedirectDecision.step,
                 "The server redirected more than \(RedirectHop.maximumCount) times.", status: response.head.status)
         }
-        flight.note(Redirect.followed(status: response.head.status.code, hop: response.hops.count + 1))
+        flight.note(RedirectDecision.followed(status: response.head.status.code, hop: response.hops.count + 1))
         return following
     }
 

@@ -145,12 +145,12 @@ extension Response {
     /// Sets the verdict, for the record, too.
     mutating func judge(as verdict: Verdict, in flight: Flight) {
         self.verdict = verdict
-        flight.note(Judgement(status: head.status.code, verdict: verdict))
+        flight.note(JudgingDecision(status: head.status.code, verdict: verdict))
     }
 }
 
 /// The verdict of the service, for the record.
-package struct Judgement: StageDecision, Equatable {
+package struct JudgingDecision: StageDecision, Equatable {
     /// The status of the response.
     package var status: Int
     /// What the service said.

@@ -67,7 +67,9 @@ struct RecordPrinter: EventSink {
         text += " \(record.outcome.name) in \(record.duration.text)"
         if record.attempts.count != 1 { text += ", \(record.attempts.count) requests" }
         if let byteCount = record.attempts.last?.responseByteCount { text += ", \(byteCount) bytes" }
-        let decisions = record.decisions.filter { !($0.decision is ProxiedRequest) && !($0.decision is Judgement) }
+        let decisions = record.decisions.filter {
+            !($0.decision is ProxiedRequest) && !($0.decision is JudgingDecision)
+        }
         if !decisions.isEmpty {
             text += "; " + decisions.map { "\($0.step): \($0)" }.joined(separator: "; ")
         }

@@ -44,7 +44,7 @@ extension HostTour {
         try await step("The nearest falls silent: a call is hedged", shouldWin: .middle) {
             try await call(UrgentHomes())
         } why: { [records] _ in
-            let hedges = records.records.last?.decisions(of: Hedge.self) ?? []
+            let hedges = records.records.last?.decisions(of: HedgeDecision.self) ?? []
             return hedges.map(\.description).joined(separator: "; ")
         }
     }

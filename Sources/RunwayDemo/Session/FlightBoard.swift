@@ -28,7 +28,9 @@ final class FlightBoard: EventSink {
     var callCount: Int { state.withLock { $0.calls.count } }
 
     func receive(_ record: FlightRecord) {
-        let isEnvelope = record.decisions(of: Merge.self).contains { if case .carries = $0 { true } else { false } }
+        let isEnvelope = record.decisions(of: MergeDecision.self).contains {
+            if case .carries = $0 { true } else { false }
+        }
         state.withLock { state in
             if isEnvelope { state.envelopes[record.id] = record } else { state.calls[record.id] = record }
         }

@@ -13,9 +13,9 @@ public enum Repetition: String, Sendable, Hashable, CaseIterable, Codable, Codin
     static func all(of record: FlightRecord) -> [Repetition] {
         record.decisions.compactMap { decision in
             switch decision.decision {
-            case Retry.again: .retried
-            case Authorizing.replayed: .newToken
-            case Redirect.followed: .redirected
+            case RetryDecision.again: .retried
+            case AuthorizingDecision.replayed: .newToken
+            case RedirectDecision.followed: .redirected
             default: nil
             }
         }

@@ -66,10 +66,10 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
     private static func byDecision(of record: FlightRecord) -> UnsentReason? {
         for decision in record.decisions.map(\.decision) {
             switch decision {
-            case Merge.carried: return .merged
+            case MergeDecision.carried: return .merged
             case SharingDecision.joined: return .joined
-            case Admission.refused(.circuitOpen): return .circuitOpen
-            case Admission.refused: return .notAdmitted
+            case AdmissionDecision.refused(.circuitOpen): return .circuitOpen
+            case AdmissionDecision.refused: return .notAdmitted
             default: continue
             }
         }

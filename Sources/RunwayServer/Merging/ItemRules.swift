@@ -105,6 +105,8 @@ struct ItemRules: Sendable {
 
 extension HTTPField.Name {
     /// Whether the field belongs to one connection and not to the message (RFC 9110 §7.6.1, RFC 9112 §7).
+    ///
+    /// `Runway` lists the same fields for clients. A server that uses this target alone does not depend on `Runway`.
     var belongsToConnection: Bool {
         switch canonicalName {
         case "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

@@ -25,18 +25,19 @@ struct UnsentReasonTests {
 
     @Test func everyReasonIsReadFromItsDecision() {
         let first = FlightID(number: 1)
-        let open = Admission.refused(.circuitOpen(host: "a", endpoint: "b", for: .seconds(1)))
+        let open = AdmissionDecision.refused(.circuitOpen(host: "a", endpoint: "b", for: .seconds(1)))
         let overloaded = NetworkError(.overloaded, in: .admission, "")
         #expect(UnsentReason(record(.succeeded, source: .cache)) == .fromCache)
         #expect(UnsentReason(record(.succeeded, source: .staleCache)) == .fromCache)
         #expect(
             UnsentReason(record(.succeeded, source: .network, decisions: [SharingDecision.joined(first)])) == .joined)
         #expect(
-            UnsentReason(record(.succeeded, decisions: [Merge.carried(position: 1, count: 2, by: first)])) == .merged)
+            UnsentReason(record(.succeeded, decisions: [MergeDecision.carried(position: 1, count: 2, by: first)]))
+                == .merged)
         #expect(UnsentReason(record(.ignored(running: first))) == .ignored)
         #expect(UnsentReason(record(.failed(overloaded), decisions: [open])) == .circuitOpen)
         #expect(
-            UnsentReason(record(.failed(overloaded), decisions: [Admission.refused(.queueFull(maximum: 1))]))
+            UnsentReason(record(.failed(overloaded), decisions: [AdmissionDecision.refused(.queueFull(maximum: 1))]))
                 == .notAdmitted)
         #expect(UnsentReason(record(.failed(NetworkError(.invalidParameters, in: .validating, "")))) == .badParameters)
         #expect(

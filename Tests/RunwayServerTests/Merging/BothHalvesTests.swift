@@ -85,7 +85,7 @@ struct BothHalvesTests {
             server.held.open()
             _ = try await first.value
             #expect(server.wireCount.value == 6)
-            let decisions = try await server.records.records(count: 6).flatMap { $0.decisions(of: Merge.self) }
+            let decisions = try await server.records.records(count: 6).flatMap { $0.decisions(of: MergeDecision.self) }
             #expect(decisions.count { $0 == .apart(.http2) } == 5)
         }
     }

@@ -14,7 +14,7 @@ extension FlightRecord {
             decisions: [
                 Decision(
                     elapsed: .milliseconds(5), step: .redirecting,
-                    decision: Redirect.followed(status: 302, hop: 1))
+                    decision: RedirectDecision.followed(status: 302, hop: 1))
             ],
             attempts: [
                 Attempt(

@@ -143,8 +143,12 @@ private enum EffectPlay {
     private static func tally(of records: [FlightRecord]) -> Tally {
         var tally = Tally()
         for record in records {
-            tally.merged += record.decisions(of: Merge.self).count { if case .carried = $0 { true } else { false } }
-            tally.hedged += record.decisions(of: Hedge.self).count { if case .started = $0 { true } else { false } }
+            tally.merged += record.decisions(of: MergeDecision.self).count {
+                if case .carried = $0 { true } else { false }
+            }
+            tally.hedged += record.decisions(of: HedgeDecision.self).count {
+                if case .started = $0 { true } else { false }
+            }
         }
         return tally
     }

@@ -50,7 +50,7 @@ struct HTTPBinTests {
         #expect(raw["url"].string?.hasSuffix("/get") == true)
         let record = try #require(try await records.records(count: 1).first)
         #expect(record.attempts.map { $0.status?.code } == [302, 302, 302, 302, 302, 200])
-        #expect(record.decisions(of: Redirect.self).count == 5)
+        #expect(record.decisions(of: RedirectDecision.self).count == 5)
     }
 
     @Test func tenRedirectsAreFollowedAndElevenAreNot() async throws {

@@ -61,7 +61,7 @@ struct HedgeWireTests {
             let raw = try await layer.call(HedgedRead())
             #expect(raw.text == "answer")
             let record = try #require(try await records.records(count: 3).last)
-            let hedges = record.decisions(of: Hedge.self)
+            let hedges = record.decisions(of: HedgeDecision.self)
             #expect(hedges.count == 2, "\(record)")
             if case .won(.second, _) = hedges.last {} else { Issue.record("\(record)") }
             #expect(record.attempts.count == 2 && record.attempts[1].status == .ok)

@@ -31,7 +31,7 @@ struct AdmissionStage: RequestStage {
             throw .cancelled(in: step)
         }
         flight.holdSlot()
-        if pass.isProbe { flight.note(Admission.probing(host: target.origin.host, endpoint: target.endpoint.name)) }
+        if pass.isProbe { flight.note(AdmissionDecision.probing(host: target.origin.host, endpoint: target.endpoint.name)) }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
             var holdsSlot = flight.takeSlot() != nil
@@ -56,7 +56,7 @@ struct AdmissionStage: RequestStage {
         let maximum = control.limits.maximumWaitingForNetwork
         let end = await connectivity.waitUntilReachable(flight, maximumCount: maximum)
         if end == .refused { throw refused(.tooManyWaitForNetwork(maximum: maximum), in: flight) }
-        flight.note(Admission.waitedForNetwork(flight.clock.now - start))
+        flight.note(AdmissionDecision.waitedForNetwork(flight.clock.now - start))
         try check(end, "There was no network before the deadline.")
     }
 
@@ -66,7 +66,7 @@ struct AdmissionStage: RequestStage {
         let start = flight.clock.now
         let end = await control.waitForSlot(flight, flight.priority)
         if end == .refused { return .refused(.queueFull(maximum: control.limits.maximumWaiting)) }
-        flight.note(Admission.waitedForSlot(flight.clock.now - start, priority: flight.priority))
+        flight.note(AdmissionDecision.waitedForSlot(flight.clock.now - start, priority: flight.priority))
         try check(end, "Timed out waiting for a concurrency slot.")
         return control.enterAfterWaiting(
             to: flight.circuitTarget(of: request), isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
@@ -81,7 +81,7 @@ struct AdmissionStage: RequestStage {
     }
 
     private func refused(_ refusal: AdmissionRefusal, in flight: Flight) -> NetworkError {
-        flight.note(Admission.refused(refusal))
+        flight.note(AdmissionDecision.refused(refusal))
         return refusal.error
     }
 
@@ -92,7 +92,7 @@ struct AdmissionStage: RequestStage {
         let opening = control.record(outcome, of: pass, to: target, at: flight.clock.now, releasingSlot: releasingSlot)
         guard let opening else { return }
         let endpoint = opening.isOfHost ? nil : target.endpoint.name
-        flight.note(Admission.opened(host: target.origin.host, endpoint: endpoint, for: opening.time))
+        flight.note(AdmissionDecision.opened(host: target.origin.host, endpoint: endpoint, for: opening.time))
     }
 }
 

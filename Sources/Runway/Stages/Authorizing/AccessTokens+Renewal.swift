@@ -20,7 +20,7 @@ extension AccessTokens {
         switch try renewals.enter(key, for: flight, endsInTime: false) {
         case .finished(let outcome, _): return try outcome.get()
         case .follower(let lease, let leader):
-            flight.note(Authorizing.waited(for: leader.id))
+            flight.note(AuthorizingDecision.waited(for: leader.id))
             return try await renewals.follow(lease)
         case .leader(let lease):
             return try await renewals.lead(lease) { () async throws(NetworkError) in
@@ -39,7 +39,7 @@ extension AccessTokens {
         if let flight = flights.first, flight.isOfCurrentSession,
             beginsAskingForLogin(identity, in: flight.session, ifVersion: version)
         {
-            for flight in flights { flight.note(Authorizing.askedForLogin) }
+            for flight in flights { flight.note(AuthorizingDecision.askedForLogin) }
             owner?.askForLogin(identity, concerned)
         }
         return NetworkError(.needsLogin, in: .authorizing, detail, underlying: underlying)
@@ -69,7 +69,7 @@ extension AccessTokens {
                 "\(flight.service.name) refuses access tokens that it has just issued; the next renewal is possible in \(delay.text)."
             )
         }
-        flight.note(Authorizing.beganRenewal)
+        flight.note(AuthorizingDecision.beganRenewal)
         do {
             guard let owner else { throw NetworkError.cancelled(in: .authorizing) }
             var token = try await RenewalScope.run(for: flight) {
@@ -97,9 +97,9 @@ extension AccessTokens {
             // Somebody signed in or out in the meantime. The waiters were resumed then, and this outcome comes too late.
             throw NetworkError.cancelled(in: .authorizing)
         }
-        flight.note(Authorizing.renewed)
+        flight.note(AuthorizingDecision.renewed)
         guard let write else { return held }
-        do { try await settle(write) } catch { flight.note(Authorizing.notSaved(error.redactedDescription)) }
+        do { try await settle(write) } catch { flight.note(AuthorizingDecision.notSaved(error.redactedDescription)) }
         return held
     }
 
@@ -109,7 +109,7 @@ extension AccessTokens {
         _ credentials: any Credentials
     ) -> NetworkError {
         let known = error as? NetworkError
-        flight.note(Authorizing.notRenewed(known?.kind ?? .needsLogin))
+        flight.note(AuthorizingDecision.notRenewed(known?.kind ?? .needsLogin))
         if var known, known.leavesTokenValid {
             // No waiter cancelled: the renewal cancelled itself.
             if known.kind == .cancelled { known.kind = .needsAccessToken }

@@ -46,9 +46,9 @@ struct AuthorizingStage: RequestStage {
         if response.verdict == .fine { first.acceptance.accept() }
         guard response.verdict == .tokenRefused else { return response }
 
-        flight.note(Authorizing.refused)
+        flight.note(AuthorizingDecision.refused)
         guard tokens.markRefused(first, in: flight) else {
-            flight.note(Authorizing.renewedTooOften)
+            flight.note(AuthorizingDecision.renewedTooOften)
             return response
         }
         guard request.body.isReplayable else {
@@ -68,7 +68,7 @@ struct AuthorizingStage: RequestStage {
         if last.isOfOtherOrigin(than: request) { return last }
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
         if last.verdict == .tokenRefused {
-            flight.note(Authorizing.refusedAgain)
+            flight.note(AuthorizingDecision.refusedAgain)
             tokens.markRefused(second, in: flight)
         } else if last.verdict == .fine {
             tokens.markAccepted(second, in: flight)
@@ -84,7 +84,7 @@ struct AuthorizingStage: RequestStage {
     ) async throws(NetworkError) -> (token: HeldToken, response: Response) {
         do throws(NetworkError) {
             let token = try await token(for: flight, credentials)
-            flight.note(Authorizing.replayed)
+            flight.note(AuthorizingDecision.replayed)
             return (token, try await send(request, with: token.token, credentials, in: flight, next))
         } catch {
             var error = error

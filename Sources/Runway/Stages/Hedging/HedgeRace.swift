@@ -12,20 +12,20 @@ struct HedgeRace {
 
     enum Action: Equatable {
         /// This attempt has won; its outcome is that of the request.
-        case win(Hedge.Contender)
+        case win(HedgeDecision.Contender)
         /// Cancel this attempt: its response is not needed.
-        case cancel(Hedge.Contender)
+        case cancel(HedgeDecision.Contender)
         /// The request ends as this attempt did. No action follows.
-        case settle(Hedge.Contender)
+        case settle(HedgeDecision.Contender)
     }
 
     /// Whether a second attempt was started.
     private(set) var hasSecond = false
     /// The attempt that received a good response first.
-    private(set) var winner: Hedge.Contender?
+    private(set) var winner: HedgeDecision.Contender?
     /// Whether the request has ended, or its caller waits no longer.
     private(set) var isOver = false
-    private var endings: [Hedge.Contender: Ending] = [:]
+    private var endings: [HedgeDecision.Contender: Ending] = [:]
 
     /// Whether a second attempt would be useful.
     var mayStartSecond: Bool { !isOver && !hasSecond && winner == nil && endings.isEmpty }
@@ -38,13 +38,13 @@ struct HedgeRace {
     }
 
     /// Records that the head of an attempt's response was received.
-    mutating func headCame(to contender: Hedge.Contender, isGood: Bool) -> [Action] {
+    mutating func headCame(to contender: HedgeDecision.Contender, isGood: Bool) -> [Action] {
         guard isGood, winner == nil, isInFlight(contender) else { return [] }
         return win(contender)
     }
 
     /// Records that an attempt ended.
-    mutating func ended(_ contender: Hedge.Contender, as ending: Ending) -> [Action] {
+    mutating func ended(_ contender: HedgeDecision.Contender, as ending: Ending) -> [Action] {
         guard isInFlight(contender) else { return [] }
         endings[contender] = ending
         if let winner {
@@ -66,17 +66,17 @@ struct HedgeRace {
 
     /// Records that the caller waits no longer.
     mutating func abandon() -> [Action] {
-        let inFlight = Hedge.Contender.allCases.filter { isInFlight($0) && (winner == nil || winner == $0) }
+        let inFlight = HedgeDecision.Contender.allCases.filter { isInFlight($0) && (winner == nil || winner == $0) }
         isOver = true
         return inFlight.map { .cancel($0) }
     }
 
-    private mutating func win(_ contender: Hedge.Contender) -> [Action] {
+    private mutating func win(_ contender: HedgeDecision.Contender) -> [Action] {
         winner = contender
         return [.win(contender)] + (isInFlight(contender.other) ? [.cancel(contender.other)] : [])
     }
 
-    private func isInFlight(_ contender: Hedge.Contender) -> Bool {
+    private func isInFlight(_ contender: HedgeDecision.Contender) -> Bool {
         !isOver && (contender == .first || hasSecond) && endings[contender] == nil
     }
 }

@@ -10,12 +10,12 @@ package final class HedgedAttempt: Sendable {
     }
 
     /// Which of the two it is. The second should be sent to another address than the first.
-    package let contender: Hedge.Contender
+    package let contender: HedgeDecision.Contender
     private let onHead: @Sendable (HTTPResponse.Status) -> Void
     /// Guards the index of its record, and whether the other attempt won.
     private let state = Mutex(State())
 
-    init(_ contender: Hedge.Contender, onHead: @escaping @Sendable (HTTPResponse.Status) -> Void) {
+    init(_ contender: HedgeDecision.Contender, onHead: @escaping @Sendable (HTTPResponse.Status) -> Void) {
         self.contender = contender
         self.onHead = onHead
     }

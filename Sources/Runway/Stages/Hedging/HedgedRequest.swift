@@ -7,9 +7,9 @@ final class HedgedRequest: Sendable {
 
     private struct State {
         var race = HedgeRace()
-        var attempts: [Hedge.Contender: HedgedAttempt] = [:]
-        var tasks: [Hedge.Contender: Task<Void, Never>] = [:]
-        var outcomes: [Hedge.Contender: Outcome] = [:]
+        var attempts: [HedgeDecision.Contender: HedgedAttempt] = [:]
+        var tasks: [HedgeDecision.Contender: Task<Void, Never>] = [:]
+        var outcomes: [HedgeDecision.Contender: Outcome] = [:]
         var caller: CheckedContinuation<Outcome, Never>?
         /// Why the caller left, if it did so before it waited.
         var early: NetworkError?
@@ -72,7 +72,7 @@ final class HedgedRequest: Sendable {
         if isOver { stage.deadlines.remove(timer) }
     }
 
-    private func launch(_ contender: Hedge.Contender) {
+    private func launch(_ contender: HedgeDecision.Contender) {
         let attempt = HedgedAttempt(contender) { [weak self] in self?.headCame(to: contender, $0) }
         var own = request
         own.hedgedAttempt = attempt
@@ -95,25 +95,27 @@ final class HedgedRequest: Sendable {
 
     private func delayPassed() {
         guard state.withLock({ $0.race.mayStartSecond }) else { return }
-        if let reason = reasonAgainstHedging { return flight.note(Hedge.heldBack(reason)) }
-        guard stage.hedges.withdraw(for: subject.origin) else { return flight.note(Hedge.heldBack(.budgetSpent)) }
+        if let reason = reasonAgainstHedging { return flight.note(HedgeDecision.heldBack(reason)) }
+        guard stage.hedges.withdraw(for: subject.origin) else {
+            return flight.note(HedgeDecision.heldBack(.budgetSpent))
+        }
         guard state.withLock({ $0.race.startSecond() }) else {
             return stage.hedges.refund(for: subject.origin)
         }
-        flight.note(Hedge.started(after: flight.clock.now - start))
+        flight.note(HedgeDecision.started(after: flight.clock.now - start))
         launch(.second)
     }
 
-    private var reasonAgainstHedging: Hedge.Reason? {
+    private var reasonAgainstHedging: HedgeDecision.Reason? {
         if stage.connectivity.current.isConstrained { return .constrained }
         return stage.admission.isCircuitClosed(to: flight.circuitTarget(of: request)) ? nil : .circuitOpen
     }
 
-    private func headCame(to contender: Hedge.Contender, _ status: HTTPResponse.Status) {
+    private func headCame(to contender: HedgeDecision.Contender, _ status: HTTPResponse.Status) {
         perform(state.withLock { $0.race.headCame(to: contender, isGood: !status.isTransient) })
     }
 
-    private func ended(_ contender: Hedge.Contender, with outcome: Outcome) {
+    private func ended(_ contender: HedgeDecision.Contender, with outcome: Outcome) {
         let ending: HedgeRace.Ending =
             switch outcome {
             case .success(let response): response.isWorthAnotherAttempt ? .poor : .good
@@ -137,23 +139,23 @@ final class HedgedRequest: Sendable {
         }
     }
 
-    private func noteWin(_ contender: Hedge.Contender) {
+    private func noteWin(_ contender: HedgeDecision.Contender) {
         let time = flight.clock.now - start
         // If the second one won, this is less than the first would have taken: a lower bound.
         stage.hedges.note(time, of: subject)
         guard state.withLock({ $0.race.hasSecond }) else { return }
-        flight.note(Hedge.won(contender, after: time))
+        flight.note(HedgeDecision.won(contender, after: time))
         state.withLock { $0.attempts[contender.other] }?.noteLoss()
     }
 
     /// Cancels an attempt and closes its record: a transport that ignores cancellation can't delay that.
-    private func cancel(_ contender: Hedge.Contender, because reason: String) {
+    private func cancel(_ contender: HedgeDecision.Contender, because reason: String) {
         let (attempt, task) = state.withLock { ($0.attempts[contender], $0.tasks[contender]) }
         task?.cancel()
         if let index = attempt?.index { flight.recorder.endAttempt(index, failing: reason) }
     }
 
-    private func settle(as contender: Hedge.Contender) {
+    private func settle(as contender: HedgeDecision.Contender) {
         let (caller, outcome, timer, isLost) = state.withLock { state in
             defer {
                 state.caller = nil
@@ -169,7 +171,7 @@ final class HedgedRequest: Sendable {
             return (state.caller, outcome, state.timer, isLost)
         }
         if let timer { stage.deadlines.remove(timer) }
-        if isLost { flight.note(Hedge.lost) }
+        if isLost { flight.note(HedgeDecision.lost) }
         caller?.resume(returning: outcome ?? .failure(.cancelled(in: .hedging)))
     }
 

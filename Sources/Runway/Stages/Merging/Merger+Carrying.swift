@@ -10,9 +10,9 @@ extension Merger {
         await ServiceContext.$current.withValue(first.flight.recorder.traceContext) {
             let carrier = first.flight.makeCarrier(for: items.map(\.flight))
             guard setCarrier(carrier, of: dispatch, in: key) else { return }
-            carrier.note(Merge.carries(items.map(\.flight.id)))
+            carrier.note(MergeDecision.carries(items.map(\.flight.id)))
             for (index, item) in items.enumerated() {
-                item.flight.note(Merge.carried(position: index + 1, count: items.count, by: carrier.id))
+                item.flight.note(MergeDecision.carried(position: index + 1, count: items.count, by: carrier.id))
             }
             let result = await EnvelopeResult(of: items, in: carrier)
             // The dispatch ends before its calls continue: their next requests arrive in its settling time.
@@ -78,7 +78,7 @@ private struct EnvelopeResult {
             _ = carrier.finish(failing: refusal)
             return items.map { _ in .refused(shared) }
         }
-        if merged.unknownCount > 0 { carrier.note(Merge.unknownItems(merged.unknownCount)) }
+        if merged.unknownCount > 0 { carrier.note(MergeDecision.unknownItems(merged.unknownCount)) }
         carrier.finish(.succeeded)
         return merged.results.map { result in
             switch result {

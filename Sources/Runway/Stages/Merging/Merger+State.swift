@@ -34,7 +34,7 @@ extension Merger {
 
     /// What has to be done after the lock is released.
     enum Operation {
-        case sendAlone(MergeItem, MergeQueue.Dispatch?, Merge)
+        case sendAlone(MergeItem, MergeQueue.Dispatch?, MergeDecision)
         case carry(MergeQueue.Dispatch, of: MergeLane)
         case wake(MergeLane, at: Duration)
         case abandon(Batch)
@@ -43,7 +43,7 @@ extension Merger {
 
 extension Merger.State {
     /// Why requests of a route are not merged; `nil` if they are.
-    mutating func reasonToStayApart(_ route: MergeRoute, _ policy: MergePolicy) -> Merge.Reason? {
+    mutating func reasonToStayApart(_ route: MergeRoute, _ policy: MergePolicy) -> MergeDecision.Reason? {
         guard let known = routes.value(for: route) else { return nil }
         if known.isMissing { return .noRoute }
         return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
@@ -96,7 +96,7 @@ extension Merger.Lane {
     /// Turns what the queue decided into operations.
     mutating func perform(
         _ actions: [MergeQueue.Action], in key: MergeLane, arriving: MergeQueue.RequestID? = nil,
-        because decision: Merge = .waitedAlone, _ operations: inout [Merger.Operation]
+        because decision: MergeDecision = .waitedAlone, _ operations: inout [Merger.Operation]
     ) {
         for action in actions {
             switch action {

@@ -23,7 +23,7 @@ struct MergingStage: RequestStage {
             flight.endpoint.isMergeable
             ? MergeItem(request, merger.makeID(), in: flight, under: policy, next: next) : nil
         guard let item else {
-            flight.note(Merge.apart(flight.endpoint.isMergeable ? .unsuited : .endpoint))
+            flight.note(MergeDecision.apart(flight.endpoint.isMergeable ? .unsuited : .endpoint))
             return try await next.send(request, in: flight)
         }
         switch await outcome(of: item) {
@@ -33,7 +33,7 @@ struct MergingStage: RequestStage {
         case .responded(let response): return try await accept(response, to: item)
         case .refused(let response):
             if let verdict = response.verdict {
-                flight.note(Judgement(status: response.head.status.code, verdict: verdict))
+                flight.note(JudgingDecision(status: response.head.status.code, verdict: verdict))
             }
             return response
         case .failed(let error): throw error

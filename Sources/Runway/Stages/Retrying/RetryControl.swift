@@ -33,7 +33,7 @@ final class RetryControl: Sendable {
     func decide(
         _ request: Request, after attempt: Int, _ cause: RetryCause, retryAfter: Duration? = nil,
         isCircuitOpen: Bool = false, paidBy origin: Origin?, in flight: Flight
-    ) throws(Retry.Reason) -> Duration {
+    ) throws(RetryDecision.Reason) -> Duration {
         let policy = flight.retryPolicy
         guard attempt < policy.maximumAttempts else { throw .attemptsUsed(attempt) }
         guard policy.allows(request, after: cause) else { throw .notRepeatable }

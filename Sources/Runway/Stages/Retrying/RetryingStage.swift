@@ -75,15 +75,15 @@ struct RetryingStage: RequestStage {
         guard flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else {
             return nil
         }
-        do throws(Retry.Reason) {
+        do throws(RetryDecision.Reason) {
             let wait = try retries.decide(
                 request, after: attempt, cause, retryAfter: retryAfter,
                 isCircuitOpen: !admission.isCircuitClosed(to: flight.circuitTarget(of: request)),
                 paidBy: origin ?? Origin(request.head), in: flight)
-            flight.note(Retry.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
+            flight.note(RetryDecision.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
             return wait
         } catch {
-            flight.note(Retry.gaveUp(error, cause: cause))
+            flight.note(RetryDecision.gaveUp(error, cause: cause))
             return nil
         }
     }

@@ -15,7 +15,7 @@ extension DemoSession {
                 try await landed()
                 shouldShow(error: "overloaded", saying: "503")
             }
-            let decisions = board.calls.dropFirst(first).flatMap { $0.decisions(of: Admission.self) }
+            let decisions = board.calls.dropFirst(first).flatMap { $0.decisions(of: AdmissionDecision.self) }
             let rests = decisions.compactMap { if case .opened(_, _, let time) = $0 { time } else { nil } }
             shouldBe(rests.count, 1, "openings of the circuit")
             rest = rests.first ?? .zero
@@ -39,7 +39,7 @@ extension DemoSession {
             call(lists.rentals.load(RentalList(city: "beijing"), options: once), shouldBe: "succeeded")
             try await landed()
             shouldShow(catalogue.first(5, of: .rental, city: "beijing"))
-            let probes = board.calls.dropFirst(first).map { $0.decisions(of: Admission.self).count }
+            let probes = board.calls.dropFirst(first).map { $0.decisions(of: AdmissionDecision.self).count }
             shouldBe(probes, [1, 0], "calls that test whether the host has recovered")
         }
     }

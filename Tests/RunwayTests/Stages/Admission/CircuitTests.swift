@@ -31,7 +31,7 @@ struct CircuitTests {
         #expect(await flaky.call(BookSearch(), options: once).failure?.step == .admission)
         #expect(flaky.attemptCount == 5)
         await flaky.layer.network.flushRecords()
-        let decisions = flaky.layer.records.records.map { $0.decisions(of: Admission.self) }
+        let decisions = flaky.layer.records.records.map { $0.decisions(of: AdmissionDecision.self) }
         #expect(decisions[4] == [.opened(host: "library.test", endpoint: nil, for: .seconds(1))])
         #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", endpoint: nil, for: .seconds(1)))])
     }
@@ -51,7 +51,7 @@ struct CircuitTests {
         _ = await flaky.call(BookSearch(), options: once)
         #expect(flaky.attemptCount == 6)
         await flaky.layer.network.flushRecords()
-        let decisions = flaky.layer.records.records.map { $0.decisions(of: Admission.self) }
+        let decisions = flaky.layer.records.records.map { $0.decisions(of: AdmissionDecision.self) }
         #expect(decisions[4] == [.opened(host: "library.test", endpoint: "QueryCall", for: .seconds(1))])
         #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", endpoint: "QueryCall", for: .seconds(1)))])
     }
@@ -107,7 +107,7 @@ struct CircuitTests {
         #expect(flaky.attemptCount == 9)
         await flaky.layer.network.flushRecords()
         #expect(
-            flaky.layer.records.records[5].decisions(of: Admission.self) == [
+            flaky.layer.records.records[5].decisions(of: AdmissionDecision.self) == [
                 .probing(host: "library.test", endpoint: "QueryCall")
             ])
     }
@@ -120,9 +120,9 @@ struct CircuitTests {
         #expect(flaky.attemptCount == 6)
         await flaky.layer.network.flushRecords()
         let record = try #require(flaky.layer.records.records.last)
-        #expect(record.decisions(of: Retry.self) == [.gaveUp(.circuitOpen, cause: .noNetwork(.unknown))])
+        #expect(record.decisions(of: RetryDecision.self) == [.gaveUp(.circuitOpen, cause: .noNetwork(.unknown))])
         #expect(
-            record.decisions(of: Admission.self)
+            record.decisions(of: AdmissionDecision.self)
                 == [
                     .probing(host: "library.test", endpoint: "QueryCall"),
                     .opened(host: "library.test", endpoint: nil, for: .seconds(2)),

@@ -20,7 +20,7 @@ struct NetworkAdmissionTests {
         #expect(error.kind == .noNetwork && error.step == .admission && error.sending == .notSent)
         #expect(error.detail == "The device has no network.")
         #expect(layer.transport.requests.isEmpty)
-        #expect(try await layer.record().decisions(of: Admission.self) == [.refused(.noNetwork)])
+        #expect(try await layer.record().decisions(of: AdmissionDecision.self) == [.refused(.noNetwork)])
         status.set(.unknown)
         _ = try await layer.network.call(QueryCall())
     }
@@ -51,7 +51,7 @@ struct NetworkAdmissionTests {
         #expect(layer.transport.requests.isEmpty)
         status.set(.cellular)
         _ = try await call.value
-        #expect(try await layer.record().decisions(of: Admission.self) == [.waitedForNetwork(.seconds(9))])
+        #expect(try await layer.record().decisions(of: AdmissionDecision.self) == [.waitedForNetwork(.seconds(9))])
     }
 
     @Test func allWaitersAreAdmittedTogether() async throws {

@@ -176,7 +176,7 @@ struct TurnTests {
         transport.respond(2, with: .success(.json("{}")))
         _ = try await second.value
         let record = try #require(try await records.records(count: 2).last)
-        #expect(record.decisions(of: Admission.self) == [.waitedForSlot(.seconds(2), priority: .high)])
+        #expect(record.decisions(of: AdmissionDecision.self) == [.waitedForSlot(.seconds(2), priority: .high)])
     }
 
     @Test func failedCallReleasesItsSlot() async throws {

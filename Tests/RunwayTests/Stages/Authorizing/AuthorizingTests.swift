@@ -42,8 +42,8 @@ struct AuthorizingTests {
         #expect(house.stored()?.value == "t2" && house.stored()?.refreshToken == "r1")
         let records = try await house.records.records(count: 11).filter { $0.endpoint == "Members" }
         #expect(records.allSatisfy { $0.attempts.count == 2 })
-        #expect(records.allSatisfy { $0.decisions(of: Authorizing.self).contains(.replayed) })
-        #expect(records.count { $0.decisions(of: Authorizing.self).contains(.renewed) } == 1)
+        #expect(records.allSatisfy { $0.decisions(of: AuthorizingDecision.self).contains(.replayed) })
+        #expect(records.count { $0.decisions(of: AuthorizingDecision.self).contains(.renewed) } == 1)
     }
 
     @Test func refusedCallCountsAsSentIfItsRenewalIsNot() async throws {

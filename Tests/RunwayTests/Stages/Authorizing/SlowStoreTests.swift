@@ -90,8 +90,10 @@ struct SlowStoreTests {
         async let response = network.call(Members())
         try await letTimePass(store)
         _ = try await response
-        let record = try await records.records(count: 2).first { $0.decisions(of: Authorizing.self).contains(.renewed) }
-        let notes = try #require(record).decisions(of: Authorizing.self)
+        let record = try await records.records(count: 2).first {
+            $0.decisions(of: AuthorizingDecision.self).contains(.renewed)
+        }
+        let notes = try #require(record).decisions(of: AuthorizingDecision.self)
         #expect(notes.contains { if case .notSaved = $0 { true } else { false } }, "\(notes)")
         #expect(origin.refreshCount == 1)
     }

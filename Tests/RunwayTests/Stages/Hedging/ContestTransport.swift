@@ -135,7 +135,7 @@ struct ContestLayer {
         return try #require(records.records.last)
     }
 
-    func hedges() async throws -> [Hedge] { try await record().decisions(of: Hedge.self) }
+    func hedges() async throws -> [HedgeDecision] { try await record().decisions(of: HedgeDecision.self) }
 }
 
 /// A read that is hedged after a tenth of a second.

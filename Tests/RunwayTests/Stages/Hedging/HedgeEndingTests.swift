@@ -70,7 +70,7 @@ struct HedgeEndingTests {
             layer.clock.advance(by: SlowRead.delay)
             try await layer.transport.wait { transport in
                 transport.count == first + 2
-                    || transport.flight(first).recorder.hasNoted { $0 as? Hedge == .heldBack(.budgetSpent) }
+                    || transport.flight(first).recorder.hasNoted { $0 as? HedgeDecision == .heldBack(.budgetSpent) }
             }
             layer.transport.respond(first)
             _ = try await call.value
@@ -85,11 +85,12 @@ struct HedgeEndingTests {
     @Test func hedgingNeedsABudgetAndAnUnconstrainedNetwork() async throws {
         let constrained = SettableNetworkStatus(NetworkStatus(.cellular, isConstrained: true))
         for (layer, reason) in [
-            (ContestLayer(limits: .none), Hedge.Reason.budgetSpent), (ContestLayer(status: constrained), .constrained),
+            (ContestLayer(limits: .none), HedgeDecision.Reason.budgetSpent),
+            (ContestLayer(status: constrained), .constrained),
         ] {
             let call = try await layer.begin(SlowRead())
             layer.clock.advance(by: SlowRead.delay)
-            try await layer.transport.wait { $0.flight(0).recorder.hasNoted { $0 is Hedge } }
+            try await layer.transport.wait { $0.flight(0).recorder.hasNoted { $0 is HedgeDecision } }
             layer.transport.respond(0)
             _ = try await call.value
             #expect(layer.transport.count == 1)

@@ -32,9 +32,9 @@ struct HedgeRaceTests {
     }
 
     private struct Verdict: Equatable {
-        var settled: Hedge.Contender
+        var settled: HedgeDecision.Contender
         var time: Double
-        var cancelled: Set<Hedge.Contender> = []
+        var cancelled: Set<HedgeDecision.Contender> = []
         var hasSecond = false
     }
 
@@ -63,7 +63,7 @@ struct HedgeRaceTests {
             let delay = Double.random(in: 0..<10, using: &random)
 
             var events: [(time: Double, play: (inout HedgeRace) -> [HedgeRace.Action])] = []
-            func enter(_ course: Course, _ contender: Hedge.Contender, from start: Double) {
+            func enter(_ course: Course, _ contender: HedgeDecision.Contender, from start: Double) {
                 if let head = course.head {
                     events.append((start + head, { $0.headCame(to: contender, isGood: course.isGood) }))
                 }
@@ -72,7 +72,7 @@ struct HedgeRaceTests {
             enter(first, .first, from: 0)
             var race = HedgeRace()
             var found: Verdict?
-            var cancelled: Set<Hedge.Contender> = []
+            var cancelled: Set<HedgeDecision.Contender> = []
             var wins = 0
             var isDelayOver = false
             while let index = events.indices.min(by: { events[$0].time < events[$1].time }) {

@@ -29,7 +29,7 @@ struct HedgingStageTests {
 
         let record = try await layer.record()
         #expect(
-            record.decisions(of: Hedge.self) == [
+            record.decisions(of: HedgeDecision.self) == [
                 .started(after: .milliseconds(100)), .won(.second, after: .milliseconds(120)),
             ])
         #expect(record.attempts.map(\.start) == [.zero, .milliseconds(100)])

@@ -35,7 +35,7 @@ struct EnvelopeTests {
         #expect(try await layer.network.call(PaintingList())["result"][0].string == "Sunflowers")
         let record = try await layer.record()
         #expect(record.outcome.name == "succeeded")
-        #expect(record.decisions(of: Judgement.self) == [Judgement(status: 200, verdict: .fine)])
+        #expect(record.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)])
     }
 
     @Test func serviceErrorOfStatus200FailsWithTheServicesOwnCodeAndMessage() async throws {
@@ -44,7 +44,7 @@ struct EnvelopeTests {
             layer, endsIn: .service, of: ServiceError(code: "17", message: "房间不存在"),
             saying: "The service responded with its error 17: 房间不存在.")
         #expect(
-            try await layer.record().decisions(of: Judgement.self).map(\.verdict)
+            try await layer.record().decisions(of: JudgingDecision.self).map(\.verdict)
                 == [.failed(ServiceError(code: "17", message: "房间不存在"), isAbsorbed: false)])
     }
 

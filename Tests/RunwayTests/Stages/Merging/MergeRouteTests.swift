@@ -26,8 +26,8 @@ struct MergeRouteTests {
         try await call(layer, "3", "4", "5")
         #expect(layer.server.paths.filter { $0 == "/v1/_batch" }.count == 1)
         let records = try await layer.records.records(count: 8)
-        #expect(records.contains { $0.decisions(of: Merge.self).last == .notAccepted(status: status) })
-        #expect(records.contains { $0.decisions(of: Merge.self) == [.apart(.noRoute)] })
+        #expect(records.contains { $0.decisions(of: MergeDecision.self).last == .notAccepted(status: status) })
+        #expect(records.contains { $0.decisions(of: MergeDecision.self) == [.apart(.noRoute)] })
         #expect(records.reduce(0) { $0 + $1.attempts.count } == layer.server.requests.count)
     }
 
@@ -42,7 +42,7 @@ struct MergeRouteTests {
         try await call(layer, "3")
         #expect(layer.network.merger.laneCount == 0)
         let records = try await layer.records.records(count: 5)
-        #expect(records.last?.decisions(of: Merge.self) == [.sentAtOnce])
+        #expect(records.last?.decisions(of: MergeDecision.self) == [.sentAtOnce])
     }
 
     @Test(arguments: [400, 413, 415])
@@ -52,7 +52,7 @@ struct MergeRouteTests {
         #expect(layer.server.requests.count == 4)
         _ = try await layer.network.call(Read("3"))
         let records = try await layer.records.records(count: 5)
-        #expect(records.last?.decisions(of: Merge.self) == [.sentAtOnce])
+        #expect(records.last?.decisions(of: MergeDecision.self) == [.sentAtOnce])
     }
 
     @Test func overHTTP2NoRequestIsMergedOnceTheVersionIsKnown() async throws {
@@ -68,7 +68,7 @@ struct MergeRouteTests {
         for call in calls + [first] { _ = try await call.value }
         #expect(Set(layer.server.paths) == ["/v1/held", "/v1/1", "/v1/2"])
         let records = try await layer.records.records(count: 3)
-        #expect(records.filter { $0.decisions(of: Merge.self) == [.apart(.http2)] }.count == 2)
+        #expect(records.filter { $0.decisions(of: MergeDecision.self) == [.apart(.http2)] }.count == 2)
     }
 
     @Test func discoveringHTTP2SendsTheWaitersOneByOne() async throws {
@@ -86,7 +86,7 @@ struct MergeRouteTests {
         layer.server.held.open()
         _ = try await first.value
         let records = try await layer.records.records(count: 3)
-        #expect(records.filter { $0.decisions(of: Merge.self) == [.apart(.http2)] }.count == 2)
+        #expect(records.filter { $0.decisions(of: MergeDecision.self) == [.apart(.http2)] }.count == 2)
         #expect(layer.network.merger.laneCount == 0)
     }
 

@@ -102,13 +102,16 @@ struct MergedItemTests {
         #expect(carrier.outcome.name == "succeeded")
         #expect(carrier.attempts.map(\.url) == ["https://merged.test/v1/_batch"])
         let items = records.filter { $0.endpoint == "Read" && $0.attempts.isEmpty }.sorted { $0.id < $1.id }
-        #expect(carrier.decisions(of: Merge.self) == [.carries(items.map(\.id))])
+        #expect(carrier.decisions(of: MergeDecision.self) == [.carries(items.map(\.id))])
         #expect(
-            items.flatMap { $0.decisions(of: Merge.self) }
+            items.flatMap { $0.decisions(of: MergeDecision.self) }
                 == (1...3).map { .carried(position: $0, count: 3, by: carrier.id) })
-        #expect("\(items[2].decisions(of: Merge.self)[0])" == "merged as item 3 of 3 in \(carrier.id)")
-        #expect(items.allSatisfy { $0.decisions(of: Judgement.self) == [Judgement(status: 200, verdict: .fine)] })
-        #expect(carrier.decisions(of: Judgement.self) == [Judgement(status: 200, verdict: .fine)])
+        #expect("\(items[2].decisions(of: MergeDecision.self)[0])" == "merged as item 3 of 3 in \(carrier.id)")
+        #expect(
+            items.allSatisfy {
+                $0.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)]
+            })
+        #expect(carrier.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)])
     }
 
     @Test func oneFailingItemFailsAloneAndTheServiceJudgesEach() async throws {
@@ -149,7 +152,9 @@ struct MergedItemTests {
         let error = try await #require(throws: NetworkError.self) { try await calls[2].value }
         #expect(error.kind == .refused)
         #expect(layer.server.paths == ["/v1/held", "/v1/_batch", "/v1/other"])
-        let record = try await layer.records.records(count: 5).first { $0.decisions(of: Redirect.self).count == 1 }
+        let record = try await layer.records.records(count: 5).first {
+            $0.decisions(of: RedirectDecision.self).count == 1
+        }
         #expect(record != nil)
     }
 

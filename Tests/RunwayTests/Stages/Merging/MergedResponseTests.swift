@@ -76,7 +76,7 @@ struct MergedResponseTests {
         }
         #expect(try outcomes.map { try $0.get()["n"].int } == [1, 2])
         #expect(try outcomes[0].get().response.status == .created)
-        #expect(try await layer.carrier(among: 4)?.decisions(of: Merge.self).last == .unknownItems(3))
+        #expect(try await layer.carrier(among: 4)?.decisions(of: MergeDecision.self).last == .unknownItems(3))
     }
 
     @Test func responsesAreBoundedByCallersAndPolicy() async throws {
@@ -150,8 +150,8 @@ struct MergedResponseTests {
         #expect(records.count == 2)
         for record in records {
             #expect(
-                record.decisions(of: Judgement.self)
-                    == [Judgement(status: 503, verdict: .overloaded(retryAfter: .seconds(7)))])
+                record.decisions(of: JudgingDecision.self)
+                    == [JudgingDecision(status: 503, verdict: .overloaded(retryAfter: .seconds(7)))])
         }
     }
 

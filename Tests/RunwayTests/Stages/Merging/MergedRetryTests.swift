@@ -89,9 +89,9 @@ struct MergedRetryTests {
             #expect(sent.count { $0 == "/v1/write" } == 1)
             #expect(origin.requests[1].itemPaths.count == 4)
             await network.flushRecords()
-            let retries = records.records.flatMap { $0.decisions(of: Retry.self) }
+            let retries = records.records.flatMap { $0.decisions(of: RetryDecision.self) }
             let cause = RetryCause.noNetwork(error.sending)
-            let again = Retry.again(attempt: 2, wait: .zero, cause: cause, retryAfter: nil)
+            let again = RetryDecision.again(attempt: 2, wait: .zero, cause: cause, retryAfter: nil)
             #expect(retries.count { $0 == again } == 3)
             #expect(retries.count { $0 == .gaveUp(.notRepeatable, cause: cause) } == 1)
         }

@@ -44,7 +44,7 @@ struct MergingStageTests {
         for number in 1...3 { _ = try await layer.network.call(Read("item/\(number)")) }
         #expect(layer.server.paths == ["/v1/item/1", "/v1/item/2", "/v1/item/3"])
         let records = try await layer.records.records(count: 3)
-        #expect(records.flatMap { $0.decisions(of: Merge.self) } == [.sentAtOnce, .sentAtOnce, .sentAtOnce])
+        #expect(records.flatMap { $0.decisions(of: MergeDecision.self) } == [.sentAtOnce, .sentAtOnce, .sentAtOnce])
     }
 
     @Test func aSingleWaiterIsSentUnmerged() async throws {
@@ -56,7 +56,7 @@ struct MergingStageTests {
         _ = try await (first.value, call.value)
         #expect(layer.server.paths == ["/v1/held", "/v1/item"])
         let records = try await layer.records.records(count: 2)
-        #expect(records.last?.decisions(of: Merge.self) == [.waitedAlone])
+        #expect(records.last?.decisions(of: MergeDecision.self) == [.waitedAlone])
         #expect(records.last?.attempts.count == 1)
     }
 
@@ -115,7 +115,7 @@ struct MergingStageTests {
         layer.server.held.open()
         _ = try await first.value
         let records = try await layer.records.records(count: 2)
-        #expect(records.allSatisfy { $0.decisions(of: Merge.self).isEmpty })
+        #expect(records.allSatisfy { $0.decisions(of: MergeDecision.self).isEmpty })
     }
 
     @Test func unmergeableRequestsAreSentAtOnce() async throws {
@@ -132,7 +132,7 @@ struct MergingStageTests {
         layer.server.held.open()
         _ = try await first.value
         let records = try await layer.records.records(count: 5)
-        let reasons = records.sorted { $0.id < $1.id }.flatMap { $0.decisions(of: Merge.self) }
+        let reasons = records.sorted { $0.id < $1.id }.flatMap { $0.decisions(of: MergeDecision.self) }
         #expect(
             reasons == [
                 .sentAtOnce, .apart(.endpoint), .apart(.unsuited), .apart(.unsuited), .apart(.endpoint),

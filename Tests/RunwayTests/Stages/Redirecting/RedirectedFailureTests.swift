@@ -46,7 +46,7 @@ struct RedirectedFailureTests {
         #expect(error.kind == .noNetwork && error.sending == .sent)
         #expect(error.host == "other.test" && error.attempt == 2)
         #expect(
-            try await layer.record().decisions(of: Retry.self)
+            try await layer.record().decisions(of: RetryDecision.self)
                 == [.gaveUp(.notRepeatable, cause: .noNetwork(.sent))])
     }
 
@@ -99,7 +99,7 @@ struct RedirectedFailureTests {
         let layer = layer(.found, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 2))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer) }
         await layer.network.flushRecords()
-        let spent = layer.records.records.flatMap { $0.decisions(of: Retry.self) }
+        let spent = layer.records.records.flatMap { $0.decisions(of: RetryDecision.self) }
         #expect(spent.contains(.gaveUp(.budgetSpent, cause: .noNetwork(.sent))), "the other host's is spent")
         let first = Origin(try #require(layer.transport.requests.first).head)
         #expect(layer.network.retries.withdraw(for: first) && layer.network.retries.withdraw(for: first))

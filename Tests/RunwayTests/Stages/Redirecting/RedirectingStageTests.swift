@@ -24,7 +24,9 @@ struct RedirectingStageTests {
         #expect(record.attempts.map(\.url) == [start, "https://library.test/a", "https://b.test/c?d=e"])
         #expect(record.attempts.map(\.status?.code) == [302, 302, 200])
         #expect(
-            record.decisions(of: Redirect.self) == [.followed(status: 302, hop: 1), .followed(status: 302, hop: 2)])
+            record.decisions(of: RedirectDecision.self) == [
+                .followed(status: 302, hop: 1), .followed(status: 302, hop: 2),
+            ])
         #expect(record.outcome.name == "succeeded")
     }
 
@@ -61,7 +63,7 @@ struct RedirectingStageTests {
         #expect(error.detail == "The server responded with status 302 Found, a redirect that could not be followed.")
         #expect(layer.transport.requests.count == 1)
         let record = try await layer.record()
-        #expect(record.decisions(of: Redirect.self) == [.notFollowed])
+        #expect(record.decisions(of: RedirectDecision.self) == [.notFollowed])
         #expect(!"\(error) \(record) \(record.attempts)".contains("hunter2"))
     }
 

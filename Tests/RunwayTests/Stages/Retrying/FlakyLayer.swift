@@ -38,7 +38,7 @@ struct FlakyLayer {
     }
 
     /// What the retrying stage decided in the only call so far.
-    func decisions() async throws -> [Retry] { try await layer.record().decisions(of: Retry.self) }
+    func decisions() async throws -> [RetryDecision] { try await layer.record().decisions(of: RetryDecision.self) }
 }
 
 extension StubbedLayer {

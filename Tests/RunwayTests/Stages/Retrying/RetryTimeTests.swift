@@ -8,7 +8,7 @@ import Testing
 /// When another attempt is made, and what bounds the waits.
 @Suite(.timeLimit(.minutes(10)))
 struct RetryTimeTests {
-    private func decision(_ retryAfter: String, status: Int = 503) async throws -> (Retry?, FlakyLayer) {
+    private func decision(_ retryAfter: String, status: Int = 503) async throws -> (RetryDecision?, FlakyLayer) {
         let flaky = FlakyLayer([.status(status, retryAfter: retryAfter), .fine])
         _ = await flaky.call(QueryCall())
         return (try await flaky.decisions().first, flaky)
@@ -105,7 +105,7 @@ struct RetryTimeTests {
         #expect(flaky.attemptCount <= 100 + 10 + 10)
         #expect(flaky.attemptCount >= 100 + 10 + 8)
         await flaky.layer.network.flushRecords()
-        let last = flaky.layer.records.records.flatMap { $0.decisions(of: Retry.self) }
+        let last = flaky.layer.records.records.flatMap { $0.decisions(of: RetryDecision.self) }
         #expect(last.contains(.gaveUp(.budgetSpent, cause: .noNetwork(.unknown))))
     }
 
@@ -120,18 +120,20 @@ struct RetryTimeTests {
 
     @Test func decisionsReadAsSentences() {
         #expect(
-            Retry.again(attempt: 2, wait: .milliseconds(130), cause: .noNetwork(.notSent), retryAfter: nil).description
+            RetryDecision.again(attempt: 2, wait: .milliseconds(130), cause: .noNetwork(.notSent), retryAfter: nil)
+                .description
                 == "no connection: attempt 2 in 130 ms")
         #expect(
-            Retry.again(attempt: 3, wait: .milliseconds(5130), cause: .overloaded, retryAfter: .seconds(5)).description
+            RetryDecision.again(attempt: 3, wait: .milliseconds(5130), cause: .overloaded, retryAfter: .seconds(5)).description
                 == "overloaded: attempt 3 in 5.13 s, of which the server asked for 5 s")
         #expect(
-            Retry.gaveUp(.deadline(wait: .seconds(9000)), cause: .status(502)).description
+            RetryDecision.gaveUp(.deadline(wait: .seconds(9000)), cause: .status(502)).description
                 == "status 502: not retried, 9000 s of waiting would end after the deadline")
         #expect(
-            Retry.gaveUp(.notRepeatable, cause: .timedOut(.unknown)).description
+            RetryDecision.gaveUp(.notRepeatable, cause: .timedOut(.unknown)).description
                 == "no response in time: not retried, the request may have had its effect")
         #expect(
-            Retry.gaveUp(.attemptsUsed(3), cause: .overloaded).description == "overloaded: given up after 3 attempts")
+            RetryDecision.gaveUp(.attemptsUsed(3), cause: .overloaded).description
+                == "overloaded: given up after 3 attempts")
     }
 }

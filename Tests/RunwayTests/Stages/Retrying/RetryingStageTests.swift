@@ -26,8 +26,14 @@ struct RetryingStageTests {
         #expect(record.attempts.count == 3)
         #expect(record.outcome.name == "succeeded")
         let cause = try #require(
-            { if case .again(_, _, let cause, _) = record.decisions(of: Retry.self).first { cause } else { nil } }())
-        let waits = record.decisions(of: Retry.self).map { decision -> Duration? in
+            {
+                if case .again(_, _, let cause, _) = record.decisions(of: RetryDecision.self).first {
+                    cause
+                } else {
+                    nil
+                }
+            }())
+        let waits = record.decisions(of: RetryDecision.self).map { decision -> Duration? in
             guard case .again(_, let wait, cause, nil) = decision else { return nil }
             return wait
         }

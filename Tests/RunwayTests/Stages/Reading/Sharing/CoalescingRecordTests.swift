@@ -21,10 +21,10 @@ struct CoalescingRecordTests {
         #expect(records.map(\.source) == [.network, .network, .network])
         let ids = records.map(\.id)
         #expect(records[0].decisions(of: SharingDecision.self) == [.shared(with: ids[1]), .shared(with: ids[2])])
-        #expect(records[0].decisions(of: Judgement.self).count == 1)
+        #expect(records[0].decisions(of: JudgingDecision.self).count == 1)
         for joiner in records[1...] {
             #expect(joiner.decisions(of: SharingDecision.self) == [.joined(ids[0])])
-            #expect(joiner.decisions(of: Judgement.self).isEmpty)
+            #expect(joiner.decisions(of: JudgingDecision.self).isEmpty)
             #expect(joiner.description.contains("reading: joined #1"))
             #expect(joiner.summary.contains("nothing sent"))
         }

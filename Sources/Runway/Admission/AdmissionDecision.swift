@@ -1,5 +1,5 @@
 /// A decision of the admission stage, for the record. A call that is admitted at once adds none.
-package enum Admission: StageDecision, Equatable {
+package enum AdmissionDecision: StageDecision, Equatable {
     /// How long the call waited for a network.
     case waitedForNetwork(Duration)
     /// How long the call waited for a concurrency slot.
@@ -89,7 +89,7 @@ extension AdmissionRefusal {
 
     /// The error of the call.
     var error: NetworkError {
-        var error = NetworkError(kind, in: Admission.step, sentence, sending: .notSent, underlying: self)
+        var error = NetworkError(kind, in: AdmissionDecision.step, sentence, sending: .notSent, underlying: self)
         if case .circuitOpen(let host, _, _) = self { error.host = host }
         error.retryAfter = retryAfter
         return error

@@ -1,5 +1,5 @@
 /// How a request was merged, for the record.
-package enum Merge: StageDecision, Equatable {
+package enum MergeDecision: StageDecision, Equatable {
     /// No other request was in flight: the request was sent at once and by itself.
     case sentAtOnce
     /// The request waited, and no other came to be merged with it.

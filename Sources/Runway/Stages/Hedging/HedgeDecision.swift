@@ -1,5 +1,5 @@
 /// How a slow read was hedged, for the record. A read that was quick adds no decision.
-package enum Hedge: StageDecision, Equatable {
+package enum HedgeDecision: StageDecision, Equatable {
     /// One of the two attempts.
     package enum Contender: String, Sendable, Hashable, CaseIterable {
         /// The attempt that was sent first.

@@ -1,5 +1,5 @@
 /// What happened with a call's access token, for the record. The token is never part of it.
-package enum Authorizing: StageDecision, Equatable {
+package enum AuthorizingDecision: StageDecision, Equatable {
     /// The call started to load the token, or to renew it because it ends soon or was refused.
     case beganRenewal
     /// The call waited for the renewal that another call started.

@@ -1,5 +1,5 @@
 /// What the retrying stage decided after an attempt that failed, for the record.
-package enum Retry: StageDecision, Equatable {
+package enum RetryDecision: StageDecision, Equatable {
     /// Another attempt is made.
     ///
     /// - Parameters:
