@@ -8,12 +8,12 @@ final class DiskQueue: Sendable {
 
     /// Runs the operation, and returns its result.
     func run<Value: Sendable>(
-        _ deed: @escaping @Sendable () throws(FileError) -> Value
+        _ operation: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(FileError) -> Value {
         let result: Result<Value, FileError> = await withCheckedContinuation { continuation in
             queue.async {
                 do throws(FileError) {
-                    continuation.resume(returning: .success(try deed()))
+                    continuation.resume(returning: .success(try operation()))
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }

@@ -4,30 +4,30 @@ import Foundation
 struct FileError: DescribedError {
     let path: String
     /// What could not be done, such as `can't be written`.
-    let deed: String
+    let problem: String
     /// The system's words, such as `No space left on device`, or Runway's own.
     let reason: String
     /// The system's number for it, such as `ENOSPC`; `nil` for what Runway itself says.
     let code: CInt?
 
-    init(_ path: String, _ deed: String, reason: String) {
-        self.init(path: path, deed: deed, reason: reason, code: nil)
+    init(_ path: String, _ problem: String, reason: String) {
+        self.init(path: path, problem: problem, reason: reason, code: nil)
     }
 
     /// Of the system's call that just failed on this thread.
-    init(_ path: String, _ deed: String) {
+    init(_ path: String, _ problem: String) {
         let code = errno
-        self.init(path: path, deed: deed, reason: String(cString: strerror(code)), code: code)
+        self.init(path: path, problem: problem, reason: String(cString: strerror(code)), code: code)
     }
 
-    private init(path: String, deed: String, reason: String, code: CInt?) {
+    private init(path: String, problem: String, reason: String, code: CInt?) {
         self.path = path
-        self.deed = deed
+        self.problem = problem
         self.reason = reason
         self.code = code
     }
 
-    var description: String { "The file \(path) \(deed): \(reason)." }
+    var description: String { "The file \(path) \(problem): \(reason)." }
 }
 
 extension NetworkError {

@@ -27,7 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
             the listings, and the requests and bytes in the app's records against
             those that the backend counted.
 
-            --json prints one object: "calls", "callsFlown", "callsNotFlown" (counts
+            --json prints one object: "calls", "callsSent", "callsNotSent" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
             every request that carried several calls), "hosts" (the results

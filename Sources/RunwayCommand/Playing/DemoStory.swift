@@ -45,10 +45,10 @@ struct DemoStory {
         line("In all", .bold)
         let carrying = report.envelopes.map(\.attempts.count)
         let calls =
-            [(report.callsFlown, "sent a request")]
-            + UnsentReason.allCases.map { (report.callsNotFlown[$0] ?? 0, $0.reason) }
+            [(report.callsSent, "sent a request")]
+            + UnsentReason.allCases.map { (report.callsNotSent[$0] ?? 0, $0.reason) }
         let requests =
-            [(report.callsFlown, "the first of a call")]
+            [(report.callsSent, "the first of a call")]
             + Repetition.allCases.map { (report.requestsRepeated[$0] ?? 0, $0.reason) }
             + [(carrying.reduce(0, +), "for several calls")]
         let left = ["\(Self.count([report.calls], "call"))"] + Self.sum(calls)

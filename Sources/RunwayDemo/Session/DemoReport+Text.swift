@@ -29,11 +29,11 @@ extension DemoReport: CustomStringConvertible {
 
     /// Calls made against requests flown, and why.
     private var totals: [String] {
-        let reasons = UnsentReason.allCases.map { (callsNotFlown[$0] ?? 0, $0.reason) }
+        let reasons = UnsentReason.allCases.map { (callsNotSent[$0] ?? 0, $0.reason) }
         let repetitions = Repetition.allCases.map { (requestsRepeated[$0] ?? 0, $0.reason) }
         let envelopeRequests = envelopes.reduce(0) { $0 + $1.attempts.count }
-        let parts = [(callsFlown, "the first of a call")] + repetitions + [(envelopeRequests, "for several calls")]
-        return ["calls: \(calls)", Self.part(callsFlown, "sent")] + reasons.compactMap(Self.part)
+        let parts = [(callsSent, "the first of a call")] + repetitions + [(envelopeRequests, "for several calls")]
+        return ["calls: \(calls)", Self.part(callsSent, "sent")] + reasons.compactMap(Self.part)
             + ["requests on the wire: \(requestsOnTheWire)"] + parts.compactMap(Self.part) + ["bytes: \(bytes)"]
     }
 

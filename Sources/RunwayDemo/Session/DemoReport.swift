@@ -21,9 +21,9 @@ public struct DemoReport: Sendable, Encodable {
     /// Calls that were made, whatever their outcome.
     public var calls: Int
     /// Calls that made a request of their own.
-    public var callsFlown: Int
+    public var callsSent: Int
     /// Calls that made none, by why they did not.
-    public var callsNotFlown: [UnsentReason: Int]
+    public var callsNotSent: [UnsentReason: Int]
     /// Requests that were passed to the transport.
     public var requestsOnTheWire: Int
     /// Requests that calls made after their first, by why they did.
@@ -51,8 +51,8 @@ public struct DemoReport: Sendable, Encodable {
         self.envelopes = envelopes
         self.problems = problems
         calls = flights.count
-        callsFlown = flights.count { !$0.attempts.isEmpty }
-        callsNotFlown = flights.compactMap { UnsentReason($0) }.counted
+        callsSent = flights.count { !$0.attempts.isEmpty }
+        callsNotSent = flights.compactMap { UnsentReason($0) }.counted
         requestsOnTheWire = attempts.count
         requestsRepeated = flights.flatMap(Repetition.all).counted
         bytes = attempts.compactMap(\.responseByteCount).reduce(0, +)

@@ -132,11 +132,11 @@ struct ResponseTests {
     }
 
     @Test func aFileIsReplacedOnlyByACompleteResponse() async throws {
-        let answers: [(ScriptedResponse, Int32, String)] = [
+        let cases: [(ScriptedResponse, Int32, String)] = [
             (.json(#"{"error":1}"#, status: .notFound), 1, "{\n  \"error\": 1\n}\n"),
             (.text(String(repeating: "x", count: 5000)).cut(after: .bodyBytes(1000)), 3, ""),
         ]
-        for (response, status, output) in answers {
+        for (response, status, output) in cases {
             try await withTemporaryFolder { folder in
                 let file = folder.appendingPathComponent("answer")
                 try Data("old".utf8).write(to: file)

@@ -86,13 +86,13 @@ struct ProxyTests {
             origin.on("/none", respond: .status(.noContent))
             origin.on(.head, "/head", respond: ScriptedResponse(headerFields: [.contentLength: "1234"]))
             let printed = try await proxying(to: origin.baseURL) { proxy in
-                let answer1 = try await curl(
+                let response1 = try await curl(
                     "-o", "/dev/null", "-w", "%{http_code} %{redirect_url}", "\(proxy.url)/moved")
-                #expect(answer1.output.hasPrefix("302 "))
-                let answer2 = try await curl("-w", "%{http_code}", "\(proxy.url)/none")
-                #expect(answer2.output == "204")
-                let answer3 = try await curl("--head", "\(proxy.url)/head")
-                #expect(answer3.output.contains("Content-Length: 1234"))
+                #expect(response1.output.hasPrefix("302 "))
+                let response2 = try await curl("-w", "%{http_code}", "\(proxy.url)/none")
+                #expect(response2.output == "204")
+                let response3 = try await curl("--head", "\(proxy.url)/head")
+                #expect(response3.output.contains("Content-Length: 1234"))
             }
             #expect(origin.requests.map(\.path) == ["/moved", "/none", "/head"])
             #expect(!printed.output.contains("failed") && !printed.output.contains("cancelled"), "\(printed.output)")
@@ -107,13 +107,13 @@ struct ProxyTests {
                 let file = folder.appendingPathComponent("big")
                 try Data(repeating: 1, count: 5 << 20).write(to: file)
                 _ = try await proxying(to: origin.baseURL) { proxy in
-                    let answer4 = try await curl("--data-binary", "@\(file.path)", "\(proxy.url)/up")
-                    #expect(answer4.output == "got it")
-                    let answer5 = try await curl(
+                    let response4 = try await curl("--data-binary", "@\(file.path)", "\(proxy.url)/up")
+                    #expect(response4.output == "got it")
+                    let response5 = try await curl(
                         "-H", "Transfer-Encoding: chunked", "--data-binary", "@\(file.path)", "\(proxy.url)/up")
-                    #expect(answer5.output == "got it")
-                    let answer6 = try await curl("\(proxy.url)/down")
-                    #expect(answer6.bytes.count == 20 << 20)
+                    #expect(response5.output == "got it")
+                    let response6 = try await curl("\(proxy.url)/down")
+                    #expect(response6.bytes.count == 20 << 20)
                 }
             }
             #expect(origin.requests.prefix(2).map(\.body.count) == [5 << 20, 5 << 20])
@@ -144,10 +144,11 @@ struct ProxyTests {
                 #expect(other.output.hasSuffix(" 421"))
                 let own = try await curl("--proxy", proxy.url, "-w", " %{http_code}", "\(origin.baseURL)/")
                 #expect(own.output == "here 200")
-                let answer7 = try await curl("-H", "Host: evil.test", "-w", " %{http_code}", "\(proxy.url)/")
-                #expect(answer7.output.hasSuffix(" 421"))
-                let answer8 = try await curl("-X", "OPTIONS", "--request-target", "*", "-w", " %{http_code}", proxy.url)
-                #expect(answer8.output.hasSuffix(" 501"))
+                let response7 = try await curl("-H", "Host: evil.test", "-w", " %{http_code}", "\(proxy.url)/")
+                #expect(response7.output.hasSuffix(" 421"))
+                let response8 = try await curl(
+                    "-X", "OPTIONS", "--request-target", "*", "-w", " %{http_code}", proxy.url)
+                #expect(response8.output.hasSuffix(" 501"))
             }
             #expect(origin.requestCount == 1)
         }

@@ -8,7 +8,7 @@ import NIOSSL
 
 /// A client of the backend that trusts its certificate and nothing else.
 struct BackendClient: Sendable {
-    struct Answer {
+    struct BackendResponse {
         let status: Int
         let headers: HTTPHeaders
         let version: HTTPVersion
@@ -26,14 +26,14 @@ struct BackendClient: Sendable {
     let client: HTTPClient
     let baseURL: String
 
-    func get(_ path: String, token: String? = nil) async throws -> Answer {
+    func get(_ path: String, token: String? = nil) async throws -> BackendResponse {
         var request = HTTPClientRequest(url: baseURL + path)
         if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
         return try await send(request)
     }
 
     /// Sends `json` as the body.
-    func post(_ path: String, _ json: String) async throws -> Answer {
+    func post(_ path: String, _ json: String) async throws -> BackendResponse {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
@@ -41,10 +41,10 @@ struct BackendClient: Sendable {
         return try await send(request)
     }
 
-    private func send(_ request: HTTPClientRequest) async throws -> Answer {
+    private func send(_ request: HTTPClientRequest) async throws -> BackendResponse {
         let response = try await client.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: 1 << 20)
-        return Answer(
+        return BackendResponse(
             status: Int(response.status.code), headers: response.headers, version: response.version,
             body: Data(body.readableBytesView))
     }

@@ -59,8 +59,8 @@ import Testing
             let items = (1...3).map {
                 #"{"id":"\#($0)","method":"GET","path":"/xinfang/detail/xf-\#($0)","headers":[]}"#
             }
-            let answer = try await client.post("/_batch", #"{"requests":[\#(items.joined(separator: ","))]}"#)
-            let responses = try #require(try answer.object()["responses"] as? [[String: Any]])
+            let envelope = try await client.post("/_batch", #"{"requests":[\#(items.joined(separator: ","))]}"#)
+            let responses = try #require(try envelope.object()["responses"] as? [[String: Any]])
             #expect(responses.compactMap { $0["status"] as? Int } == [200, 200, 200])
             #expect(serving.statistics.mergedRequests == 3)
             #expect(

@@ -34,16 +34,16 @@ struct DemoSessionTests {
         #expect(report.problems.isEmpty, "seed \(seed): \(report.problems)")
         #expect(report.calls == report.flights.count)
         #expect(
-            report.callsNotFlown == [
+            report.callsNotSent == [
                 .fromCache: 5, .joined: 11, .merged: 9, .circuitOpen: 3, .badParameters: 1,
             ])
         #expect(report.requestsRepeated == [.retried: 2, .newToken: 10])
         #expect(report.envelopes.count == 1)
-        #expect(report.callsFlown == report.calls - 29)
-        #expect(report.requestsOnTheWire == report.callsFlown + 12 + 1)
+        #expect(report.callsSent == report.calls - 29)
+        #expect(report.requestsOnTheWire == report.callsSent + 12 + 1)
         #expect(report.bytes > 100_000)
-        let answered = report.flights.flatMap(\.attempts).filter { $0.status != nil }
-        #expect(answered.allSatisfy { $0.httpVersion == "HTTP/2" })
+        let completed = report.flights.flatMap(\.attempts).filter { $0.status != nil }
+        #expect(completed.allSatisfy { $0.httpVersion == "HTTP/2" })
     }
 
     @Test func equalSeedsProduceEqualCallsAndScreens() async throws {
@@ -62,7 +62,7 @@ struct DemoSessionTests {
         let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         #expect(json["calls"] as? Int == (json["flights"] as? [Any])?.count)
         #expect(
-            json["callsNotFlown"] as? [String: Int] == [
+            json["callsNotSent"] as? [String: Int] == [
                 "fromCache": 5, "joined": 11, "merged": 9, "circuitOpen": 3, "badParameters": 1,
             ])
         #expect(json["requestsRepeated"] as? [String: Int] == ["retried": 2, "newToken": 10])

@@ -76,11 +76,11 @@ struct ItemRunningTests {
             }
         }
         let envelope = (1...10).map { "/v1/wait/\($0)".item("\($0)") }.joined(separator: ",")
-        let answer = Task { try await app.post(#"{"requests":[\#(envelope)]}"#) }
+        let envelopeResponse = Task { try await app.post(#"{"requests":[\#(envelope)]}"#) }
         try await gate.waitForArrivals(count: 3)
         #expect(running.withLock { $0.now } == 3)
         gate.open()
-        let responses = try await answer.value.json["responses"]
+        let responses = try await envelopeResponse.value.json["responses"]
         #expect(responses.elements.map { $0["status"].int } == Array(repeating: 200, count: 10))
         #expect(running.withLock { $0.most } == 3)
     }

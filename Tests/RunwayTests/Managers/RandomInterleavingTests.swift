@@ -46,7 +46,7 @@ private final class Interleaving: APIManagerDelegate {
     /// The calls that the play cancelled before they landed: these, and no others, may end without a landing.
     private var cancelled: Set<FlightID> = []
     /// The flights with a response, and whether it was a success.
-    private var answered: [FlightID: Bool] = [:]
+    private var isSuccess: [FlightID: Bool] = [:]
     private var notified: [(flight: FlightID, isSuccess: Bool)] = []
     private var loadCount = 0
     private var isInsideLoad = false
@@ -132,7 +132,7 @@ private final class Interleaving: APIManagerDelegate {
         guard bench.transport.respond(flight, with: result),
             let id = owners.keys.first(where: { $0.number == flight })
         else { return }
-        answered[id] = if case .success = result { true } else { false }
+        isSuccess[id] = if case .success = result { true } else { false }
     }
 
     /// Notes the calls of some managers that are cancelled before they landed.
@@ -166,7 +166,7 @@ private final class Interleaving: APIManagerDelegate {
         let fetcher = manager.rawData?["flight"].uint64
         if manager.rawData?.source == .cache {
             let stored = owners.keys.first { $0.number == fetcher }
-            let isFetched = stored.map { answered[$0] == true } ?? false
+            let isFetched = stored.map { isSuccess[$0] == true } ?? false
             let isOfPage = stored.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
             if !isFetched || !isOfPage { problems.append("memory had what nobody fetched, or of another page") }
         } else if fetcher != manager.landedFlight?.number {
@@ -201,11 +201,11 @@ private final class Interleaving: APIManagerDelegate {
         for record in records {
             let (id, outcome) = (record.id, record.outcome.name)
             switch outcome {
-            case "succeeded" where answered[id] == true && !cancelled.contains(id): break
+            case "succeeded" where isSuccess[id] == true && !cancelled.contains(id): break
             case "succeeded" where record.source == .cache && record.attempts.isEmpty && !cancelled.contains(id): break
             case "vetoed" where unsent.contains(id) && owners[id] == nil && record.attempts.isEmpty: break
             case "vetoed" where owners[id] != nil && !unsent.contains(id): break
-            case "failed" where answered[id] == false && !cancelled.contains(id): break
+            case "failed" where isSuccess[id] == false && !cancelled.contains(id): break
             case "cancelled" where cancelled.contains(id): break
             case "replaced" where cancelled.contains(id) && replacesOlder: break
             case "joined" where owners[id] == nil && policy == .joinOrReplace: break

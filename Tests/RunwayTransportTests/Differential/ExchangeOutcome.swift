@@ -4,7 +4,7 @@ import Runway
 /// What became of an exchange, as far as two transports must agree.
 enum ExchangeOutcome: Equatable {
     /// The head came, and this much of the body; `isWhole` where it ended as it should.
-    case answered(status: Int, fields: [String], body: [UInt8], isWhole: Bool)
+    case received(status: Int, fields: [String], body: [UInt8], isWhole: Bool)
     /// No response: the connection or what came over it was no good.
     case broken
     /// No response, for another reason.
@@ -28,7 +28,7 @@ enum ExchangeOutcome: Equatable {
                     (bytes, isWhole) = ([], false)
                 }
             }
-            self = .answered(status: response.head.status.code, fields: fields, body: bytes, isWhole: isWhole)
+            self = .received(status: response.head.status.code, fields: fields, body: bytes, isWhole: isWhole)
         } catch {
             switch error.kind {
             // A connection that ends within a response is the one or the other.
@@ -41,13 +41,13 @@ enum ExchangeOutcome: Equatable {
 
 extension ExchangeOutcome {
     /// Whether a head came, and all of the body.
-    var isResponse: Bool { if case .answered(_, _, _, isWhole: true) = self { true } else { false } }
+    var isResponse: Bool { if case .received(_, _, _, isWhole: true) = self { true } else { false } }
 }
 
 extension ExchangeOutcome: CustomStringConvertible {
     var description: String {
         switch self {
-        case .answered(let status, let fields, let body, let isWhole):
+        case .received(let status, let fields, let body, let isWhole):
             "\(status) \(fields), \(isWhole ? "all" : "torn after") \(body.count) bytes, "
                 + "hash \(body.reduce(0) { $0 &* 31 &+ Int($1) })"
         case .broken: "broken"

@@ -68,7 +68,7 @@ final class EffectServer: Sendable {
         case 3: return .closing
         default: break
         }
-        let answers = items.map { item in
+        let members = items.map { item in
             let method = HTTPRequest.Method(item["method"].string ?? "") ?? .get
             let reply = reply(method, item["path"].string ?? "")
             let headers = reply.location.map { #"[["Location","\#($0)"]]"# } ?? "[]"
@@ -83,7 +83,7 @@ final class EffectServer: Sendable {
                 return "\(bases.randomElement(using: &state.random) ?? "")/v1/hop/\(first)"
             }
             return Reply(status: 303, location: location).response("")
-        default: return .json(#"{"responses":[\#(answers.joined(separator: ","))]}"#)
+        default: return .json(#"{"responses":[\#(members.joined(separator: ","))]}"#)
         }
     }
 }

@@ -103,9 +103,9 @@ struct DyingConnectionTests {
                     // A read fails only in the middle of its response.
                     if isRead { #expect(error.sending == .sent, "cut at \(cut): \(error)") }
                 }
-                let answered = endings.count { (try? $0.result.get()) != nil && !$0.isRead }
+                let successCount = endings.count { (try? $0.result.get()) != nil && !$0.isRead }
                 // What came whole before the end is a response, whichever call it was for.
-                #expect(answered <= min(10, cut / Self.bytesPerResponse), "cut at \(cut)")
+                #expect(successCount <= min(10, cut / Self.bytesPerResponse), "cut at \(cut)")
             }
         }
     }
@@ -148,14 +148,14 @@ struct DyingConnectionTests {
         return network
     }
 
-    private static func http1Answer(to path: String) -> [UInt8] {
+    private static func http1Response(to path: String) -> [UInt8] {
         Array("HTTP/1.1 200 OK\r\nContent-Length: \(path.utf8.count)\r\n\r\n\(path)".utf8)
     }
 
     /// After how many bytes of a response over HTTP/1.1 its connection is cut: every fourth, from one that chance picks; with
     /// `RUNWAY_EVERY_BYTE` every one.
     private static let http1Cuts: [Int] = {
-        let last = http1Answer(to: "/1000/10").count
+        let last = http1Response(to: "/1000/10").count
         if ProcessInfo.processInfo.environment["RUNWAY_EVERY_BYTE"] != nil { return Array(0...last) }
         return [0] + stride(from: Int.random(in: 1...4), to: last, by: 4) + [last]
     }()
@@ -166,7 +166,7 @@ struct DyingConnectionTests {
             try await withScriptedOrigin { origin in
                 origin.otherwise { request in
                     if request.connection > 4 { return .text(request.path) }
-                    return .raw(Array(Self.http1Answer(to: request.path).prefix(cut))).ending(ending)
+                    return .raw(Array(Self.http1Response(to: request.path).prefix(cut))).ending(ending)
                 }
                 let network = try await layer(to: origin, retrying: .none)
                 let endings = await endings(of: 20, below: 1000, over: network)

@@ -98,10 +98,10 @@ struct HedgeWireTests {
             for count in 2...3 {
                 _ = try await layer.call(HedgedRead())
                 let record = try #require(try await records.records(count: count).last)
-                let answered = record.attempts.last
-                #expect(answered?.status == .ok && answered?.wire?.address != address)
+                let winner = record.attempts.last
+                #expect(winner?.status == .ok && winner?.wire?.address != address)
                 // The silent one may be known to be the slower by then, and left without a hedge.
-                if record.attempts.count == 2 { #expect(answered?.wire?.isReused == (count == 3), "\(record)") }
+                if record.attempts.count == 2 { #expect(winner?.wire?.isReused == (count == 3), "\(record)") }
             }
         }
     }

@@ -60,7 +60,7 @@ private final class HastyServer: Sendable {
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
                         WritesTogether(), NIOSSLServerHandler(context: context),
-                        Answering(isHasty: number <= hastyConnections))
+                        RespondingHandler(isHasty: number <= hastyConnections))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -94,7 +94,7 @@ private final class WritesTogether: ChannelDuplexHandler {
 }
 
 /// Responds to every request, and to one that was never made.
-private final class Answering: ChannelInboundHandler {
+private final class RespondingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 

@@ -30,7 +30,7 @@ final class TLSServer: Sendable {
                 channel.closeFuture.whenComplete { _ in traffic.counts.withLock { $0.closed += 1 } }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
-                        NIOSSLServerHandler(context: context), Answering(traffic))
+                        NIOSSLServerHandler(context: context), RespondingHandler(traffic))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -40,7 +40,7 @@ final class TLSServer: Sendable {
 
     fileprivate func close() async { try? await channel.close() }
 
-    private final class Answering: ChannelInboundHandler {
+    private final class RespondingHandler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
         private let traffic: Traffic

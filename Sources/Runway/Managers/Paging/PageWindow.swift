@@ -89,7 +89,7 @@ extension PageWindow {
         else { return nil }
 
         var change = Change()
-        let isFrontKept = side == .before || first > 0 || read.start == 0
+        let includesFront = side == .before || first > 0 || read.start == 0
         func believed(_ place: Int) -> Int { edge - 1 - rows[(place + 1)...].count { !$0.isAbsent } }
         if first > 0, read.start > 0 { change.shift = read.start + found[firstAnchor].offset - believed(first) }
         let distance = read.start + found[lastAnchor].offset - believed(last)
@@ -99,12 +99,12 @@ extension PageWindow {
         let anchorPlaces = Set(anchors.compactMap { places[$0] })
         let moved = Set(found.compactMap { _, item in item.id.flatMap { known[$0] } }).subtracting(anchorPlaces)
         change.foundCount = found.indices.count { index in
-            guard isFrontKept || index > firstAnchor else { return false }
+            guard includesFront || index > firstAnchor else { return false }
             return found[index].element.id.flatMap { known[$0] }.map { rows[$0].isAbsent } ?? true
         }
         change.isReordered = moved.contains { !rows[$0].isAbsent }
 
-        let front = isFrontKept ? found[..<firstAnchor].map { Row(item: $0.element) } : []
+        let front = includesFront ? found[..<firstAnchor].map { Row(item: $0.element) } : []
         var merged: [Row] = side == .before ? front : []
         for (index, row) in rows[..<first].enumerated() where !moved.contains(index) {
             merged.append(row)
@@ -136,7 +136,7 @@ extension PageWindow {
         if side == .before {
             start = read.start
         } else if first == 0 {
-            start = read.start + (isFrontKept ? 0 : found[firstAnchor].offset)
+            start = read.start + (includesFront ? 0 : found[firstAnchor].offset)
         }
         if side == .onward {
             edge = read.start + read.items.count

@@ -70,7 +70,7 @@ extension Flight {
 
     /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a jar, otherwise
     /// if the request had the same cookies and the response did not set the first ones.
-    func isSender(of response: Response) -> Bool {
+    func hasSameSender(as response: Response) -> Bool {
         account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
     }
 }

@@ -126,8 +126,8 @@ final class Merger: Sendable {
             body(&state, &operations)
             return operations
         }
-        for deed in operations {
-            switch deed {
+        for operation in operations {
+            switch operation {
             case .sendAlone(let item, let dispatch, let decision):
                 // A call that has left in the meantime is not sent, so nothing else would record the end of its dispatch.
                 if !item.settle(.alone(dispatch, decision)), let dispatch {

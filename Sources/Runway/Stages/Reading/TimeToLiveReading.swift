@@ -138,7 +138,7 @@ extension TimeToLiveReading {
                 propose(response, fetch.key, sequenceNumber, in: flight)
                 return response
             }
-            if response.hops.isEmpty, flight.isSender(of: response),
+            if response.hops.isEmpty, flight.hasSameSender(as: response),
                 stored.matches(notModified: response.head.headerFields)
             {
                 return renew(stored, by: response, sequenceNumber, in: flight)
@@ -170,7 +170,7 @@ extension TimeToLiveReading {
     private func propose(_ response: Response, _ key: CacheKey, _ sequenceNumber: UInt64, in flight: Flight) {
         // A 304 is the response to a precondition of the endpoint's own: it serves no other call.
         guard case .whole(let rawData) = response.body, response.source == .network,
-            response.head.status != .notModified, !policy.tiers.isEmpty, flight.isSender(of: response)
+            response.head.status != .notModified, !policy.tiers.isEmpty, flight.hasSameSender(as: response)
         else { return }
         let now = flight.clock.now
         let cached = CachedResponse(

@@ -53,8 +53,8 @@ struct HedgeModelTests {
             secondCount += courses.count - min(1, courses.count)
             switch result {
             case .success(let text):
-                let answering = try #require(courses.first { "\($0.number)" == text }, context)
-                try #require(answering.status == .ok, context)
+                let responding = try #require(courses.first { "\($0.number)" == text }, context)
+                try #require(responding.status == .ok, context)
                 try #require(record.attempts.count { $0.status == .ok } == 1, context)
             case .failure(let error):
                 let kind = (error as? NetworkError)?.kind

@@ -12,7 +12,7 @@ struct MergedResponseTests {
     private static let good = #"{"id":"1","status":200,"headers":[],"body":"{}"}"#
 
     private func outcomes(
-        _ response: @escaping EnvelopeServer.Answer, of count: Int = 2
+        _ response: @escaping EnvelopeServer.Respond, of count: Int = 2
     ) async throws -> (outcomes: [Result<RawData, NetworkError>], layer: MergingLayer) {
         let layer = MergingLayer(EnvelopeServer(envelope: response))
         var outcomes: [Result<RawData, NetworkError>] = []
@@ -99,14 +99,14 @@ struct MergedResponseTests {
 
     @Test func bodiesAndFieldsArriveAsTheyWereSent() async throws {
         let bytes: [UInt8] = [0xFF, 0xFE, 0, 1]
-        let answer = #"""
+        let envelope = #"""
             {"responses":[{"id":"1","status":200,"headers":[["Content-Type","image/x"],["Connection","X-Hop"],["X-Hop","1"],
             ["Set-Cookie","a=1"],["set-cookie","b=2"],["Transfer-Encoding","chunked"]],
             "bodyBase64":"\#(Data(bytes).base64EncodedString())"},
             {"id":"2","status":204,"headers":[["Date","Thu, 01 Jan 2026 00:00:00 GMT"]],"body":null}]}
             """#
         let (outcomes, _) = try await outcomes { _ in
-            var response = Response.json(answer)
+            var response = Response.json(envelope)
             response.head.headerFields[.date] = "Fri, 02 Jan 2026 00:00:00 GMT"
             return response
         }

@@ -40,11 +40,11 @@ struct MergedRetryTests {
         origin.on(.post, "/v1/_batch") { request in
             let items = request.items
             if items.contains(where: { $0["path"].string == "/v1/write" }) { return .closing }
-            let answers = items.map { item in
+            let members = items.map { item in
                 let body = #"{\"path\":\"\#(item["path"].string ?? "")\"}"#
                 return #"{"id":"\#(item["id"].string ?? "")","status":200,"headers":[],"body":"\#(body)"}"#
             }
-            return .json(#"{"responses":[\#(answers.joined(separator: ","))]}"#)
+            return .json(#"{"responses":[\#(members.joined(separator: ","))]}"#)
         }
         origin.otherwise { .json(#"{"path":"\#($0.path)"}"#) }
     }

@@ -72,20 +72,20 @@ struct Write: Endpoint {
 /// A request whose path ends in `held` waits at ``held``, an envelope at ``envelopes``, which is open unless a test closes it.
 /// The version of HTTP is known when a request has passed ``negotiation``, which is open unless a test closes it.
 final class EnvelopeServer: Transport {
-    typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
+    typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response
 
     let held = ScriptedGate()
     let envelopes = ScriptedGate()
     let negotiation = ScriptedGate()
     private let httpVersion: String?
-    private let envelopeResponse: Answer
-    private let itemResponse: Answer
+    private let envelopeResponse: Respond
+    private let itemResponse: Respond
     /// Guards the requests that came.
     private let received = Mutex<[Request]>([])
 
     init(
         holdsEnvelopes: Bool = false, httpVersion: String? = nil, negotiatesLate: Bool = false,
-        envelope: @escaping Answer = EnvelopeServer.unmerge, item: @escaping Answer = { .path(of: $0) }
+        envelope: @escaping Respond = EnvelopeServer.unmerge, item: @escaping Respond = { .path(of: $0) }
     ) {
         self.httpVersion = httpVersion
         envelopeResponse = envelope
@@ -112,7 +112,7 @@ final class EnvelopeServer: Transport {
     }
 
     /// Responds to every item of an envelope with its path, the last one first.
-    static let unmerge: Answer = { request in
+    static let unmerge: Respond = { request in
         let items = request.items.reversed().map { item in
             let body = #"{\"path\":\"\#(item["path"].string ?? "")\"}"#
             return #"{"id":"\#(item["id"].string ?? "")","status":200,"headers":[["X-Item","yes"]],"body":"\#(body)"}"#

@@ -163,12 +163,12 @@ struct ProvisionalLandingTests {
     @Test func theStaleResponseIsNotifiedBeforeTheFreshOne() async throws {
         let (manager, flight) = try await loaded()
         // Lands in this very turn, in which the delegate was not notified of the stale response yet.
-        let fresh = try await network(answering: #"{"n":2}"#).call(QueryCall())
+        let fresh = try await network(responding: #"{"n":2}"#).call(QueryCall())
         manager.land(Landing(try #require(manager.state.machine.flight(flight)), Work(), fresh))
         #expect(received.last == "2 network" && received.first == "1 staleCache" && received.count == 2)
     }
 
-    private func network(answering text: String) -> NetworkLayer {
+    private func network(responding text: String) -> NetworkLayer {
         NetworkLayer(transport: StubTransport { _ in .json(text) }, pipeline: .tested)
     }
 }

@@ -108,8 +108,8 @@ struct RedirectedFailureTests {
     @Test func callIsNotCalledUnsentAfterAnAttemptThatWasSent() async throws {
         let flaky = FlakyLayer([.lost(.noNetwork, .unknown), .lost(.noNetwork, .notSent)])
         #expect(await flaky.call(QueryCall()).failure?.sending == .unknown)
-        let answered = FlakyLayer([.status(503), .lost(.noNetwork, .notSent)])
-        #expect(await answered.call(QueryCall()).failure?.sending == .sent)
+        let refused = FlakyLayer([.status(503), .lost(.noNetwork, .notSent)])
+        #expect(await refused.call(QueryCall()).failure?.sending == .sent)
         let unsent = FlakyLayer([.lost(.noNetwork, .notSent)])
         #expect(await unsent.call(JSONCall()).failure?.sending == .notSent)
         #expect(unsent.attemptCount == 3)

@@ -67,7 +67,7 @@ extension HTTPReading {
         guard response.hops.isEmpty else { return store(response, to: request, times, sequenceNumber, in: flight) }
         switch response.head.status.code {
         // The cookies changed after the cache lookup, so the server compared the validators with another sender's response.
-        case 304 where !flight.isSender(of: response): return nil
+        case 304 where !flight.hasSameSender(as: response): return nil
         case 304: return freshen(fetch, by: response.head, times, sequenceNumber, in: flight)
         // The errors of `stale-if-error` (RFC 5861 §4).
         case 500, 502, 503, 504:

@@ -36,7 +36,7 @@ extension HTTPReading {
     private func storeOne(
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Response {
-        guard flight.isSender(of: response) else {
+        guard flight.hasSameSender(as: response) else {
             flight.note(HTTPCacheDecision.notStored(.varies))
             return response
         }

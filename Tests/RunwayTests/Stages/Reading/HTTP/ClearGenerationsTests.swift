@@ -45,13 +45,13 @@ struct ClearGenerationsTests {
         let response = HTTPResponse(status: .ok, headerFields: [.vary: "Accept-Language"])
         var asked = head
         asked.headerFields[.acceptLanguage] = language
-        let answer = StoredResponse(
+        let stored = StoredResponse(
             response, .whole(RawData([], response: response)), to: asked, in: partition ?? nobody,
             times: ExchangeTimes(
                 requested: .seconds(Int64(sequenceNumber)), received: .seconds(Int64(sequenceNumber) + 1),
                 receivedDate: HTTPDate(seconds: 1_767_225_600)),
             verdict: .fine, isVerbatim: true, sequenceNumber: sequenceNumber)
-        return store.store(answer, of: uri, from: mark ?? sequenceNumber)
+        return store.store(stored, of: uri, from: mark ?? sequenceNumber)
     }
 
     private func stored(in partition: CachePartition? = nil) -> [UInt64] {

@@ -47,7 +47,7 @@ struct HTTPCacheModel {
         }
     }
 
-    enum Answer {
+    enum ModelResponse {
         case full(Stored)
         case notModified(Int, Terms)
         case serverError
@@ -92,7 +92,7 @@ struct HTTPCacheModel {
     }
 
     /// What a fetched read lands with, and what is stored then (§3, §4.2.4, §4.3, RFC 5861 §4).
-    mutating func land(_ asked: Asked, _ wish: Wish, _ response: Answer) -> String {
+    mutating func land(_ asked: Asked, _ wish: Wish, _ response: ModelResponse) -> String {
         let candidates = wish == .refresh ? [] : candidates(for: asked)
         switch response {
         case .full(let new):

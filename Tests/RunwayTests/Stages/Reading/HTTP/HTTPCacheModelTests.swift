@@ -117,7 +117,7 @@ private struct HTTPCachePlay {
     }
 
     /// Sets the next response of the origin.
-    private mutating func script(_ asked: Model.Asked, _ candidates: [Model.Stored]) -> Model.Answer {
+    private mutating func script(_ asked: Model.Asked, _ candidates: [Model.Stored]) -> Model.ModelResponse {
         // A date is sent as a condition only if it can refer to one response alone.
         let validated = candidates.filter { $0.hasTag || candidates.count == 1 && $0.modified != nil }
         switch number(1...10) {

@@ -10,15 +10,15 @@ import Testing
 /// Its requests and responses go over a real socket, see ``LoopbackOrigin``; the clock is the test's.
 struct HTTPCachedLayer {
     /// The next response of the origin, and its response after the end of the list.
-    final class Answers: Sendable {
-        typealias Answer = LoopbackOrigin.Answer
+    final class ScriptedResponses: Sendable {
+        typealias Respond = LoopbackOrigin.Respond
 
         /// Guards the list.
-        private let list = Mutex<[Answer]>([])
+        private let list = Mutex<[Respond]>([])
 
-        func append(_ response: @escaping Answer) { list.withLock { $0.append(response) } }
+        func append(_ response: @escaping Respond) { list.withLock { $0.append(response) } }
 
-        func next() -> Answer? { list.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+        func next() -> Respond? { list.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 
         func respond(_ request: Request) async throws(NetworkError) -> Response {
             guard let response = next() else {
@@ -30,7 +30,7 @@ struct HTTPCachedLayer {
 
     /// Records every request, and responds by the list.
     final class Wire: Transport {
-        let responses = Answers()
+        let responses = ScriptedResponses()
         private let isInProcess: Bool
         /// Guards the requests that came.
         private let received = Mutex<[Request]>([])
@@ -53,7 +53,7 @@ struct HTTPCachedLayer {
     let clock = ManualClock()
     let network: NetworkLayer
     private let wire: Wire
-    private var responses: Answers { wire.responses }
+    private var responses: ScriptedResponses { wire.responses }
 
     /// - Parameter isInProcess: Whether no socket is used: for what no origin can send, and for ten thousands of exchanges.
     init(isInProcess: Bool = false) {
@@ -91,7 +91,7 @@ struct HTTPCachedLayer {
     /// Adds a response with the body `one` to the list.
     func respond(_ fields: HTTPFields, after seconds: Double = 0) { respond("one", fields, after: seconds) }
 
-    func respond(with response: @escaping Answers.Answer) { responses.append(response) }
+    func respond(with response: @escaping ScriptedResponses.Respond) { responses.append(response) }
 
     func fail(_ kind: NetworkError.Kind = .noNetwork) {
         responses.append { _ throws(NetworkError) in throw NetworkError(kind, in: .transporting, "gone") }

@@ -8,18 +8,18 @@ import Synchronization
 /// One origin of this machine and one client for it, which tests share: whatever host a request is for, it goes over a real
 /// socket to this origin, which responds as the test sets.
 actor LoopbackOrigin {
-    typealias Answer = @Sendable (Request) async throws(NetworkError) -> Response
+    typealias Respond = @Sendable (Request) async throws(NetworkError) -> Response
 
     static let shared = LoopbackOrigin()
 
     /// A request on its way, and what the origin makes of it. Where the client sends it again over another connection, that is the same.
     private final class Exchange: Sendable {
         let request: Request
-        let response: Answer
+        let response: Respond
         /// Guards the response.
         private let result = Mutex<Result<ScriptedResponse, NetworkError>?>(nil)
 
-        init(_ request: Request, _ response: @escaping Answer) {
+        init(_ request: Request, _ response: @escaping Respond) {
             self.request = request
             self.response = response
         }
@@ -51,7 +51,7 @@ actor LoopbackOrigin {
     private var count = 0
 
     /// Sends a request over a socket and returns the response.
-    func send(_ request: Request, in flight: Flight, response: @escaping Answer) async throws(NetworkError) -> Response
+    func send(_ request: Request, in flight: Flight, response: @escaping Respond) async throws(NetworkError) -> Response
     {
         count += 1
         let (mark, exchange) = ("\(count)", Exchange(request, response))

@@ -53,7 +53,7 @@ struct StormLog: Sendable {
         var isReusable = false
     }
 
-    struct Answer: Sendable {
+    struct SentResponse: Sendable {
         var variant: Variant
         var version: Int
     }
@@ -80,7 +80,7 @@ struct StormLog: Sendable {
     var calls: [Call] = []
     var exchanges: [Exchange] = []
     /// What the origin made, by number.
-    var responses: [Answer] = []
+    var responses: [SentResponse] = []
     var changes: [Change] = []
     var removals: [Removal] = []
     var sessions = [Session(owner: "nobody", span: Span(begin: 0))]

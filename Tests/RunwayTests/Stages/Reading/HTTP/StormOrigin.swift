@@ -81,7 +81,7 @@ final class StormOrigin: Transport {
             let stored = state.log.responses[number]
             return stored.variant == variant && stored.version == version && condition.contains("\"\(number)\"")
         }
-        if confirmed == nil { state.log.responses.append(StormLog.Answer(variant: variant, version: version)) }
+        if confirmed == nil { state.log.responses.append(StormLog.SentResponse(variant: variant, version: version)) }
         let number = confirmed ?? state.log.responses.count - 1
         let maxAge = state.number(0...20)
         let directive = ["no-store", "no-cache", "stale-while-revalidate=10", "private", "private"][state.number(0...4)]
