@@ -20,20 +20,22 @@ struct PublicTypeTests {
 
     @Test func publicTypesAreFew() throws {
         let names = try Self.declarations().map(\.name).sorted()
-        #expect(names.count <= 110, "\(names.count): \(names.joined(separator: ", "))")
+        #expect(names.count <= 120, "\(names.count): \(names.joined(separator: ", "))")
         #expect(names.contains("NetworkLayer"))
     }
 
     /// See `docs/decisions/0027-names-of-types.md`.
     @Test func publicEnumsAreClosedOrNeverReadByApps() throws {
         let closed: Set = [
-            "CallPriority", "Link", "ParameterValue", "RequestBody", "ResponseBody", "ResponseDelivery", "SameSite",
+            "CallPriority", "Link", "Outcome", "ParameterValue", "RequestBody", "ResponseBody", "ResponseDelivery",
+            "SameSite",
             "SendState",
         ]
         // A new scope must be handled by every tier, so the compiler should name the places.
         let handled: Set = ["CacheScope"]
         let onlyPassedToRunway: Set = [
-            "Arrays", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy", "ImmediateResponse", "OverlapPolicy",
+            "Arrays", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy", "ImmediateResponse", "Mode",
+            "OverlapPolicy",
             "PageStyle", "ParameterEncoding",
         ]
         let enums = Set(try Self.declarations().filter { $0.keyword == "enum" }.map(\.name))
