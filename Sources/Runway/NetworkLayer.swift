@@ -51,7 +51,7 @@ public final class NetworkLayer: Sendable {
     /// The calls that the app may resume.
     @MainActor var resumable: ResumableCalls
 
-    /// Creates a layer.
+    /// Connects an app with its services over a transport. Most apps have one layer, made at launch.
     ///
     /// - Parameters:
     ///   - name: The name that records show. The default is `default`.

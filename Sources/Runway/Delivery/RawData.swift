@@ -22,7 +22,7 @@ public struct RawData: Sendable {
     /// One object, since a response is copied many times, and a head alone has a dozen strings to retain.
     private var content: Content
 
-    /// Creates a response from a body and a head.
+    /// A response of these bytes, for tests and previews. The default of its head is status 200 without fields.
     public init(_ bytes: [UInt8], response: HTTPResponse = HTTPResponse(status: .ok)) {
         content = Content(bytes: bytes, response: response, document: LazyDocument())
     }

@@ -27,7 +27,7 @@ public struct ViewData: Sendable {
     /// In the order in which they were first set.
     @usableFromInline var entries: [Entry] = []
 
-    /// Creates an empty dictionary.
+    /// Holds no value yet; a reformer sets them.
     public init() {}
 
     /// The value of a key; `nil` if there is none. Setting `nil` removes it.

@@ -44,7 +44,7 @@ public struct NetworkError: Error, Sendable {
     /// Whether the service declares that the error does not concern business code.
     var isAbsorbed = false
 
-    /// Creates an error.
+    /// An error that a stage, a transport or an endpoint throws with a sentence of its own.
     ///
     /// - Parameters:
     ///   - kind: What happened.
@@ -187,7 +187,7 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The service's message, which may be empty.
     public var message: String
 
-    /// Creates a service error.
+    /// The error of a service by its code and message, for ``Verdict/failed(_:isAbsorbed:)``.
     public init(code: String, message: String = "") {
         self.code = code
         self.message = message

@@ -3,6 +3,14 @@
 /// Sinks are called one record at a time, in the order of landing, on a thread of the layer's own and never on the path of a call: a slow
 /// sink delays other records, not flights. When more than 4,096 wait, further ones are dropped and
 /// counted.
+///
+/// ```swift
+/// struct SlowCallSink: EventSink {
+///     func receive(_ record: FlightRecord) {
+///         if record.duration > .seconds(3) { print(record.summary) }
+///     }
+/// }
+/// ```
 public protocol EventSink: Sendable {
     /// Receives one record.
     ///

@@ -24,7 +24,7 @@ public struct Redaction: Sendable, Equatable {
     /// Removes nothing and records bodies. For a developer's own machine.
     public static let none = Redaction(headerFields: [], names: .none, recordsBodies: true)
 
-    /// Creates a redaction.
+    /// Decides what records, logs and errors show; see the properties for the defaults.
     ///
     /// - Parameters:
     ///   - headerFields: Header fields whose values are secret. The default are those that carry credentials or signatures.

@@ -59,7 +59,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The manager that makes its calls through this one, and that the app knows instead of this one. Held weakly.
     weak var owner: (any APIManaging)?
 
-    /// Creates a manager for one API.
+    /// Connects a controller with one API of a layer.
     ///
     /// - Parameters:
     ///   - network: The layer that carries the calls.

@@ -74,6 +74,14 @@ public protocol ParameterSource: AnyObject {
 /// Checks the parameters and the responses of a manager, after the endpoint's own checks.
 ///
 /// The manager holds its validator weakly and calls it on the main actor.
+///
+/// ```swift
+/// final class CityValidator: Validator {
+///     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws {
+///         guard let list = endpoint as? RentalList, !list.city.isEmpty else { throw MissingCity() }
+///     }
+/// }
+/// ```
 @MainActor
 public protocol Validator: AnyObject {
     /// Checks the parameters of a call, after interceptors changed them. The default accepts all.

@@ -10,6 +10,20 @@
 /// both; ``RawData/source`` says which it is. A veto of the stale response removes that one alone. A fresh response with the same
 /// body passes the hook of completion and no further one.
 ///
+/// ```swift
+/// final class CityInterceptor: Interceptor {
+///     func apiManager(
+///         _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
+///     ) -> Bool {
+///         if var list = endpoint as? RentalList {
+///             list.city = list.city.lowercased()
+///             endpoint = list
+///         }
+///         return true
+///     }
+/// }
+/// ```
+///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor
 public protocol Interceptor: AnyObject {

@@ -15,7 +15,7 @@ public struct BodyStream: AsyncSequence, Sendable {
         makeIterator = { AsyncIterator(nextPart: iterate()) }
     }
 
-    /// Creates a stream from any sequence of parts.
+    /// Streams the parts of any sequence.
     public init<Parts: AsyncSequence & Sendable>(_ parts: Parts) where Parts.Element == [UInt8] {
         self.init {
             var iterator = parts.makeAsyncIterator()

@@ -1,6 +1,12 @@
 /// The ordered list of stages that every request of a layer passes, from the caller down to the wire.
 ///
 /// It has the names of the places and the app's own stages. A ``NetworkLayer`` creates the default stages when it is created.
+///
+/// ```swift
+/// var pipeline = RequestPipeline()
+/// pipeline.insert(TenantStage(tenant: tenant), before: .reading)
+/// return NetworkLayer(transport: transport, pipeline: pipeline)
+/// ```
 public struct RequestPipeline: Sendable {
     /// The stage at a place.
     private enum Entry: Sendable {

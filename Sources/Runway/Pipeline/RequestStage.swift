@@ -6,6 +6,23 @@
 /// does not notify delegates, and does not read a streamed body unless that is its purpose. Every stage documents which bodies
 /// it passes on unchanged.
 ///
+/// ```swift
+/// struct TenantStage: RequestStage {
+///     let tenant: String
+///     var step: FlightStep { .customStage("tenant") }
+///
+///     func respond(
+///         to request: Request, in flight: Flight, next: RequestPipeline.Rest
+///     ) async throws(NetworkError) -> Response {
+///         var request = request
+///         guard let name = HTTPField.Name("X-Tenant") else { return try await next.send(request, in: flight) }
+///         request.head.headerFields[name] = tenant
+///         flight.note("tenant", fields: ["name": tenant], "for \(tenant)", in: step)
+///         return try await next.send(request, in: flight)
+///     }
+/// }
+/// ```
+///
 /// To replace the wire, write a ``Transport``. To act on the calls of one API only, write an ``Interceptor``.
 public protocol RequestStage: Sendable {
     /// The position of the stage, for the record.

@@ -22,7 +22,7 @@ public struct Response: Sendable {
     /// What stages attached.
     var values = StageValues()
 
-    /// Makes a response without a verdict.
+    /// A response that no service has judged yet, as a transport or a stub returns it.
     public init(head: HTTPResponse, body: ResponseBody) {
         self.head = head
         self.body = body

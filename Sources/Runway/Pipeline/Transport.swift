@@ -5,6 +5,18 @@
 /// (RFC 9112 §9.3.1), which a request that the server ended itself, such as by a reset over HTTP/2, was not. It decodes the
 /// transfer and content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
 /// ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at once.
+///
+/// ```swift
+/// struct PrintingTransport: Transport {
+///     let wire: any Transport
+///
+///     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+///         let response = try await wire.send(request, in: flight)
+///         print(request.url, response.head.status.code)
+///         return response
+///     }
+/// }
+/// ```
 public protocol Transport: Sendable {
     /// Whether the transport ends the request at once when the deadline of its flight passes, see
     /// ``Flight/withDeadlineHandler(_:onDeadline:)``, and when its task is cancelled. The default is `false`: the layer enforces

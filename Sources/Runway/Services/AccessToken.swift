@@ -15,7 +15,7 @@ public struct AccessToken: Sendable, Codable {
     /// The token with which a new token is requested, if the service issues one.
     public var refreshToken: String?
 
-    /// Creates a token.
+    /// A token as a sign-in or a renewal received it.
     ///
     /// - Parameters:
     ///   - value: The token, as it is sent.

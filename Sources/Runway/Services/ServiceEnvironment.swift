@@ -10,10 +10,10 @@ public struct ServiceEnvironment: Hashable, Sendable, CustomStringConvertible, E
     /// For the users of the app.
     public static let release = ServiceEnvironment("release")
 
-    /// Creates a custom environment.
+    /// Names an environment beside the three above.
     public init(_ name: String) { self.name = name }
 
-    /// Creates a custom environment.
+    /// Names an environment beside the three above, by a literal.
     public init(stringLiteral name: String) { self.name = name }
 
     /// The name.

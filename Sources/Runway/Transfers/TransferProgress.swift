@@ -13,7 +13,7 @@ public struct TransferProgress: Sendable, Hashable {
         totalByteCount.map { $0 == 0 ? 1 : Double(completedByteCount) / Double($0) }
     }
 
-    /// Creates a report.
+    /// The progress of a transfer of which so many bytes are done.
     public init(completedByteCount: Int, totalByteCount: Int?) {
         self.completedByteCount = completedByteCount
         self.totalByteCount = totalByteCount

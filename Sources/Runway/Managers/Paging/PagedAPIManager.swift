@@ -87,7 +87,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// Which part of which list the last load is for.
     @ObservationIgnored var lastStart: (direction: PageDirection, endpoint: E)?
 
-    /// Creates a manager for one list.
+    /// Connects a controller with one list of a layer.
     ///
     /// - Parameters:
     ///   - network: The layer that carries the calls.

@@ -11,7 +11,7 @@ public struct FormPart: Sendable {
     /// The content.
     public var body: RequestBody
 
-    /// Creates a part.
+    /// A part with any content, such as bytes in memory or a stream.
     ///
     /// - Parameters:
     ///   - name: The name of the field.
@@ -30,7 +30,7 @@ public struct FormPart: Sendable {
         FormPart(name: name, body: .bytes(Array(value.utf8)))
     }
 
-    /// Creates a part with a file, which is opened and read while it is sent; see ``RequestBody/file(_:)``.
+    /// Sends a file, which is opened and read while it is sent; see ``RequestBody/file(_:)``.
     ///
     /// - Parameters:
     ///   - file: The file.

@@ -35,7 +35,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// One attempt.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// Creates a policy.
+    /// Repeats a call that failed for a passing reason; see the properties for the defaults.
     ///
     /// - Parameters:
     ///   - maximumAttempts: The most attempts of one call, including the first.

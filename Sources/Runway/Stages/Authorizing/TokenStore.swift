@@ -6,6 +6,16 @@
 /// ``LayerLimits/tokenStoreDeadline``.
 ///
 /// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms; without a store, tokens are in memory alone.
+///
+/// ```swift
+/// actor DictionaryTokenStore: TokenStore {
+///     private var tokens: [TokenPlace: AccessToken] = [:]
+///
+///     func load(_ place: TokenPlace) -> AccessToken? { tokens[place] }
+///     func save(_ token: AccessToken, at place: TokenPlace) { tokens[place] = token }
+///     func remove(_ place: TokenPlace) { tokens[place] = nil }
+/// }
+/// ```
 public protocol TokenStore: Sendable {
     /// Loads the token of a place; returns `nil` if there is none.
     ///
@@ -36,7 +46,7 @@ public struct TokenPlace: Sendable, Hashable, Codable {
     /// The account that the token belongs to.
     public var account: String
 
-    /// Creates a place.
+    /// The place of the token of an account, at a service of a layer.
     public init(network: String, service: String, environment: String, account: String) {
         self.network = network
         self.service = service

@@ -72,7 +72,7 @@ private struct EnvelopeResult {
         } catch {
             // A response that is not an envelope may be one that the service sends for any request, such as a demand to log in.
             var refused = response
-            refused.verdict = carrier.service.judge(response.head, rawData: rawData)
+            refused.verdict = envelope.verdict(of: response, by: carrier.service)
             guard let refusal = refused.refusal, refusal.kind != .invalidResponse else { throw error }
             let shared = try refused.shared(refusing: envelope, by: refusal)
             _ = carrier.finish(failing: refusal)

@@ -11,6 +11,17 @@ public import struct Foundation.Date
 ///
 /// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry contains all
 /// that a policy needs, and a key all that identifies the caller.
+///
+/// ```swift
+/// actor DictionaryTier: CacheTier {
+///     private var entries: [CacheKey: CacheTierEntry] = [:]
+///
+///     func find(_ key: CacheKey) -> CacheTierEntry? { entries[key] }
+///     func store(_ entry: CacheTierEntry, for key: CacheKey) { entries[key] = entry }
+///     func remove(_ key: CacheKey) { entries[key] = nil }
+///     func clear(_ scope: CacheScope) { entries = entries.filter { !scope.covers($0.key) } }
+/// }
+/// ```
 public protocol CacheTier: Sendable {
     /// Returns the entry of a key; `nil` if there is none.
     func find(_ key: CacheKey) async throws -> CacheTierEntry?
@@ -31,7 +42,7 @@ public struct CacheTierEntry: Sendable, Hashable, Codable {
     /// The date at which the response was received.
     public var date: Date
 
-    /// Creates an entry.
+    /// An entry with what a tier read back from its storage.
     public init(head: HTTPResponse, bytes: [UInt8], date: Date) {
         self.head = head
         self.bytes = bytes

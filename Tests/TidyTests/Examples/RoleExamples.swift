@@ -1,0 +1,71 @@
+import Runway
+
+// The examples in the doc comments of what an app passes to a layer, line by line. They are compiled and not run.
+
+struct PrintingTransport: Transport {
+    let wire: any Transport
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        let response = try await wire.send(request, in: flight)
+        print(request.url, response.head.status.code)
+        return response
+    }
+}
+
+final class CityInterceptor: Interceptor {
+    func apiManager(
+        _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
+    ) -> Bool {
+        if var list = endpoint as? RentalList {
+            list.city = list.city.lowercased()
+            endpoint = list
+        }
+        return true
+    }
+}
+
+struct MissingCity: Error {}
+
+final class CityValidator: Validator {
+    func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws {
+        guard let list = endpoint as? RentalList, !list.city.isEmpty else { throw MissingCity() }
+    }
+}
+
+struct SlowCallSink: EventSink {
+    func receive(_ record: FlightRecord) {
+        if record.duration > .seconds(3) { print(record.summary) }
+    }
+}
+
+actor DictionaryTier: CacheTier {
+    private var entries: [CacheKey: CacheTierEntry] = [:]
+
+    func find(_ key: CacheKey) -> CacheTierEntry? { entries[key] }
+    func store(_ entry: CacheTierEntry, for key: CacheKey) { entries[key] = entry }
+    func remove(_ key: CacheKey) { entries[key] = nil }
+    func clear(_ scope: CacheScope) { entries = entries.filter { !scope.covers($0.key) } }
+}
+
+actor DictionaryTokenStore: TokenStore {
+    private var tokens: [TokenPlace: AccessToken] = [:]
+
+    func load(_ place: TokenPlace) -> AccessToken? { tokens[place] }
+    func save(_ token: AccessToken, at place: TokenPlace) { tokens[place] = token }
+    func remove(_ place: TokenPlace) { tokens[place] = nil }
+}
+
+func listParameters() {
+    var parameters: Parameters = ["city": "上海", "tag": "garden"]
+    parameters.append("tag", "lift")
+    parameters["page"] = 2
+    for (name, value) in parameters { print(name, value) }
+}
+
+func printOutcome(of record: FlightRecord) {
+    switch record.outcome {
+    case .failed: print(record.outcome.error?.description ?? "")
+    case .ignored: print("call \(record.outcome.runningFlight?.description ?? "") was in flight")
+    default: print(record.outcome.name)
+    }
+}
