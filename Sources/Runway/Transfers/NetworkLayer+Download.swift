@@ -52,7 +52,8 @@ extension NetworkLayer {
         }
     }
 
-    /// Makes one call with a request that no endpoint describes, and saves the body of its response, as ``download(_:to:upTo:options:progress:)``.
+    /// Makes one call with a request that no endpoint describes, and saves the body of its response, as
+    /// ``download(_:to:upTo:options:progress:)``.
     package func download<Service: APIService>(
         _ request: Request, with service: Service.Type, to file: URL, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> DownloadedFile {

@@ -33,8 +33,9 @@ struct CallAuthorization: Sendable {
 enum Terminal {
     /// Asks for a password, and reads it without showing it.
     ///
-    /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends, and `CancellationError`. What is typed is shown again
-    ///   afterwards in each case.
+    /// What is typed is shown again afterwards, also after an error.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends, and `CancellationError`.
     static func password(_ prompt: String) async throws -> String {
         var descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         // A process without a controlling terminal may still have one as its standard input.

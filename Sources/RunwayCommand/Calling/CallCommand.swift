@@ -269,11 +269,18 @@ struct CallCommand: AsyncParsableCommand {
         return error.exitStatus
     }
 
+    /// Says what became of a download that can be continued.
     private func remark(on result: CallSession.Result, _ output: String) throws {
         if result.resumedByteCount > 0 {
             Console.error.remark("Continued after \(ByteCount(result.resumedByteCount)).")
-        } else if !result.isSaved, FileManager.default.fileExists(atPath: output + ".part") {
+        }
+        var status = stat()
+        guard !result.isSaved, stat(output + ".part", &status) == 0 else { return }
+        if status.st_size > 0 {
             Console.error.remark("\"\(output).part\" holds what was received; the same command continues it.")
+        } else if (result.error as? NetworkError)?.kind != .storage {
+            // Another download to the file may be the owner of one that could not be used.
+            unlink(output + ".part")
         }
     }
 }

@@ -52,7 +52,7 @@ struct CallConnection: Sendable {
                 ]
             } catch {
                 throw CommandFailure(
-                    "--cert needs a certificate and an unencrypted private key as PEM that belong together; --key names the file of the key."
+                    "--cert needs a certificate and its unencrypted private key as PEM; --key names the file of the key."
                 )
             }
         }

@@ -33,7 +33,8 @@ struct CallRequest {
 
     /// Where the body of a request comes from, besides its items.
     enum Content {
-        /// The items, as JSON unless there is a file among them. Without items that make a body, what is redirected to standard input.
+        /// The items, as JSON unless there is a file among them. Without items that make a body, what is redirected to standard
+        /// input.
         case items(readsStandardInput: Bool)
         /// The items, as a form.
         case form

@@ -31,8 +31,8 @@ struct CallTarget: Equatable {
 
     /// Reads a URL in which the scheme may be absent, and the host before a port or a path, too.
     ///
-    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine itself is called by `http`, and every other host by
-    /// `https`, so that nothing is sent in plain text unless the URL says so.
+    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine itself is called by `http`, and every other
+    /// host by `https`, so that nothing is sent in plain text unless the URL says so.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(shorthand text: String) throws(CommandFailure) {

@@ -1,7 +1,8 @@
 import Foundation
 import Runway
 
-/// The file of a named session, which only the user can read. It is replaced as a whole; of two calls at a time, the last one's stays.
+/// The file of a named session, which only the user can read. It is replaced as a whole; of two calls at a time, the last one's
+/// stays.
 struct SessionFile: Sendable {
     /// The largest file that is read: 4 MiB.
     static let maximumByteCount = 4 << 20

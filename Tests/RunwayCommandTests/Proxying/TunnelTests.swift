@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct TunnelTests {
     @Test func tunnelPassesBytesBothWays() async throws {
-        let body = [UInt8]((0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) })
+        let body = [UInt8]((0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) })
         try await withScriptedOrigin { origin in
             origin.on("/large", respond: .bytes(body))
             origin.on("/echo") { .bytes($0.body) }
