@@ -89,7 +89,7 @@ struct ContentCodingTests {
     func unknownCodingOfAStreamIsAnInvalidResponse() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("as it came").header(.contentEncoding, "compress"))
-            let network = NetworkLayer(to: origin.baseURL)
+            let network = try NetworkLayer(to: origin.baseURL)
             await #expect { _ = try await network.stream(Fetch<GET>("a")) } throws: { error in
                 (error as? NetworkError)?.kind == .invalidResponse && "\(error)".contains("\"compress\"")
             }

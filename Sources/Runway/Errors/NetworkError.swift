@@ -117,7 +117,7 @@ extension NetworkError {
         public static let service = Kind(.service)
         /// The user has to log in (again) before this call can succeed.
         public static let needsLogin = Kind(.needsLogin)
-        /// The user was asked to log in and declined.
+        /// The user was asked to log in and declined, or the call was to be resumed after a login and another account signed in.
         public static let loginCancelled = Kind(.loginCancelled)
         /// The access token is missing or was refused.
         public static let needsAccessToken = Kind(.needsAccessToken)

@@ -24,7 +24,8 @@ struct LogSinkTests {
                 (.notTrusted, .error), (.storage, .error), (.notCached, .debug), (.noNetwork, .warning),
                 (.timedOut, .warning),
                 (.refused, .warning), (.service, .warning), (.needsLogin, .warning),
-                (.needsAccessToken, .warning), (.overloaded, .warning), (.cancelled, .debug), (.loginCancelled, .debug),
+                (.needsAccessToken, .warning), (.overloaded, .warning), (.unavailable, .warning), (.cancelled, .debug),
+                (.loginCancelled, .debug),
             ].map { (kind: NetworkError.Kind, level: Logger.Level) in
                 (.failed(NetworkError(kind, in: .transporting, "x")), level)
             }

@@ -100,13 +100,16 @@ struct ImmediateLandingTests {
         #expect(!recorder.landings.contains { $0.flight == flight })
     }
 
-    @Test func callThatFailsAtOnceReplacesNone() async throws {
+    @Test(arguments: [OverlapPolicy.joinOrReplace, .cancelRunning, .concurrent])
+    func callThatFailsAtOnceReplacesIfThePolicyCancels(overlap: OverlapPolicy) async throws {
         let layer = ParkedLayer()
-        let manager = APIManager<Work>(on: layer.network, delegate: recorder, overlap: .cancelRunning)
+        let manager = APIManager<Work>(on: layer.network, delegate: recorder, overlap: overlap)
         let running = manager.load(Work(id: 1))
         let failing = manager.load(Work(id: 2), options: CallOptions(cacheUse: .onlyIfCached))
         try await recorder.landings(count: 1)
-        #expect(manager.landedFlight == failing && manager.error?.kind == .notCached && manager.isLoading)
+        #expect(manager.landedFlight == failing && manager.error?.kind == .notCached)
+        #expect(manager.isLoading == (overlap == .concurrent))
+        guard overlap == .concurrent else { return }
         layer.respond(try await layer.arrival(), 1)
         try await recorder.landings(count: 2)
         #expect(manager.landedFlight == running && manager.rawData?["n"].int == 1)

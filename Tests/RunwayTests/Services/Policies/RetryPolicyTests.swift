@@ -64,7 +64,7 @@ struct RetryPolicyTests {
         #expect(cause(.overloaded) == .overloaded)
         let others: [NetworkError.Kind] = [
             .invalidConfiguration, .invalidParameters, .cancelled, .notTrusted, .refused, .needsLogin, .loginCancelled,
-            .service, .needsAccessToken, .invalidResponse, .storage,
+            .service, .needsAccessToken, .invalidResponse, .unavailable, .storage,
         ]
         for kind in others { #expect(cause(kind) == nil, "\(kind)") }
     }
