@@ -23,7 +23,7 @@ public import Runway
 ///
 /// It is of no use on watchOS, which gives sockets only to apps that stream audio or make calls: use `URLSessionTransport` there.
 public final class NIOTransport: Transport {
-    private let pools: OriginPools
+    let pools: OriginPools
     let arrival: NetworkArrival
     private let selector: HostSelector
     private let isTransparent: Bool
@@ -136,7 +136,7 @@ final class PoolLease: Sendable {
     let pool: OriginPool
     private let origin: Origin
     private let isSpare: Bool
-    private let pools: OriginPools
+    let pools: OriginPools
     private let gauge: RequestGauge
 
     /// Returns `nil` after the shutdown.

@@ -29,7 +29,7 @@ final class OriginPool: @unchecked Sendable {
     private var dials: [ConnectionID: Dial] = [:]
     /// The error of the last dial that failed.
     private var dialError: (any Error)?
-    private var waiting: [RequestID: Exchange] = [:]
+    private(set) var waiting: [RequestID: Exchange] = [:]
     private var requestCount: RequestID = 0
     /// The timer of the machine, and when it fires.
     private var timer: (instant: NIODeadline, task: Scheduled<Void>)?

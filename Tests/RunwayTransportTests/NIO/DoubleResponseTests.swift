@@ -1,8 +1,12 @@
+import Dispatch
+import NIOCore
+import NIOSSL
 import Runway
 import RunwayTestServer
 import RunwayTesting
-import RunwayTransport
 import Testing
+
+@testable import RunwayTransport
 
 /// A server that sends two responses over HTTP/1.1 where it was asked for one: the second is nobody's, and never the next call's.
 @Suite(.timeLimit(.minutes(10)))
@@ -52,5 +56,61 @@ struct DoubleResponseTests {
             for _ in 0..<2 { #expect(try await network.call(Fetch<GET>("b")).text == "second") }
             #expect(origin.requests.map(\.connection) == [1, 2, 2])
         }
+    }
+
+    /// How a response and another one behind it come, while another request waits for the connection.
+    struct Arrival: CustomTestStringConvertible {
+        let scheme: String
+        let delivery: DoubleResponseServer.Delivery
+        /// The length of the response. 2048 bytes fill what the channel reads at first, 6144 what it reads first and second, so
+        /// that the next read in the same turn of the event loop begins with the other response.
+        let byteCount: Int
+
+        var testDescription: String { "\(scheme), \(delivery), \(byteCount) bytes" }
+        var body: String { String(repeating: "a", count: byteCount - head(0).utf8.count) }
+        var response: [UInt8] { Array((head(body.utf8.count) + body).utf8) }
+
+        private func head(_ contentLength: Int) -> String {
+            "HTTP/1.1 200 OK\r\nContent-Length: \(String("000\(contentLength)".suffix(4)))\r\n\r\n"
+        }
+
+        static let all = ["http", "https"].flatMap { scheme in
+            DoubleResponseServer.Delivery.allCases.flatMap { delivery in
+                [64, 2048, 6144].map { Arrival(scheme: scheme, delivery: delivery, byteCount: $0) }
+            }
+        }
+    }
+
+    @Test(arguments: Arrival.all)
+    func waiterNeverReceivesBytesBehindAResponse(_ arrival: Arrival) async throws {
+        let test = try TestDialer(resolved: ["127.0.0.1"])
+        let tls = arrival.scheme == "https" ? try NIOSSLContext(configuration: test.certificate.tls.configuration) : nil
+        let server = try await DoubleResponseServer(tls)
+        let transport = NIOTransport(
+            configuration: TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 1),
+            dialer: test.dialer)
+        let network = NetworkLayer(to: "\(arrival.scheme)://\(dialHost):\(server.port)", over: transport)
+        let origin = Origin(scheme: arrival.scheme, host: dialHost, port: server.port)
+        let pool = try #require(transport.pools.enter(origin))
+        let first = Task { try await network.call(Fetch<GET>("a")).text }
+        try await waitUntil { server.requests == [["/a"]] }
+        let waiter = Task { try await network.call(Fetch<POST>("b")).text }
+        try await waitUntil { try await pool.eventLoop.submit { pool.waiting.count == 1 }.get() }
+        // The client reads nothing before all is there.
+        try await blocking(pool.eventLoop) {
+            try await server.respond([arrival.response, Self.ghost], arrival.delivery)
+        }
+        #expect(try await first.value == arrival.body)
+        #expect(try await waiter.value == "own")
+        #expect(server.requests == [["/a"], ["/b"]])
+        transport.pools.leave(origin)
+        try await server.close()
+    }
+
+    private func blocking(_ eventLoop: any EventLoop, during body: () async throws -> Void) async throws {
+        let isOver = DispatchSemaphore(value: 0)
+        eventLoop.execute { isOver.wait() }
+        defer { isOver.signal() }
+        try await body()
     }
 }

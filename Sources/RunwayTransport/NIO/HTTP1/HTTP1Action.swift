@@ -16,7 +16,7 @@ extension HTTP1Machine {
     enum Receipt: Equatable {
         /// They belong to the response.
         case parse
-        /// No request was sent: close the connection.
+        /// No request is in flight: close the connection.
         case close
         /// The connection is closed.
         case ignore
@@ -35,7 +35,7 @@ extension HTTP1Machine {
 
     /// What becomes of the connection after a response.
     struct End: Equatable {
-        /// Whether the connection can carry another request. If not, it is to be closed.
+        /// Whether the connection may carry another request after ``HTTP1Machine/readCompleted()``. If not, it is to be closed.
         var isReusable: Bool
         /// Whether the channel is to be read now.
         var isReadPending: Bool

@@ -213,7 +213,11 @@ extension HTTP1Connection {
         self.exchange = nil
         if end.isReadPending { context?.read() }
         exchange.receiveEnd()
-        if end.isReusable { pool.ended(id, isReusable: true) } else { closeChannel() }
+        if !end.isReusable { closeChannel() }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if machine.readCompleted() { pool.ended(id, isReusable: true) }
     }
 
     func read(context: ChannelHandlerContext) {

@@ -2,7 +2,10 @@ import HTTPTypes
 import NIOCore
 
 /// Decides what an HTTP/1.1 connection does: it carries one request at a time, and takes the next one when the response to the
-/// first is complete. A state machine without I/O or a clock.
+/// first is complete and nothing follows it in the same read. A state machine without I/O or a clock.
+///
+/// Bytes that come while no request is in flight close the connection: a request that is sent after them could receive them as its
+/// response (RFC 9112 §9.2, §11.2).
 ///
 /// ``HTTP1Connection`` passes every event and performs what an event returns. What a request, its producer or its reader still does
 /// after the connection has stopped carrying it is ignored.
@@ -63,6 +66,8 @@ struct HTTP1Machine {
     private enum State {
         case idle
         case carrying(Carried)
+        /// The response is complete. The channel may have read more in the same turn of the event loop, and not passed it on yet.
+        case ended
         case closed(WireError)
     }
 
@@ -86,6 +91,7 @@ extension HTTP1Machine {
         case .closed: return .refuse
         case .carrying(let carried):
             preconditionFailure("request \(request) on a connection that carries request \(carried.request)")
+        case .ended: preconditionFailure("request \(request) on a connection that is still being read")
         case .idle:
             let sending = expectsContinue ? .awaitingContinue(body) : Sending(body, now: now)
             state = .carrying(Carried(request: request, sending: sending, lastProgress: now))
@@ -183,7 +189,7 @@ extension HTTP1Machine {
     mutating func bytesReceived(now: NIODeadline) -> Receipt {
         switch state {
         case .closed: return .ignore
-        case .idle:
+        case .idle, .ended:
             state = .closed(.unsolicited)
             return .close
         case .carrying(var carried):
@@ -252,7 +258,7 @@ extension HTTP1Machine {
         return false
     }
 
-    /// The response is complete. The connection carries no request.
+    /// The response is complete. The connection carries no request, and takes the next one after ``readCompleted()``.
     ///
     /// - Parameter isPersistent: Whether request and response allow another request on the connection (RFC 9112 §9.3), and no bytes
     ///   follow the response.
@@ -264,8 +270,16 @@ extension HTTP1Machine {
             return (isSent, isReadPending)
         }
         let isReusable = isPersistent && isSent && failure == nil
-        state = isReusable ? .idle : .closed(.closed)
+        state = isReusable ? .ended : .closed(.closed)
         return End(isReusable: isReusable, isReadPending: isReadPending)
+    }
+
+    /// The channel has passed on all that it read in this turn. Returns whether the connection can carry the next request from now
+    /// on.
+    mutating func readCompleted() -> Bool {
+        guard case .ended = state, failure == nil else { return false }
+        state = .idle
+        return true
     }
 
     private mutating func update<Value>(_ change: (inout Carried) -> Value) -> Value {
@@ -305,7 +319,7 @@ extension HTTP1Machine {
         defer { _ = close() }
         switch state {
         case .closed: return .ignore
-        case .idle: return .close
+        case .idle, .ended: return .close
         case .carrying: break
         }
         if let failure { return .lose(failure) }

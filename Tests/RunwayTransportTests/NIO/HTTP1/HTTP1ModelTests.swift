@@ -33,7 +33,7 @@ private struct HTTP1Life {
     /// What has to happen in some life.
     static let expected: Set<String> = [
         "reused", "resent", "abandoned", "unsolicited", "silent", "late", "paused", "resumed", "complete at close",
-        "lost", "lost by error", "cancelled", "not persistent", "ended before sent",
+        "lost", "lost by error", "cancelled", "not persistent", "ended before sent", "surplus",
     ]
 
     /// A request, and what happened to it.
@@ -61,6 +61,8 @@ private struct HTTP1Life {
     private var isPaused = false
     private var isReadPending = false
     private var hasError = false
+    /// Whether a response has ended in a read that has not completed.
+    private var isBeingRead = false
     private var closed: WireError?
     private var complaint: String?
     private(set) var seen: Set<String> = []
@@ -91,7 +93,7 @@ private struct HTTP1Life {
 
     private mutating func close(_ reason: WireError = .closed) {
         if closed == nil { closed = reason }
-        (carried, isPaused, isReadPending) = (nil, false, false)
+        (carried, isPaused, isReadPending, isBeingRead) = (nil, false, false, false)
     }
 }
 
@@ -108,13 +110,23 @@ extension HTTP1Life {
         case 5 where chance(10):
             expect(machine.close(), closed == nil, "close")
             close()
-        default: start()
+        case 6 where isBeingRead:
+            machine.errorCaught(hasError ? WireError.silent : ChannelError.eof)
+            hasError = true
+        default:
+            completeRead()
+            if !isBeingRead { start() }
         }
+    }
+
+    private mutating func completeRead() {
+        expect(machine.readCompleted(), isBeingRead && !hasError, "read completed")
+        if !hasError { isBeingRead = false }
     }
 
     private mutating func receiveUnsolicited() {
         expect(machine.bytesReceived(now: instant), closed == nil ? .close : .ignore, "unsolicited bytes")
-        if closed == nil { seen.insert("unsolicited") }
+        if closed == nil { seen.insert(isBeingRead ? "surplus" : "unsolicited") }
         close(.unsolicited)
     }
 
@@ -184,6 +196,7 @@ extension HTTP1Life {
             machine.errorCaught(hasError ? WireError.silent : ChannelError.eof)
             hasError = true
         case 96 where chance(2): endChannel()
+        case 98: expect(machine.readCompleted(), false, "read completed within a response")
         case 97 where chance(4):
             expect(machine.close(), true, "close")
             close()
@@ -293,7 +306,7 @@ extension HTTP1Life {
         if !isPersistent { seen.insert("not persistent") }
         if request.sentAt == nil { seen.insert("ended before sent") }
         (carried, isPaused, isReadPending) = (nil, false, false)
-        if !isReusable { close() }
+        if isReusable { isBeingRead = true } else { close() }
     }
 
     private mutating func consume() {
