@@ -18,8 +18,6 @@ extension OriginPool {
         guard known.contains(where: { !avoided.contains($0) && dialer.selector.ban(of: $0, of: host) == nil }) else {
             return
         }
-        for (id, connection) in connections {
-            if let address = connection.facts.report?.address, avoided.contains(address) { drain(id) }
-        }
+        drain(connections.values.filter { $0.facts.report.map { avoided.contains($0.address) } ?? false }.map(\.id))
     }
 }

@@ -74,7 +74,7 @@ extension OriginPool {
 
     /// A waiting exchange is cancelled.
     func withdraw(_ exchange: Exchange) {
-        guard machine.withdraw(exchange.id) else { return }
+        machine.withdraw(exchange.id)
         waiting[exchange.id] = nil
     }
 
@@ -108,19 +108,30 @@ extension OriginPool {
 }
 
 /// What connections report. On the loop.
+///
+/// A connection may close while it reports, for example because the reset of a stream can't be written. What it reports after that
+/// is ignored.
 extension OriginPool {
-    /// A connection stopped carrying an exchange.
-    func ended(_ connection: ConnectionID, isReusable: Bool) {
-        perform(machine.ended(connection, isReusable: isReusable, now: .now()))
+    /// A connection stopped carrying an exchange, and can carry another.
+    func ended(_ connection: ConnectionID) {
+        guard connections[connection] != nil else { return }
+        perform(machine.ended(connection, now: .now()))
     }
 
     /// The server accepts this many exchanges at once.
     func limitChanged(_ connection: ConnectionID, to limit: Int) {
+        guard connections[connection] != nil else { return }
         perform(machine.limitChanged(connection, to: limit, now: .now()))
     }
 
     /// A connection takes no more exchanges.
-    func drain(_ connection: ConnectionID) { perform(machine.drain(connection, now: .now())) }
+    func drain(_ connection: ConnectionID) {
+        guard connections[connection] != nil else { return }
+        drain([connection])
+    }
+
+    /// Connections of the pool take no more exchanges.
+    func drain(_ connections: [ConnectionID]) { perform(machine.drain(connections, now: .now())) }
 
     /// A connection closed. It reports the loss of its exchanges after this.
     func closed(_ connection: ConnectionID) {
@@ -234,6 +245,8 @@ extension OriginPool {
     }
 
     private func connectFailed(_ id: ConnectionID, _ error: any Error) {
+        // The shutdown cancels the dials.
+        guard !machine.isShutDown else { return }
         dialError = error
         perform(machine.connectFailed(id, now: .now()))
     }

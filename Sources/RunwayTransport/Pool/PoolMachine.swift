@@ -6,6 +6,9 @@ import NIOCore
 /// at most ``Limits/maximumConnections`` exclusive ones, which carry one request at a time, and as many that are draining. Requests
 /// wait for a free connection in the order in which they came. Until the first connection shows which kind the server offers, one
 /// is made at a time.
+///
+/// An event names a connection that the machine asked for, and neither asked to close nor was told that it closed. After
+/// ``shutDown()`` there is none.
 struct PoolMachine {
     /// The bounds of a pool.
     struct Limits {
@@ -145,20 +148,17 @@ extension PoolMachine {
         return stale.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// A waiting request is cancelled. Returns `false` if it does not wait.
-    mutating func withdraw(_ request: RequestID) -> Bool {
-        guard waiting.removeValue(forKey: request) != nil else { return false }
+    /// A waiting request is cancelled.
+    mutating func withdraw(_ request: RequestID) {
+        precondition(waiting.removeValue(forKey: request) != nil, "request \(request) does not wait")
         if queue.count > 2 * waiting.count + 64 { queue = CircularBuffer(queue.filter { waiting[$0] != nil }) }
-        return true
     }
 
-    /// A request on a connection ended.
-    ///
-    /// - Parameter isReusable: Whether the connection can carry another.
-    mutating func ended(_ connection: ConnectionID, isReusable: Bool, now: NIODeadline) -> [PoolAction] {
-        guard let index = index(of: connection) else { return [] }
+    /// A request on a connection ended, and the connection can carry another.
+    mutating func ended(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
+        let index = index(of: connection)
+        precondition(connections[index].inUse > 0, "connection \(connection) carries no request")
         connections[index].inUse -= 1
-        if !isReusable { connections[index].isDraining = true }
         connections[index].isReused = true
         if connections[index].isDraining {
             guard connections[index].inUse == 0 else { return [] }
@@ -184,7 +184,8 @@ extension PoolMachine {
     /// A connection was made.
     mutating func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction]
     {
-        guard let index = index(of: connection) else { return [.close(connection)] }
+        let index = index(of: connection)
+        precondition(connections[index].state == .connecting, "connection \(connection) was made before")
         let hasShared = connections.contains { if case .shared = $0.state { !$0.isDraining } else { false } }
         switch sharing {
         case .exclusive: connections[index].state = .exclusive
@@ -198,7 +199,7 @@ extension PoolMachine {
         connections[index].idleSince = now
         (failedDials, nextDial, connectDeadline) = (0, nil, nil)
         let actions = serve(now: now)
-        markReused(connection)
+        connections[index].isReused = true
         return actions + connectAsNeeded(now: now)
     }
 
@@ -207,8 +208,7 @@ extension PoolMachine {
     /// While there are others, waiting requests keep waiting for them, since a server may limit their number, and the next dial
     /// follows after a backoff.
     mutating func connectFailed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
-        guard let index = index(of: connection) else { return [] }
-        let isWanted = !connections.remove(at: index).isDraining
+        let isWanted = !connections.remove(at: index(of: connection)).isDraining
         guard connections.allSatisfy(\.isDraining) else {
             if isWanted {
                 nextDial = now + .milliseconds(100 << min(failedDials, 5))
@@ -222,44 +222,40 @@ extension PoolMachine {
 
     /// A connection closed. The requests that it carried are reported one by one after this.
     mutating func closed(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
-        guard let index = index(of: connection) else { return [] }
-        connections.remove(at: index)
+        connections.remove(at: index(of: connection))
         return connectAsNeeded(now: now)
     }
 
-    /// The server accepts this many requests at once from now on.
+    /// The server accepts this many requests at once on a shared connection from now on.
     mutating func limitChanged(_ connection: ConnectionID, to limit: Int, now: NIODeadline) -> [PoolAction] {
-        guard let index = index(of: connection), case .shared = connections[index].state else { return [] }
+        let index = index(of: connection)
+        guard case .shared = connections[index].state else {
+            preconditionFailure("connection \(connection) is not shared")
+        }
         connections[index].state = .shared(limit: limit)
         return serve(now: now)
     }
 
-    /// A connection takes no further request; requests in flight may complete.
-    mutating func drain(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
-        guard let index = index(of: connection) else { return [] }
-        connections[index].isDraining = true
-        guard connections[index].inUse == 0, connections[index].state != .connecting else {
-            return connectAsNeeded(now: now)
-        }
-        connections.remove(at: index)
-        return [.close(connection)] + connectAsNeeded(now: now)
+    /// These connections take no further request; requests in flight may complete.
+    mutating func drain(_ drained: some Sequence<ConnectionID>, now: NIODeadline) -> [PoolAction] {
+        for connection in drained { connections[index(of: connection)].isDraining = true }
+        let unused = connections.filter { $0.isDraining && $0.inUse == 0 && $0.state != .connecting }
+        connections.removeAll { connection in unused.contains { $0.id == connection.id } }
+        return unused.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
     /// No connection takes a further request, since the network changed; requests in flight may complete.
-    mutating func drainAll(now: NIODeadline) -> [PoolAction] {
-        connections.map(\.id).flatMap { drain($0, now: now) }
-    }
+    mutating func drainAll(now: NIODeadline) -> [PoolAction] { drain(connections.map(\.id), now: now) }
 
     /// Fails the requests that waited too long for a connection to be made, and closes the connections that were idle too long.
     mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
         if let connectDeadline, connectDeadline <= now, waiting.values.contains(where: { $0.deadline <= now }) {
             let reason = failedDials > 0 ? PoolFailure.notConnected : .notConnectedInTime
-            for request in queue {
-                guard let wait = waiting[request], wait.deadline <= now, withdrawInPlace(request) else { continue }
-                actions.append(.fail(request, reason))
-            }
+            let late = queue.filter { request in waiting[request].map { $0.deadline <= now } ?? false }
+            for request in late { waiting[request] = nil }
             queue = CircularBuffer(queue.filter { waiting[$0] != nil })
+            actions = late.map { .fail($0, reason) }
         }
         for connection in connections {
             guard let idleSince = connection.idleSince, idleSince + limits.keepAlive <= now else { continue }
@@ -280,7 +276,12 @@ extension PoolMachine {
 }
 
 extension PoolMachine {
-    private func index(of connection: ConnectionID) -> Int? { connections.firstIndex { $0.id == connection } }
+    private func index(of connection: ConnectionID) -> Int {
+        guard let index = connections.firstIndex(where: { $0.id == connection }) else {
+            preconditionFailure("connection \(connection) is not in the pool")
+        }
+        return index
+    }
 
     /// A free connection; of several the one that was used last, so that the others become idle for long enough to close.
     private func freeConnection(isFresh: Bool = false) -> Int? {
@@ -303,11 +304,6 @@ extension PoolMachine {
         connections[index].idleSince = nil
         connections[index].hasCarried = true
         return connections[index].isReused
-    }
-
-    private mutating func markReused(_ connection: ConnectionID) {
-        guard let index = index(of: connection) else { return }
-        connections[index].isReused = true
     }
 
     /// Assigns waiting requests to free connections.
@@ -338,10 +334,6 @@ extension PoolMachine {
         let request = queue.remove(at: next)
         waiting[request] = nil
         return request
-    }
-
-    private mutating func withdrawInPlace(_ request: RequestID) -> Bool {
-        waiting.removeValue(forKey: request) != nil
     }
 
     private mutating func takeAllWaiting() -> [RequestID] {

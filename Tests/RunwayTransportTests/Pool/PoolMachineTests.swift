@@ -22,7 +22,7 @@ struct PoolMachineTests {
         let machine = machine()
         #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
         #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(1, on: 1, isReused: false)])
-        #expect(machine.ended(1, isReusable: true, now: at(2)) == [])
+        #expect(machine.ended(1, now: at(2)) == [])
         #expect(machine.submit(2, now: at(0)) == .send(on: 1, isReused: true))
     }
 
@@ -32,7 +32,7 @@ struct PoolMachineTests {
         #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
         #expect(machine.submit(3, now: at(0)) == .wait([]))
         #expect(machine.connected(2, .exclusive, now: at(1)) == [.send(1, on: 2, isReused: false)])
-        #expect(machine.ended(2, isReusable: true, now: at(1)) == [.send(2, on: 2, isReused: true)])
+        #expect(machine.ended(2, now: at(1)) == [.send(2, on: 2, isReused: true)])
         #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(3, on: 1, isReused: false)])
     }
 
@@ -49,7 +49,7 @@ struct PoolMachineTests {
         _ = machine.connected(4, .exclusive, now: at(3))
         #expect(machine.drainAll() == [])
         #expect(machine.submit(6, now: at(4)) == .wait([]), "never more than twice as many")
-        #expect(machine.ended(1, isReusable: true, now: at(5)) == [.close(1), .connect(5)])
+        #expect(machine.ended(1, now: at(5)) == [.close(1), .connect(5)])
     }
 
     @Test func whileNobodyKnowsHowConnectionsCarryOneIsMade() {
@@ -70,7 +70,7 @@ struct PoolMachineTests {
             machine.connected(1, .shared(limit: 2), now: at(1)) == [
                 .send(1, on: 1, isReused: false), .send(2, on: 1, isReused: false),
             ])
-        #expect(machine.ended(1, isReusable: true, now: at(1)) == [.send(3, on: 1, isReused: true)])
+        #expect(machine.ended(1, now: at(1)) == [.send(3, on: 1, isReused: true)])
         #expect(machine.limitChanged(1, to: 3, now: at(1)) == [.send(4, on: 1, isReused: true)])
         #expect(machine.submit(5, now: at(0)) == .wait([]))
     }
@@ -81,9 +81,9 @@ struct PoolMachineTests {
         _ = machine.connected(1, .shared(limit: 100), now: at(1))
         #expect(machine.limitChanged(1, to: 1, now: at(1)) == [])
         #expect(machine.submit(4, now: at(0)) == .wait([]))
-        #expect(machine.ended(1, isReusable: true, now: at(2)) == [])
-        #expect(machine.ended(1, isReusable: true, now: at(2)) == [])
-        #expect(machine.ended(1, isReusable: true, now: at(2)) == [.send(4, on: 1, isReused: true)])
+        #expect(machine.ended(1, now: at(2)) == [])
+        #expect(machine.ended(1, now: at(2)) == [])
+        #expect(machine.ended(1, now: at(2)) == [.send(4, on: 1, isReused: true)])
     }
 
     @Test func drainingConnectionClosesWhenEmpty() {
@@ -92,7 +92,7 @@ struct PoolMachineTests {
         _ = machine.connected(1, .shared(limit: 10), now: at(1))
         #expect(machine.drain(1) == [])
         #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
-        #expect(machine.ended(1, isReusable: true, now: at(1)) == [.close(1)])
+        #expect(machine.ended(1, now: at(1)) == [.close(1)])
         #expect(machine.connected(2, .shared(limit: 10), now: at(1)) == [.send(2, on: 2, isReused: false)])
     }
 
@@ -111,7 +111,7 @@ struct PoolMachineTests {
         let machine = machine(maximumConnections: 4)
         for request in 1...4 { _ = machine.submit(RequestID(request), now: at(0)) }
         for connection in 1...4 { _ = machine.connected(connection, .exclusive, now: at(1)) }
-        for connection in 1...4 { _ = machine.ended(connection, isReusable: true, now: at(1 + UInt64(connection))) }
+        for connection in 1...4 { _ = machine.ended(connection, now: at(1 + UInt64(connection))) }
         #expect(machine.submit(5, now: at(10)) == .send(on: 4, isReused: true))
         return machine
     }
@@ -131,10 +131,10 @@ struct PoolMachineTests {
         #expect(machine.retireIdle(since: at(10)) == [.close(1), .close(2)])
         #expect(machine.lost(5, .stale, now: at(11)) == .wait([.connect(5)]))
         // One that has just shown that it lives serves others.
-        #expect(machine.ended(3, isReusable: true, now: at(12)) == [])
+        #expect(machine.ended(3, now: at(12)) == [])
         #expect(machine.submit(7, now: at(20)) == .send(on: 3, isReused: true))
         #expect(machine.submit(8, now: at(20)) == .wait([.connect(6)]))
-        #expect(machine.ended(3, isReusable: true, now: at(13)) == [.send(8, on: 3, isReused: true)])
+        #expect(machine.ended(3, now: at(13)) == [.send(8, on: 3, isReused: true)])
         #expect(machine.connected(5, .exclusive, now: at(14)) == [.send(5, on: 5, isReused: false)])
     }
 
@@ -143,7 +143,7 @@ struct PoolMachineTests {
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
         #expect(machine.lost(1, .stale, now: at(2)) == .wait([]))
-        #expect(machine.ended(1, isReusable: true, now: at(2)) == [.close(1), .connect(2)])
+        #expect(machine.ended(1, now: at(2)) == [.close(1), .connect(2)])
         #expect(machine.connected(2, .exclusive, now: at(3)) == [.send(1, on: 2, isReused: false)])
     }
 
@@ -180,7 +180,7 @@ struct PoolMachineTests {
         _ = machine.connected(1, .exclusive, now: at(1))
         #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
         #expect(machine.connectFailed(2) == [])
-        #expect(machine.ended(1, isReusable: true, now: at(2)) == [.send(2, on: 1, isReused: true)])
+        #expect(machine.ended(1, now: at(2)) == [.send(2, on: 1, isReused: true)])
     }
 
     @Test func noMoreWaitThanMay() {
@@ -188,9 +188,8 @@ struct PoolMachineTests {
         _ = machine.submit(1, now: at(0))
         _ = machine.submit(2, now: at(0))
         #expect(machine.submit(3, now: at(0)) == .refuse(.tooManyWaiting))
-        #expect(machine.withdraw(1))
+        machine.withdraw(1)
         #expect(machine.submit(4, now: at(0)) == .wait([]))
-        #expect(!machine.withdraw(1))
     }
 
     @Test func waitForAConnectionToBeMadeEndsInTime() {
@@ -221,7 +220,7 @@ struct PoolMachineTests {
         _ = machine.connected(1, .shared(limit: 1), now: at(1))
         #expect(machine.submit(2, now: at(1)) == .wait([]))
         #expect(machine.timePassed(at(500)) == [])
-        #expect(machine.ended(1, isReusable: true, now: at(501)) == [.send(2, on: 1, isReused: true)])
+        #expect(machine.ended(1, now: at(501)) == [.send(2, on: 1, isReused: true)])
     }
 
     @Test func failedDialBesideALongExchangeIsMadeAgainAfterPausesThatGrow() {
@@ -253,7 +252,7 @@ struct PoolMachineTests {
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
         #expect(machine.nextDeadline == nil)
-        _ = machine.ended(1, isReusable: true, now: at(5))
+        _ = machine.ended(1, now: at(5))
         #expect(machine.nextDeadline == at(65))
         #expect(machine.timePassed(at(64)) == [])
         #expect(machine.timePassed(at(65)) == [.close(1)])
@@ -265,8 +264,8 @@ struct PoolMachineTests {
         for request in 1...2 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .exclusive, now: at(1))
         _ = machine.connected(2, .exclusive, now: at(1))
-        _ = machine.ended(2, isReusable: true, now: at(3))
-        _ = machine.ended(1, isReusable: true, now: at(2))
+        _ = machine.ended(2, now: at(3))
+        _ = machine.ended(1, now: at(2))
         #expect(machine.submit(3, now: at(0)) == .send(on: 2, isReused: true))
     }
 
@@ -284,11 +283,11 @@ struct PoolMachineTests {
         for request in 1...3 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .exclusive, now: at(1))
         _ = machine.connected(2, .exclusive, now: at(1))
-        _ = machine.withdraw(3)
-        _ = machine.ended(2, isReusable: true, now: at(1))
+        machine.withdraw(3)
+        _ = machine.ended(2, now: at(1))
         #expect(machine.drainAll() == [.close(2)])
         #expect(machine.connected(3, .exclusive, now: at(2)) == [.close(3)])
-        #expect(machine.ended(1, isReusable: true, now: at(3)) == [.close(1)])
+        #expect(machine.ended(1, now: at(3)) == [.close(1)])
     }
 
     @Test func shutdownEndsEveryWaitAndForgetsEveryConnection() {
@@ -298,8 +297,9 @@ struct PoolMachineTests {
         _ = machine.submit(2, now: at(0))
         #expect(machine.shutDown() == [.fail(2, .shutDown), .close(1)])
         #expect(machine.submit(3, now: at(0)) == .refuse(.shutDown))
-        #expect(machine.ended(1, isReusable: true, now: at(2)) == [])
-        #expect(machine.connected(9, .exclusive, now: at(2)) == [.close(9)])
+        #expect(machine.warm() == [])
+        #expect(machine.isEmpty)
+        #expect(machine.nextDeadline == nil)
     }
 }
 
@@ -318,9 +318,9 @@ private final class MachineUnderTest {
         machine.lost(request, loss, now: now)
     }
     func retireIdle(since instant: NIODeadline) -> [PoolAction] { machine.retireIdle(since: instant, now: instant) }
-    func withdraw(_ request: RequestID) -> Bool { machine.withdraw(request) }
-    func ended(_ connection: ConnectionID, isReusable: Bool, now: NIODeadline) -> [PoolAction] {
-        machine.ended(connection, isReusable: isReusable, now: now)
+    func withdraw(_ request: RequestID) { machine.withdraw(request) }
+    func ended(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
+        machine.ended(connection, now: now)
     }
     func warm() -> [PoolAction] { machine.warm() }
     func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction] {
@@ -336,7 +336,7 @@ private final class MachineUnderTest {
         machine.limitChanged(connection, to: limit, now: now)
     }
     func drain(_ connection: ConnectionID, now: NIODeadline = .uptimeNanoseconds(0)) -> [PoolAction] {
-        machine.drain(connection, now: now)
+        machine.drain([connection], now: now)
     }
     func drainAll(now: NIODeadline = .uptimeNanoseconds(0)) -> [PoolAction] { machine.drainAll(now: now) }
     func timePassed(_ now: NIODeadline) -> [PoolAction] { machine.timePassed(now) }

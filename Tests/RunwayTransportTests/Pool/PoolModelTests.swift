@@ -163,11 +163,13 @@ private struct PoolLife {
             let request = connections[id]?.carried.sorted().randomElement(using: &random)
         else { return }
         connections[id]?.carried.remove(request)
-        let isReusable = Int.random(in: 0..<5, using: &random) > 0
-        if !isReusable { connections[id]?.isClosing = true }
-        // One that is refused is lost while its connection lives on.
-        if isReusable, Int.random(in: 0..<6, using: &random) == 0 { lose(request) }
-        perform(machine.ended(id, isReusable: isReusable, now: instant))
+        if Int.random(in: 0..<5, using: &random) == 0 {
+            drain(id)
+        } else if Int.random(in: 0..<6, using: &random) == 0 {
+            // One that is refused is lost while its connection lives on.
+            lose(request)
+        }
+        perform(machine.ended(id, now: instant))
     }
 
     private mutating func lose(_ request: RequestID) {
@@ -192,9 +194,12 @@ private struct PoolLife {
     }
 
     private mutating func drainOne() {
-        guard let id = connections.keys.sorted().randomElement(using: &random) else { return }
+        if let id = connections.keys.sorted().randomElement(using: &random) { drain(id) }
+    }
+
+    private mutating func drain(_ id: ConnectionID) {
         connections[id]?.isClosing = true
-        perform(machine.drain(id, now: instant))
+        perform(machine.drain([id], now: instant))
     }
 
     private mutating func drainAll() {
@@ -214,7 +219,7 @@ private struct PoolLife {
     private mutating func withdrawOne() {
         guard let request = waiting.keys.sorted().randomElement(using: &random) else { return }
         waiting[request] = nil
-        if !machine.withdraw(request) { complaint = "request \(request) could not be withdrawn" }
+        machine.withdraw(request)
     }
 
     private mutating func shutDown() {

@@ -217,7 +217,7 @@ extension HTTP1Connection {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if machine.readCompleted() { pool.ended(id, isReusable: true) }
+        if machine.readCompleted() { pool.ended(id) }
     }
 
     func read(context: ChannelHandlerContext) {

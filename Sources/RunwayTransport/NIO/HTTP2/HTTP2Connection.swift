@@ -155,20 +155,20 @@ extension HTTP2Connection {
     func cancel(_ exchange: Exchange) {
         guard let stream = stream(of: exchange) else { return }
         reset(stream, .cancel)
-        pool.ended(id, isReusable: true)
+        pool.ended(id)
     }
 
     func fail(_ stream: HTTP2Stream, _ error: any Error, _ code: NIOHTTP2.HTTP2ErrorCode = .cancel) {
         reset(stream, code)
         stream.exchange.failed(error)
-        pool.ended(id, isReusable: true)
+        pool.ended(id)
     }
 
     /// The server ended a stream without processing its request.
     private func refused(_ stream: HTTP2Stream, _ error: WireError) {
         remove(stream)
         stream.exchange.lost(error, isUnprocessed: true)
-        pool.ended(id, isReusable: true)
+        pool.ended(id)
     }
 
     /// The response of a stream is complete.
@@ -178,7 +178,7 @@ extension HTTP2Connection {
         try stream.checkLength()
         if stream.isRequestSent { remove(stream) } else { reset(stream, .cancel) }
         stream.exchange.receiveEnd()
-        pool.ended(id, isReusable: true)
+        pool.ended(id)
     }
 }
 
@@ -236,7 +236,7 @@ extension HTTP2Connection {
             if stream.continueTimer != nil, head.status == .expectationFailed {
                 reset(stream, .cancel)
                 exchange.expectationFailed()
-                return pool.ended(self.id, isReusable: true)
+                return pool.ended(self.id)
             }
             // The server that refuses the request needs no more of it.
             if stream.continueTimer != nil || (!stream.isRequestSent && head.status.code >= 300) {
@@ -278,7 +278,7 @@ extension HTTP2Connection {
         // With any other code the server may have processed the request (RFC 9113 §8.7).
         remove(stream)
         stream.exchange.failed(error)
-        pool.ended(self.id, isReusable: true)
+        pool.ended(self.id)
     }
 
     private func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
@@ -290,7 +290,7 @@ extension HTTP2Connection {
             if code == .enhanceYourCalm {
                 remove(stream)
                 stream.exchange.finish(failing: ExchangeFailure(WireError.goneAway(code)))
-                pool.ended(id, isReusable: true)
+                pool.ended(id)
             } else {
                 refused(stream, .goneAway(code))
             }
@@ -315,11 +315,12 @@ extension HTTP2Connection {
             guard let stream = streams[error.streamID] else { return }
             return fail(stream, error.baseError)
         }
-        if let stream = brokenStream {
-            brokenStream = nil
+        let broken = brokenStream
+        brokenStream = nil
+        if let stream = broken, streams[stream.id] === stream {
             remove(stream)
             stream.exchange.failed(error)
-            return pool.ended(id, isReusable: true)
+            return pool.ended(id)
         }
         // Not when the channel has closed, which with TLS takes as long as the server likes: until then the pool would send more
         // requests over the broken connection.
