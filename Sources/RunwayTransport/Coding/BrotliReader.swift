@@ -3,7 +3,7 @@
     import RunwayBrotli
 
     /// Brotli, read by its library, with windows of at most 16 MiB (RFC 7932 §9.1).
-    final class BrotliReader {
+    final class BrotliReader: CodingReader {
         private let state: OpaquePointer
 
         init() throws(ContentDecoder.Failure) {
@@ -13,7 +13,8 @@
 
         deinit { BrotliDecoderDestroyInstance(state) }
 
-        /// Decodes what fits into one part.
+        func beginAnother(_ input: ByteBuffer) -> Bool { false }
+
         func read(
             _ input: inout ByteBuffer, upTo room: Int
         ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool) {

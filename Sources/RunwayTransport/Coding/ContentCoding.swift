@@ -1,31 +1,39 @@
 import HTTPTypes
+import NIOCore
 
-/// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1).
+/// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1). Those that compress best come first.
 package enum ContentCoding: String, Sendable, CaseIterable {
-    /// RFC 1952.
-    case gzip
-    /// zlib's format, RFC 1950; and RFC 1951 bare, which some servers send under this name.
-    case deflate
-    #if Brotli
-        /// RFC 7932.
-        case brotli = "br"
-    #endif
     #if Zstd
         /// RFC 8878.
         case zstd
     #endif
+    #if Brotli
+        /// RFC 7932.
+        case brotli = "br"
+    #endif
+    /// RFC 1952.
+    case gzip
+    /// zlib's format, RFC 1950; and RFC 1951 bare, which some servers send under this name.
+    case deflate
 
-    /// The value of `Accept-Encoding`: all codings, in the order of compression.
-    package static let accepted: String = {
-        var names: [String] = []
+    /// The value of `Accept-Encoding`.
+    package static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// Returns a decoder for one body.
+    ///
+    /// - Throws: ``ContentDecoder/Failure/outOfMemory``.
+    func makeReader() throws(ContentDecoder.Failure) -> any CodingReader {
+        switch self {
         #if Zstd
-            names.append(ContentCoding.zstd.rawValue)
+            case .zstd: try ZstdReader()
         #endif
         #if Brotli
-            names.append(ContentCoding.brotli.rawValue)
+            case .brotli: try BrotliReader()
         #endif
-        return (names + [ContentCoding.gzip.rawValue, ContentCoding.deflate.rawValue]).joined(separator: ", ")
-    }()
+        case .gzip: try Inflater(.gzip)
+        case .deflate: try Inflater(.zlibOrRaw)
+        }
+    }
 
     /// The coding of this name; `nil` if it can't be undone.
     fileprivate init?(named name: Substring) {
@@ -46,6 +54,20 @@ package enum ContentCoding: String, Sendable, CaseIterable {
         }
         return codings
     }
+}
+
+/// Decodes one body of one content coding, with the library that implements the coding. ``ContentDecoder`` enforces the limits.
+protocol CodingReader: AnyObject {
+    /// Decodes as much of the input as fits into a part of `room` bytes, and removes what it read from the input.
+    ///
+    /// - Returns: The decoded bytes, and whether the coded body may end here.
+    /// - Throws: ``ContentDecoder/Failure/malformed``, ``ContentDecoder/Failure/outOfMemory``.
+    func read(
+        _ input: inout ByteBuffer, upTo room: Int
+    ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool)
+
+    /// Prepares for what follows the end of the body. Returns `false` if nothing may follow, or nothing that begins so.
+    func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool
 }
 
 extension HTTPResponse {

@@ -65,23 +65,12 @@ final class ContentDecoder {
         }
     }
 
-    /// The library that implements the coding.
-    private enum Library {
-        case zlib(Inflater)
-        #if Brotli
-            case brotli(BrotliReader)
-        #endif
-        #if Zstd
-            case zstd(ZstdReader)
-        #endif
-    }
-
     /// How many coded bytes of the body were read, which the decoders of one body share.
     private final class Consumption {
         var byteCount = 0
     }
 
-    private let library: Library
+    private let reader: any CodingReader
     private let limits: Limits
     /// Undoes the next coding; `nil` for the last decoder.
     private let inner: ContentDecoder?
@@ -119,16 +108,7 @@ final class ContentDecoder {
         self.consumption = consumption
         let rest = codings.dropFirst()
         inner = rest.isEmpty ? nil : try ContentDecoder(rest, limits, within: consumption)
-        switch coding {
-        case .gzip: library = .zlib(try Inflater(.gzip))
-        case .deflate: library = .zlib(try Inflater(.zlibOrRaw))
-        #if Brotli
-            case .brotli: library = .brotli(try BrotliReader())
-        #endif
-        #if Zstd
-            case .zstd: library = .zstd(try ZstdReader())
-        #endif
-        }
+        reader = try coding.makeReader()
     }
 
     /// Passes in the next coded bytes. All output of the bytes before must have been pulled.
@@ -156,12 +136,11 @@ final class ContentDecoder {
         while true {
             if isAtEnd {
                 guard input.readableBytes > 0 else { return nil }
-                // gzip may have several members one after the other (RFC 1952 §2.2), zstd several frames.
-                guard try beginsAnother() else { throw .trailingBytes }
+                guard try reader.beginAnother(input) else { throw .trailingBytes }
                 isAtEnd = false
             }
             let before = input.readableBytes
-            let (part, isAtEnd) = try decode()
+            let (part, isAtEnd) = try reader.read(&input, upTo: room)
             self.isAtEnd = isAtEnd
             if part.count == room { room = min(2 * room, Self.partByteCount) }
             if isOutermost { consumption.byteCount += before - input.readableBytes }
@@ -184,29 +163,5 @@ final class ContentDecoder {
     func finish() throws(Failure) {
         if hasStarted, !isAtEnd { throw .truncated }
         try inner?.finish()
-    }
-
-    private func decode() throws(Failure) -> (part: [UInt8], isAtEnd: Bool) {
-        switch library {
-        case .zlib(let inflater): try inflater.read(&input, upTo: room)
-        #if Brotli
-            case .brotli(let reader): try reader.read(&input, upTo: room)
-        #endif
-        #if Zstd
-            case .zstd(let reader): try reader.read(&input, upTo: room)
-        #endif
-        }
-    }
-
-    private func beginsAnother() throws(Failure) -> Bool {
-        switch library {
-        case .zlib(let inflater): try inflater.beginMember(input)
-        #if Brotli
-            case .brotli: false
-        #endif
-        #if Zstd
-            case .zstd: true
-        #endif
-        }
     }
 }

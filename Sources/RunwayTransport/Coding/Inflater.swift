@@ -2,7 +2,7 @@ import NIOCore
 import RunwayZlib
 
 /// gzip and deflate, read by zlib.
-final class Inflater {
+final class Inflater: CodingReader {
     /// What frames the compressed bytes.
     enum Format {
         case gzip
@@ -31,8 +31,8 @@ final class Inflater {
         return inflater
     }
 
-    /// Starts another member of gzip. Returns whether what follows is one (RFC 1952 §2.2).
-    func beginMember(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool {
+    /// A member of gzip may follow another (RFC 1952 §2.2).
+    func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool {
         guard format == .gzip, let inflater,
             input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F
         else { return false }
@@ -40,7 +40,6 @@ final class Inflater {
         return true
     }
 
-    /// Decodes what fits into one part.
     func read(
         _ input: inout ByteBuffer, upTo room: Int
     ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool) {

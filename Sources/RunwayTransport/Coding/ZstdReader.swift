@@ -3,7 +3,7 @@
     import RunwayZstd
 
     /// zstd, read by its library, with windows of at most 8 MiB (RFC 9659 §3).
-    final class ZstdReader {
+    final class ZstdReader: CodingReader {
         private let context: OpaquePointer
 
         init() throws(ContentDecoder.Failure) {
@@ -14,7 +14,9 @@
 
         deinit { ZSTD_freeDCtx(context) }
 
-        /// Decodes what fits into one part.
+        /// A frame may follow another (RFC 8878 §3.1).
+        func beginAnother(_ input: ByteBuffer) -> Bool { true }
+
         func read(
             _ input: inout ByteBuffer, upTo room: Int
         ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool) {
