@@ -102,39 +102,35 @@ extension FlightRecord: Encodable {
     }
 
     private struct WireForm: Encodable {
-        let isReused: Bool?
-        let moveCount: Int?
-        let address: String?
-        let dialed: [DialForm]?
-        let tlsVersion: String?
-        let queueing: Double?
-        let dns: Double?
-        let tcp: Double?
-        let tls: Double?
-        let sending: Double?
-        let waiting: Double?
-        let receiving: Double?
-        let sentByteCount: Int?
-        let receivedByteCount: Int?
-        let informationalStatuses: [Int]?
+        private struct Key: CodingKey, ExpressibleByStringLiteral {
+            let stringValue: String
+            var intValue: Int? { nil }
 
-        init(_ wire: WireRecord) {
-            isReused = wire.isReused
-            moveCount = wire.moveCount == 0 ? nil : wire.moveCount
-            address = wire.address
-            let dials = wire.dialed.map { DialForm(address: $0.address, start: $0.start.roundedSeconds) }
-            dialed = dials.isEmpty ? nil : dials
-            tlsVersion = wire.tlsVersion
-            queueing = wire.queueing?.roundedSeconds
-            dns = wire.dns?.roundedSeconds
-            tcp = wire.tcp?.roundedSeconds
-            tls = wire.tls?.roundedSeconds
-            sending = wire.sending?.roundedSeconds
-            waiting = wire.waiting?.roundedSeconds
-            receiving = wire.receiving?.roundedSeconds
-            sentByteCount = wire.sentByteCount
-            receivedByteCount = wire.receivedByteCount
-            informationalStatuses = wire.informationalStatuses.isEmpty ? nil : wire.informationalStatuses
+            init(stringLiteral name: String) { stringValue = name }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        private let wire: WireRecord
+
+        init(_ wire: WireRecord) { self.wire = wire }
+
+        func encode(to encoder: any Encoder) throws {
+            var form = encoder.container(keyedBy: Key.self)
+            try form.encodeIfPresent(wire.isReused, forKey: "isReused")
+            if wire.moveCount > 0 { try form.encode(wire.moveCount, forKey: "moveCount") }
+            try form.encodeIfPresent(wire.address, forKey: "address")
+            let dialed = wire.dialed.map { DialForm(address: $0.address, start: $0.start.inSeconds) }
+            if !dialed.isEmpty { try form.encode(dialed, forKey: "dialed") }
+            try form.encodeIfPresent(wire.tlsVersion, forKey: "tlsVersion")
+            for (name, time) in WireRecord.phases {
+                try form.encodeIfPresent(wire[keyPath: time]?.inSeconds, forKey: Key(stringValue: name))
+            }
+            try form.encodeIfPresent(wire.sentByteCount, forKey: "sentByteCount")
+            try form.encodeIfPresent(wire.receivedByteCount, forKey: "receivedByteCount")
+            if !wire.informationalStatuses.isEmpty {
+                try form.encode(wire.informationalStatuses, forKey: "informationalStatuses")
+            }
         }
     }
 }

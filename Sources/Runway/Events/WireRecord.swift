@@ -39,6 +39,12 @@ public struct WireRecord: Sendable, Equatable {
 
     /// Creates a record without any measurement.
     public init() {}
+
+    /// The phases in their order: the name of each in the record's text and in JSON, and its time.
+    static let phases: [(name: String, time: any KeyPath<WireRecord, Duration?> & Sendable)] = [
+        ("queueing", \.queueing), ("dns", \.dns), ("tcp", \.tcp), ("tls", \.tls), ("sending", \.sending),
+        ("waiting", \.waiting), ("receiving", \.receiving),
+    ]
 }
 
 extension WireRecord: CustomStringConvertible {
@@ -54,11 +60,9 @@ extension WireRecord: CustomStringConvertible {
         if let address { texts.append("to \(address)") }
         if dialed.count > 1 { texts.append("dialled " + dialed.map(\.description).joined(separator: " and ")) }
         if let tlsVersion { texts.append(tlsVersion) }
-        let times: [(String, Duration?)] = [
-            ("queueing", queueing), ("dns", dns), ("tcp", tcp), ("tls", tls), ("sending", sending),
-            ("waiting", waiting), ("receiving", receiving),
-        ]
-        for case (let name, let time?) in times { texts.append("\(name) \(time.text)") }
+        for (name, time) in Self.phases {
+            if let time = self[keyPath: time] { texts.append("\(name) \(time.text)") }
+        }
         if let sentByteCount { texts.append("\(sentByteCount) bytes up") }
         if let receivedByteCount { texts.append("\(receivedByteCount) bytes down") }
         if !informationalStatuses.isEmpty {

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Runway
 
 /// An attempt to connect to one address: performs what ``DialAttemptMachine`` decides. Runs on its event loop.
 final class DialAttempt {
@@ -120,11 +121,11 @@ extension DialAttempt {
         case nil: cut()
         case .tunnel?: requestTunnel(on: channel)
         case .prepareTLS?: prepareTLS(for: channel)
-        case .establish(let times)?:
+        case .establish(let wire)?:
             let handover = HandoverHandler()
             do {
                 try channel.pipeline.syncOperations.addHandler(handover)
-                finish(.established(connection(over: channel, handover, after: times)))
+                finish(.established(connection(over: channel, handover, after: wire)))
             } catch {
                 finish(.failed(error))
             }
@@ -178,9 +179,9 @@ extension DialAttempt {
     }
 
     private func secured(_ channel: any Channel, _ handover: HandoverHandler, _ name: String?) {
-        guard let times = machine.secured(now: .now()) else { return }
-        let version = try? channel.pipeline.syncOperations.nioSSL_tlsVersion()
-        finish(.established(connection(over: channel, handover, speaking: name, version?.name, after: times)))
+        guard var wire = machine.secured(now: .now()) else { return }
+        wire.tlsVersion = (try? channel.pipeline.syncOperations.nioSSL_tlsVersion())?.name
+        finish(.established(connection(over: channel, handover, speaking: name, after: wire)))
     }
 
     private func handshakeFailed(_ client: TLSClient, _ error: any Error) {
@@ -196,11 +197,11 @@ extension DialAttempt {
 
     private func connection(
         over channel: any Channel, _ handover: HandoverHandler, speaking name: String? = nil,
-        _ tlsVersion: String? = nil, after times: DialTimes
+        after wire: WireRecord
     ) -> DialedConnection {
         DialedConnection(
             channel: channel, applicationProtocol: name?.isEmpty == true ? nil : name, address: target.address,
-            dialTimes: times, tlsVersion: tlsVersion, handover: NIOLoopBound(handover, eventLoop: eventLoop))
+            wire: wire, handover: NIOLoopBound(handover, eventLoop: eventLoop))
     }
 }
 

@@ -13,8 +13,8 @@ struct DialAttemptMachine {
         case tunnel
         /// Get the policy that TLS needs.
         case prepareTLS
-        /// The connection is made, after these times.
-        case establish(DialTimes)
+        /// The connection is made, and took these times.
+        case establish(WireRecord)
     }
 
     /// What follows a handshake that failed.
@@ -87,7 +87,7 @@ struct DialAttemptMachine {
             return .prepareTLS
         }
         state = .ended
-        return .establish(DialTimes(tcp: connected.tcp))
+        return .establish(WireRecord(tcp: connected.tcp))
     }
 
     /// The policy of TLS is there. Returns whether the handshake is to start.
@@ -102,12 +102,12 @@ struct DialAttemptMachine {
     }
 
     /// The handshake is complete. Returns the times of the connection that is made.
-    mutating func secured(now: NIODeadline) -> DialTimes? {
+    mutating func secured(now: NIODeadline) -> WireRecord? {
         switch state {
         case .ended: return nil
         case .shakingHands(let connected):
             state = .ended
-            return DialTimes(tcp: connected.tcp, tls: Duration(now - connected.instant))
+            return WireRecord(tcp: connected.tcp, tls: Duration(now - connected.instant))
         case .ready, .connecting, .tunnelling, .preparingTLS: preconditionFailure("secured while \(state)")
         }
     }
@@ -134,5 +134,18 @@ struct DialAttemptMachine {
         if isEnded { return false }
         state = .ended
         return true
+    }
+}
+
+extension WireRecord {
+    /// The record of an attempt.
+    ///
+    /// - Parameters:
+    ///   - tcp: The time from the first packet to the connection.
+    ///   - tls: The time from the connection to the end of TLS's handshake, a proxy's handshake included. The default is `nil`.
+    init(tcp: Duration, tls: Duration? = nil) {
+        self.init()
+        self.tcp = tcp
+        self.tls = tls
     }
 }

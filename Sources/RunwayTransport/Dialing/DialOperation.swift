@@ -105,8 +105,8 @@ final class DialOperation {
     private func succeed(with winner: DialedConnection) {
         cancelTimers()
         var connection = winner
-        connection.dialTimes.dns = lookupTime
-        connection.dialed = dialed
+        connection.wire.dns = lookupTime
+        connection.wire.dialed = dialed
         if proxy == nil, let address = connection.address.ipAddress.flatMap({ IPAddress($0) }), IPAddress(host) == nil {
             connection.report = AddressReport(
                 address: address, host: host, selector: dialer.selector, hosts: dialer.hosts)
@@ -169,7 +169,7 @@ extension DialOperation {
         case .connected: break
         case .established(let connection):
             // What a proxy does after TCP takes no time of its own.
-            let roundTrip = proxy == nil ? connection.roundTrip : connection.dialTimes.tcp
+            let roundTrip = proxy == nil ? connection.roundTrip : connection.wire.tcp
             if let roundTrip { note(.dialed(roundTrip: roundTrip), address) }
             if race.isOver { return attempt.cut() }
             perform(race.secured(address, at: now), winner: connection)

@@ -13,12 +13,8 @@ struct DialedConnection: Sendable {
     var applicationProtocol: String?
     /// The address that was dialled; the proxy's if there is one.
     var address: SocketAddress
-    /// How long it took.
-    var dialTimes: DialTimes
-    /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
-    var tlsVersion: String?
-    /// All addresses that were dialled, in order.
-    var dialed: [DialedAddress] = []
+    /// What is recorded of the dial: the times of its phases, the version of TLS, and all addresses that were dialled.
+    var wire: WireRecord
     /// Records how the address performs; `nil` for a proxy's.
     var report: AddressReport?
     /// Stores what comes until ``takeOver()``.
@@ -26,8 +22,8 @@ struct DialedConnection: Sendable {
 
     /// The round-trip time, estimated from the dial: TCP takes one round trip, TLS 1.3 one more, older versions two (RFC 8446 §2).
     var roundTrip: Duration? {
-        guard let tcp = dialTimes.tcp, let tls = dialTimes.tls else { return dialTimes.tcp }
-        return (tcp + tls) / (tlsVersion == "TLSv1.3" ? 2 : 3)
+        guard let tcp = wire.tcp, let tls = wire.tls else { return wire.tcp }
+        return (tcp + tls) / (wire.tlsVersion == "TLSv1.3" ? 2 : 3)
     }
 
     /// Passes what came so far to the handlers behind, in order, and turns on automatic reading. On the channel's loop, once.
@@ -36,16 +32,6 @@ struct DialedConnection: Sendable {
         channel.pipeline.syncOperations.removeHandler(handover.value, promise: nil)
         try? channel.syncOptions?.setOption(.autoRead, value: true)
     }
-}
-
-/// How long the steps of a dial took; `nil` for a step that was not needed, or whose time is not known.
-struct DialTimes: Sendable, Equatable {
-    /// The lookup of the host's addresses.
-    var dns: Duration?
-    /// From the first packet to the connection.
-    var tcp: Duration?
-    /// From the connection to the end of TLS's handshake, a proxy's handshake included.
-    var tls: Duration?
 }
 
 /// Records for the next dial how an address performs, from any thread.

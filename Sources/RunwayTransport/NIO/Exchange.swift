@@ -251,7 +251,7 @@ extension Exchange {
         if !hasResponse, TLSFailure(error)?.refusesClient == true {
             // It would on any connection. With TLS 1.3 it does so before its side of the handshake is complete, without reading a
             // request.
-            let isInHandshake = facts?.tlsVersion == "TLSv1.3" && !isReused
+            let isInHandshake = facts?.wire.tlsVersion == "TLSv1.3" && !isReused
             return finish(failing: ExchangeFailure(cause: error, sending: isInHandshake ? .notSent : sending))
         }
         let failure = ExchangeFailure(cause: error, sending: isUnprocessed ? .notSent : sending)

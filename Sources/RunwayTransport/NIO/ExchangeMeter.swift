@@ -26,18 +26,13 @@ struct ExchangeMeter {
 
     /// The record of the wire for a flight record.
     func record(isReused: Bool, _ facts: ConnectionFacts?) -> WireRecord {
-        var record = WireRecord()
-        guard let begun, let facts else { return record }
+        guard let begun, let facts else { return WireRecord() }
+        // The times of the dial are those of the request that opened the connection.
+        var record = isReused ? WireRecord() : facts.wire
         record.isReused = isReused
-        record.address = facts.address
-        record.tlsVersion = facts.tlsVersion
+        record.address = facts.wire.address
+        record.tlsVersion = facts.wire.tlsVersion
         record.queueing = submitted.map { Duration(begun - $0) }
-        if !isReused {
-            record.dns = facts.times.dns
-            record.tcp = facts.times.tcp
-            record.tls = facts.times.tls
-            record.dialed = facts.dialed
-        }
         record.sending = sent.map { Duration($0 - begun) }
         if let sent, let firstByte, firstByte >= sent { record.waiting = Duration(firstByte - sent) }
         if let firstByte, let end { record.receiving = Duration(end - firstByte) }

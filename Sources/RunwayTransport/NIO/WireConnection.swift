@@ -84,30 +84,22 @@ extension Error {
 
 /// How a connection was made.
 struct ConnectionFacts {
-    /// The address that was dialled, with its port.
-    var address: String
     /// The address of this device that it was made from; `nil` if that is not known.
     var localAddress: IPAddress?
-    /// The version of TLS.
-    var tlsVersion: String?
-    /// How long the steps of the dial took.
-    var times: DialTimes
-    /// Every address that was dialled.
-    var dialed: [DialedAddress]
+    /// What is recorded of the dial.
+    var wire: WireRecord
     /// Records how the address performs.
     var report: AddressReport?
 
     init(_ dialed: DialedConnection) {
+        wire = dialed.wire
         let port = dialed.address.port.map { ":\($0)" } ?? ""
         if let ip = dialed.address.ipAddress {
-            address = dialed.address.protocol == .inet6 ? "[\(ip)]\(port)" : ip + port
+            wire.address = dialed.address.protocol == .inet6 ? "[\(ip)]\(port)" : ip + port
         } else {
-            address = "\(dialed.address)"
+            wire.address = "\(dialed.address)"
         }
         localAddress = dialed.channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
-        tlsVersion = dialed.tlsVersion
-        times = dialed.dialTimes
-        self.dialed = dialed.dialed
         report = dialed.report
     }
 }

@@ -106,9 +106,9 @@ final class HostProbeRun {
         switch event {
         case .connected: break
         case .established(let connection):
-            entry.tcp = connection.dialTimes.tcp
-            entry.tls = connection.dialTimes.tls
-            entry.tlsVersion = connection.tlsVersion
+            entry.tcp = connection.wire.tcp
+            entry.tls = connection.wire.tls
+            entry.tlsVersion = connection.wire.tlsVersion
             entry.applicationProtocol = connection.applicationProtocol
             attempt.cut()
             if let roundTrip = connection.roundTrip { note(.dialed(roundTrip: roundTrip), address) }

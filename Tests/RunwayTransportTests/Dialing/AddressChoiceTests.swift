@@ -25,11 +25,11 @@ struct AddressChoiceTests {
             for _ in 0..<4 { try await test.dial(port: network.port).close() }
             let connection = try await test.dial(port: network.port)
             #expect(connection.ip == "127.0.0.4")
-            #expect(connection.dialTimes.dns == nil)
+            #expect(connection.wire.dns == nil)
             #expect(connection.report?.hasLost == false)
             try await connection.close()
             // Whatever address was dialled, the host's name was sent and verified.
-            #expect(connection.tlsVersion == "TLSv1.3")
+            #expect(connection.wire.tlsVersion == "TLSv1.3")
             #expect(origin.malformedRequests.isEmpty)
         }
     }
@@ -108,7 +108,7 @@ struct AddressChoiceTests {
             try await network.paths[0].set(.passing(PathConditions()))
             for _ in 0..<5 {
                 let connection = try await test.dial(port: network.port)
-                #expect(connection.dialed.firstIndex { $0.address == "127.0.0.2" } ?? 3 == 3)
+                #expect(connection.wire.dialed.firstIndex { $0.address == "127.0.0.2" } ?? 3 == 3)
                 try await connection.close()
             }
         }
@@ -156,7 +156,7 @@ struct AddressChoiceTests {
             try await network.paths[1].set(.refusing)
             let connection = try await test.dial(port: network.port)
             #expect(connection.ip == "127.0.0.4")
-            #expect(connection.dialTimes.dns != nil)
+            #expect(connection.wire.dns != nil)
             try await connection.close()
         }
     }

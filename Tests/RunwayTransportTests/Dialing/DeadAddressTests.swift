@@ -93,7 +93,7 @@ struct DeadAddressTests {
             // The first dial after the ban looks at it beside the other one.
             clock.advance(by: .nanoseconds(1))
             let second = try await test.dial(port: network.port)
-            #expect(second.dialed.prefix(2).map(\.address) == [others[0], dead])
+            #expect(second.wire.dialed.prefix(2).map(\.address) == [others[0], dead])
             try await second.close()
             try await waitUntil("its measurement") {
                 if selector.latency(of: back, of: dialHost) != nil { return true }
@@ -109,7 +109,7 @@ struct DeadAddressTests {
             for _ in 0..<2 { selector.note(.dialed(roundTrip: .seconds(300)), of: other, of: dialHost) }
             try await network.paths[1].set(.refusing)
             let third = try await test.dial(port: network.port)
-            #expect(third.dialed.first?.address == dead && third.ip == dead)
+            #expect(third.wire.dialed.first?.address == dead && third.ip == dead)
             try await third.close()
         }
     }

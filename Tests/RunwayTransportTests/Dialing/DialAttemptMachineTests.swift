@@ -12,7 +12,7 @@ struct DialAttemptMachineTests {
     @Test func plainConnectionIsEstablishedByTCP() {
         var machine = DialAttemptMachine(usesProxy: false, usesTLS: false)
         machine.start(now: at(10))
-        #expect(machine.connected(now: at(30)) == .establish(DialTimes(tcp: .milliseconds(20))))
+        #expect(machine.connected(now: at(30)) == .establish(WireRecord(tcp: .milliseconds(20))))
         #expect(machine.isEnded)
     }
 
@@ -20,7 +20,7 @@ struct DialAttemptMachineTests {
         var machine = DialAttemptMachine(usesProxy: true, usesTLS: false)
         machine.start(now: at(10))
         #expect(machine.connected(now: at(30)) == .tunnel)
-        #expect(machine.tunnelled() == .establish(DialTimes(tcp: .milliseconds(20))))
+        #expect(machine.tunnelled() == .establish(WireRecord(tcp: .milliseconds(20))))
     }
 
     @Test func timeOfTLSIncludesTheProxys() {
@@ -29,7 +29,7 @@ struct DialAttemptMachineTests {
         #expect(machine.connected(now: at(30)) == .tunnel)
         #expect(machine.tunnelled() == .prepareTLS)
         #expect(machine.prepared() == true)
-        #expect(machine.secured(now: at(70)) == DialTimes(tcp: .milliseconds(20), tls: .milliseconds(40)))
+        #expect(machine.secured(now: at(70)) == WireRecord(tcp: .milliseconds(20), tls: .milliseconds(40)))
     }
 
     @Test func absentRootIsAReasonToRetryOnce() {
@@ -121,13 +121,13 @@ private struct AttemptLife {
 
     private mutating func expectSecuring(_ next: DialAttemptMachine.Next?, _ event: String) {
         let tcp = Duration.nanoseconds(Int64(connected - start))
-        expect(next, usesTLS ? .prepareTLS : .establish(DialTimes(tcp: tcp)), event)
+        expect(next, usesTLS ? .prepareTLS : .establish(WireRecord(tcp: tcp)), event)
         step = usesTLS ? .preparing : .over
     }
 
     private mutating func endHandshake() {
         if Bool.random(using: &random) {
-            let times = DialTimes(
+            let times = WireRecord(
                 tcp: .nanoseconds(Int64(connected - start)), tls: .nanoseconds(Int64(now - connected)))
             expect(machine.secured(now: instant), times, "secured")
             step = .over

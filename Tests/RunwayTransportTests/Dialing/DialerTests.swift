@@ -20,9 +20,9 @@ struct DialerTests {
             let connection = try await test.dial(port: origin.port)
 
             #expect(connection.applicationProtocol == "http/1.1")
-            #expect(connection.tlsVersion == "TLSv1.3")
+            #expect(connection.wire.tlsVersion == "TLSv1.3")
             #expect(connection.ip == "127.0.0.1")
-            let times = connection.dialTimes
+            let times = connection.wire
             #expect(times.dns != nil && times.tcp != nil && times.tls != nil)
             try await connection.close()
         }
@@ -32,8 +32,8 @@ struct DialerTests {
         let test = try TestDialer(resolved: ["127.0.0.1"])
         try await withScriptedOrigin { origin in
             let connection = try await test.dial(port: origin.port, scheme: "http")
-            #expect(connection.tlsVersion == nil)
-            #expect(connection.dialTimes.tls == nil)
+            #expect(connection.wire.tlsVersion == nil)
+            #expect(connection.wire.tls == nil)
             try await connection.close()
         }
     }

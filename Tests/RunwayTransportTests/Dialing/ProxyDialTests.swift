@@ -29,7 +29,7 @@ struct ProxyDialTests {
     @Test func connectLeadsToTheHostWhoseNameIsProved() async throws {
         try await withTunnel([Array("HTTP/1.1 200 Fine\r\n\r\n".utf8)], .http) { test, tunnel, _ in
             let connection = try await test.dial(port: 443)
-            #expect(connection.tlsVersion == "TLSv1.3")
+            #expect(connection.wire.tlsVersion == "TLSv1.3")
             #expect(connection.report == nil)
             #expect(await String(decoding: tunnel.nextRequest(), as: UTF8.self).hasPrefix("CONNECT dial.test:443 "))
             try await connection.close()
@@ -39,7 +39,7 @@ struct ProxyDialTests {
     @Test func socksLeadsToTheHostWhoseNameIsProved() async throws {
         try await withTunnel([[5, 0], [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]], .socks5) { test, tunnel, _ in
             let connection = try await test.dial(port: 443)
-            #expect(connection.tlsVersion == "TLSv1.3")
+            #expect(connection.wire.tlsVersion == "TLSv1.3")
             #expect(await tunnel.nextRequest() == [5, 1, 0])
             try await connection.close()
         }

@@ -30,7 +30,7 @@ struct BrokenConnectionTests {
                     Origin(scheme: "https", host: dialHost, port: 443), on: channel.eventLoop, dialer: dialer,
                     TransportConfiguration())
                 let dialed = DialedConnection(
-                    channel: channel, address: address, dialTimes: DialTimes(),
+                    channel: channel, address: address, wire: WireRecord(),
                     handover: NIOLoopBound(HandoverHandler(), eventLoop: channel.eventLoop))
                 let connection = try HTTP2Connection(1, dialed, in: pool)
                 closing.onClose = { response.succeed(connection.isClosed) }
