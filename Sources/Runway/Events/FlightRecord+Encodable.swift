@@ -120,11 +120,11 @@ extension FlightRecord: Encodable {
             try form.encodeIfPresent(wire.isReused, forKey: "isReused")
             if wire.moveCount > 0 { try form.encode(wire.moveCount, forKey: "moveCount") }
             try form.encodeIfPresent(wire.address, forKey: "address")
-            let dialed = wire.dialed.map { DialForm(address: $0.address, start: $0.start.inSeconds) }
+            let dialed = wire.dialed.map { DialForm(address: $0.address, start: $0.start.roundedSeconds) }
             if !dialed.isEmpty { try form.encode(dialed, forKey: "dialed") }
             try form.encodeIfPresent(wire.tlsVersion, forKey: "tlsVersion")
             for (name, time) in WireRecord.phases {
-                try form.encodeIfPresent(wire[keyPath: time]?.inSeconds, forKey: Key(stringValue: name))
+                try form.encodeIfPresent(wire[keyPath: time]?.roundedSeconds, forKey: Key(stringValue: name))
             }
             try form.encodeIfPresent(wire.sentByteCount, forKey: "sentByteCount")
             try form.encodeIfPresent(wire.receivedByteCount, forKey: "receivedByteCount")
