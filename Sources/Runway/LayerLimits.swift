@@ -17,7 +17,8 @@ public struct LayerLimits: Sendable, Hashable {
     /// The most calls that wait for one renewal of an access token; one more fails as ``NetworkError/Kind/overloaded``. The default
     /// is 1,000; at least 1. Calls that share a request count once.
     public var maximumCallsPerRenewal: Int
-    /// The most accounts whose access tokens are in memory at a time; other tokens are loaded again. The default is 100; at least 1.
+    /// The most accounts whose access tokens are in memory at a time; other tokens are loaded again. The default is 100; at least
+    /// 1.
     public var maximumAccounts: Int
     /// The longest wait for the ``TokenStore``. The default is 10 s; a negative one is none.
     ///

@@ -6,8 +6,8 @@ public struct AdmissionLimits: Sendable, Hashable {
     /// response is complete, or, if the body is read as a stream, until the stream ends or is discarded.
     ///
     /// A call that waits for an access token holds no slot, so that a service whose tokens are unavailable blocks no other. A
-    /// call that waits for its next attempt keeps its slot: the budget of its host limits how many there are (``LayerLimits/retrying``),
-    /// and a call that has waited once does not wait a second time.
+    /// call that waits for its next attempt keeps its slot: the budget of its host limits how many there are
+    /// (``LayerLimits/retrying``), and a call that has waited once does not wait a second time.
     public let maximumFlights: Int
     /// The most calls that wait for a concurrency slot; further ones fail as ``NetworkError/Kind/overloaded``. The default is 1000.
     ///

@@ -95,8 +95,8 @@ extension NetworkError {
         /// The kind in one word.
         public var description: String { name }
 
-        /// What the app describes is invalid: a service whose environment is unknown or whose base URL is malformed, a pipeline that
-        /// judges no response, a list of hosts.
+        /// What the app describes is invalid: a service whose environment is unknown or whose base URL is malformed, a pipeline
+        /// that judges no response, a list of hosts.
         public static let invalidConfiguration = Kind(.invalidConfiguration)
         /// A parameter is invalid. Nothing was sent.
         public static let invalidParameters = Kind(.invalidParameters)

@@ -20,8 +20,8 @@ public struct HostList: Sendable, Hashable {
     ///   - addresses: The addresses of every host, by its name in any case.
     ///   - lifetime: How long the list is valid.
     ///   - policy: What it may contain.
-    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for an empty list, a host without an address, an invalid host name or address, an address
-    ///   that the policy does not allow for the host, and more entries than the policy allows.
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for an empty list, a host without an address, an invalid host name or
+    ///   address, an address that the policy does not allow for the host, and more entries than the policy allows.
     public init(
         _ addresses: [String: [String]], lifetime: Duration = .seconds(86_400), policy: HostListPolicy = .standard
     ) throws(NetworkError) {

@@ -1,8 +1,8 @@
 /// What a list of addresses may contain, whoever sent it.
 public struct HostListPolicy: Sendable, Hashable {
-    /// Whether any host may have any address, for development and for networks of one's own. The default is `false`: an address that
-    /// is not public is allowed only for a name that is not: `localhost`, a name of one label, and names below `localhost`, `local`,
-    /// `internal`, `home.arpa` and `test`.
+    /// Whether any host may have any address, for development and for networks of one's own. The default is `false`: an address
+    /// that is not public is allowed only for a name that is not: `localhost`, a name of one label, and names below `localhost`,
+    /// `local`, `internal`, `home.arpa` and `test`.
     public let allowsPrivateAddresses: Bool
     /// Whether the list is used for plain `http`, too. The default is `false`: without TLS a wrong address would go unnoticed.
     public let coversPlainHTTP: Bool

@@ -39,9 +39,9 @@ public protocol APIService: Sendable {
     static var merging: MergePolicy? { get }
     /// How bodies of requests are compressed, if the server accepts that. The default, `nil`, compresses none.
     static var compression: CompressionPolicy? { get }
-    /// Whether requests may go to any host without TLS, by redirects too; everyone on the path can then read and change what is sent.
-    /// The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761 §6.3), 127.0.0.0/8 and ::1.
-    /// Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they leave.
+    /// Whether requests may go to any host without TLS, by redirects too; everyone on the path can then read and change what is
+    /// sent. The default is `false`: only to this machine itself, `localhost` and hosts below it (RFC 6761 §6.3), 127.0.0.0/8 and
+    /// ::1. Other requests fail as ``NetworkError/Kind/invalidConfiguration`` before they leave.
     static var allowsPlainHTTP: Bool { get }
     /// Whether requests to a host that has sent `Strict-Transport-Security` over TLS use TLS from then on, while the layer
     /// lives (RFC 6797). It matters only if ``allowsPlainHTTP`` is `true`. The default is `false`.

@@ -28,7 +28,8 @@ struct EchoTests {
     protocol TestEncoding: Sendable { static var encoding: ParameterEncoding { get } }
     enum Query: TestEncoding { static let encoding = ParameterEncoding.query() }
     enum BracketQuery: TestEncoding {
-        static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets, writesDigits: true, writesNulls: true))
+        static let encoding = ParameterEncoding.query(
+            QueryStyle(arrays: .brackets, writesDigits: true, writesNulls: true))
     }
     enum Form: TestEncoding { static let encoding = ParameterEncoding.form() }
     enum JSON: TestEncoding { static let encoding = ParameterEncoding.json() }

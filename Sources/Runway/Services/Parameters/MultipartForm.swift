@@ -51,7 +51,8 @@ struct MultipartForm: Sendable {
 }
 
 extension Request {
-    /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with the boundary.
+    /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with the
+    /// boundary.
     ///
     /// For ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)`` needs it not: its form
     /// is built from its parameters and ``Endpoint/parts``.
@@ -61,7 +62,9 @@ extension Request {
     public mutating func setForm(_ parts: [FormPart]) throws(NetworkError) {
         var randomness = SystemRandomNumberGenerator()
         let form = MultipartForm(parts, (randomness.next(), randomness.next()))
-        if let problem = form.problem { throw NetworkError(.invalidParameters, in: .assembling, problem, sending: .notSent) }
+        if let problem = form.problem {
+            throw NetworkError(.invalidParameters, in: .assembling, problem, sending: .notSent)
+        }
         body = form.body
         head.headerFields[.contentType] = form.contentType
     }

@@ -31,11 +31,11 @@ public struct CachePolicy: Sendable, Hashable {
     package let rule: Rule
     /// The tiers of the rules other than ``Rule/timeToLive``.
     private let untimedTiers: CacheTiers
-    /// How long a response in memory is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``; `.zero` stores none
-    /// there. The default is three minutes; in all other policies it is `.zero` and has no effect.
+    /// How long a response in memory is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``; `.zero` stores
+    /// none there. The default is three minutes; in all other policies it is `.zero` and has no effect.
     public var memoryLifetime: Duration = .zero
-    /// How long a response on disk is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default, `.zero`,
-    /// stores none there.
+    /// How long a response on disk is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default,
+    /// `.zero`, stores none there.
     public var diskLifetime: Duration = .zero
     /// How long after its freshness a response may land while a fresh one is fetched, under
     /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
@@ -43,9 +43,9 @@ public struct CachePolicy: Sendable, Hashable {
     /// How long after its freshness a response may land if no fresh one can be had, under
     /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
     public var staleIfError: Duration = .zero
-    /// Whether ``http()`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and the
-    /// server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several users share a layer, as in a proxy: a cookie
-    /// that was set for one user is then never returned to another.
+    /// Whether ``http()`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and
+    /// the server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several users share a layer, as in a proxy:
+    /// a cookie that was set for one user is then never returned to another.
     public var storesSetCookie = true
 
     /// Nothing is stored.
@@ -80,8 +80,8 @@ public struct CachePolicy: Sendable, Hashable {
         CachePolicy(rule: .untilEvicted, tiers: CacheTiers(memory: inMemory, disk: onDisk))
     }
 
-    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone: a
-    /// ``CacheTier`` stores one response for a key, and not what selects one of several responses of a target.
+    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone:
+    /// a ``CacheTier`` stores one response for a key, and not what selects one of several responses of a target.
     public static func http() -> CachePolicy { CachePolicy(rule: .http, tiers: .memory) }
 
     /// Where responses are stored.

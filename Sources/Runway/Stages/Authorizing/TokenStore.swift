@@ -19,7 +19,8 @@
 public protocol TokenStore: Sendable {
     /// Loads the token of a place; returns `nil` if there is none.
     ///
-    /// - Throws: Why it can't be read; records show the detail of a ``NetworkError``, and of any other error its type. The call that needs it fails as ``NetworkError/Kind/storage``.
+    /// - Throws: Why it can't be read; records show the detail of a ``NetworkError``, and of any other error its type. The call
+    ///   that needs it fails as ``NetworkError/Kind/storage``.
     func load(_ place: TokenPlace) async throws -> AccessToken?
 
     /// Stores a token, in place of the previous one.

@@ -78,8 +78,8 @@ extension NetworkError {
             sending: .notSent)
     }
 
-    /// Whether a stale response may be used instead under a time to live: the server was not reached, or failed. The client's own rule
-    /// counts every status of 500 and more; for HTTP caching RFC 5861 §4 names four, see ``HTTPReading``.
+    /// Whether a stale response may be used instead under a time to live: the server was not reached, or failed. The client's own
+    /// rule counts every status of 500 and more; for HTTP caching RFC 5861 §4 names four, see ``HTTPReading``.
     var allowsStaleResponse: Bool {
         switch kind {
         case .noNetwork, .timedOut, .overloaded, .unavailable: true

@@ -22,8 +22,8 @@ extension ResponseCache {
     /// Removes the responses in a scope.
     ///
     /// Responses to calls that started before the clear are never stored, and calls that start after it do not share requests that were
-    /// sent before it. Responses stored by ``CachePolicy/http()`` belong to targets and not to endpoints, so that a clear of an endpoint
-    /// removes those of its whole service.
+    /// sent before it. Responses stored by ``CachePolicy/http()`` belong to targets and not to endpoints, so that a clear of an
+    /// endpoint removes those of its whole service.
     public func clear(_ scope: CacheScope) {
         state.withLock { state in
             state.generations.clear(scope, at: nextSequenceNumber())
@@ -59,7 +59,8 @@ extension ResponseCache {
         startWriteBehind()
     }
 
-    /// Evicts least recently used responses, other than those of ``CachePolicy/http()``, until they fit. The disk tier stays unchanged.
+    /// Evicts least recently used responses, other than those of ``CachePolicy/http()``, until they fit. The disk tier stays
+    /// unchanged.
     ///
     /// - Parameters:
     ///   - count: The most responses. The default is no limit.
@@ -68,8 +69,8 @@ extension ResponseCache {
         state.withLock { $0.entries.trim(toCount: max(0, count), byteCount: max(0, byteCount)) }
     }
 
-    /// Evicts half of the responses in memory, or all of them. On Apple's systems the layer calls it when the system asks for memory;
-    /// elsewhere the app does.
+    /// Evicts half of the responses in memory, or all of them. On Apple's systems the layer calls it when the system asks for
+    /// memory; elsewhere the app does.
     ///
     /// - Parameter isCritical: Whether all are evicted, and not only the less recently used half. The default is `false`.
     public func relieveMemory(isCritical: Bool = false) {

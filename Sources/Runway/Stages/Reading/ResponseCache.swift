@@ -3,9 +3,9 @@ import Synchronization
 /// Stores the responses of a ``NetworkLayer`` in memory, and in its disk tier if it has one.
 ///
 /// Entries are bounded by count and by bytes; least recently used entries are evicted first. Endpoints whose policy is
-/// ``CachePolicy/http()`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned only
-/// to calls of the same service, environment and account whose requests have equal values in every header field that may authenticate
-/// them. These are all fields except those whose standard assigns another meaning, such as `Accept` or `User-Agent`.
+/// ``CachePolicy/http()`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned
+/// only to calls of the same service, environment and account whose requests have equal values in every header field that may
+/// authenticate them. These are all fields except those whose standard assigns another meaning, such as `Accept` or `User-Agent`.
 ///
 /// Responses to calls that started before a clear are never stored. An older response never replaces a newer one, by the order in
 /// which their requests were sent.

@@ -2,7 +2,8 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// Reads by a time to live, ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, or until eviction, ``CachePolicy/untilEvicted(inMemory:onDisk:)``.
+/// Reads by a time to live, ``CachePolicy/timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``, or until eviction,
+/// ``CachePolicy/untilEvicted(inMemory:onDisk:)``.
 struct TimeToLiveReading {
     let cache: ResponseCache
     let policy: CachePolicy
