@@ -65,7 +65,7 @@ import Testing
             #expect(serving.statistics.mergedRequests == 3)
             #expect(
                 serving.statistics.routes == [
-                    "/_batch": .init(requests: 1, responses: 1, abandoned: 0, bodyBytes: answer.body.count)
+                    "/_batch": .init(requests: 1, responses: 1, abandoned: 0, bodyBytes: envelope.body.count)
                 ])
         }
     }
