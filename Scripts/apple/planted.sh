@@ -61,7 +61,7 @@ report
 
 group
 # A stream that two tasks use at a time.
-plant URLSession/Upload+Darwin.swift 's/^( *)return isStarted \? input : nil/\1Task { input.close() }\n\1return isStarted ? input : nil/' \
+plant URLSession/Upload+Darwin.swift 's/^( *)if isStarted \{ return input \}/\1if isStarted {\n\1    Task { input.close() }\n\1    return input\n\1}/' \
     "Upload.Darwin.swift.*sending value of non-Sendable type.*risks causing data races"
 report
 
