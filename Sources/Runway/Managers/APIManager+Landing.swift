@@ -8,7 +8,8 @@ extension APIManager {
     }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.
-    func isPending(_ flight: Flight) -> Bool { state.machine.isPending(flight.id) }
+    func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
+    func isPending(_ flight: FlightID) -> Bool { state.machine.isPending(flight) }
 
     /// Lands the result of a call: stores the proposed response, notifies the delegate and calls the hooks.
     ///
@@ -50,6 +51,7 @@ extension APIManager {
         if state.update({ $0.landUnchanged(landing) }) {
             flight.note(CacheDecision.unchanged)
             flight.finish(.succeeded)
+            waiters.landed(flight.id, landing.result)
             return
         }
         let interceptors = interceptors
@@ -63,6 +65,7 @@ extension APIManager {
         delegate?.apiManagerDidSucceed(self)
         for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: self) }
         flight.finish(.succeeded)
+        waiters.landed(flight.id, landing.result)
     }
 
     private func fail(_ landing: Landing) {
@@ -82,6 +85,7 @@ extension APIManager {
         delegate?.apiManager(self, didFailWith: error)
         for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: self) }
         _ = flight.finish(failing: error)
+        waiters.landed(flight.id, .failure(error))
     }
 
     /// Makes a call again in place of landing its failure, if the app has resumed it already; otherwise the app may resume it later.

@@ -54,6 +54,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
 
     let state: ManagerState
     let tasks = FlightTasks()
+    let waiters = LandingWaiters()
     /// Called for every call that ends without landing; for code that makes calls through this manager.
     var onEndWithoutLanding: ((FlightID) -> Void)?
     /// The manager that makes its calls through this one, and that the app knows instead of this one. Held weakly.
@@ -69,6 +70,16 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
         self.network = network
         self.delegate = delegate
         state = ManagerState(overlap: overlap ?? E.overlap)
+    }
+
+    /// Waits until a call has landed and the delegate was notified, and returns its response; see
+    /// ``APIManaging/landing(of:)``.
+    public func landing(of flight: FlightID) async throws(NetworkError) -> RawData {
+        if isPending(flight) { return try await waiters.end(of: flight).get() }
+        guard let landed = state.last.landed, landed.flight.id == flight else {
+            throw .notLanded(flight, "it has ended, and nothing shows its landing")
+        }
+        return try landed.result.get()
     }
 
     /// Cancels one call: it does not land, and can't be resumed. A call that has landed, or is of another manager, is left alone.
@@ -100,6 +111,7 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
         // The outcome is recorded first: the record does not take the error that the cancelled task throws.
         flight.finish(outcome)
         tasks.cancel(flight.id)
+        waiters.ended(flight.id, as: outcome)
         onEndWithoutLanding?(flight.id)
     }
 }

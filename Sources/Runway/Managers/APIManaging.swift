@@ -25,6 +25,18 @@ public protocol APIManaging: AnyObject, Sendable {
 
     /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies.
     @discardableResult func load(options: CallOptions) -> FlightID
+    /// Waits until a call has landed and the delegate was notified, and returns its response. For scripts and tests.
+    ///
+    /// ```swift
+    /// let rawData = try await rentals.landing(of: rentals.load(RentalList(city: "上海")))
+    /// ```
+    ///
+    /// There is no other landing beside the delegate's: this waits for the same one. A stale response that lands first is not waited for. The
+    /// manager is kept alive meanwhile; if the waiting task is cancelled, the wait ends and the call goes on.
+    ///
+    /// - Throws: The error that landed, or the service's that was absorbed; ``NetworkError/Kind/cancelled`` if the call was cancelled,
+    ///   replaced or vetoed, if another call has landed after it already, or if the waiting task is cancelled.
+    func landing(of flight: FlightID) async throws(NetworkError) -> RawData
     /// Cancels one call: it does not land.
     func cancel(_ flight: FlightID)
     /// Cancels every call that has not landed.

@@ -249,3 +249,8 @@ func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental]
     let rentals = try await network.call(RentalList(city: city), as: [Rental].self, at: "result.items")
     return rentals
 }
+
+@MainActor func load(_ rentals: APIManager<RentalList>) async throws -> RawData {
+    let rawData = try await rentals.landing(of: rentals.load(RentalList(city: "上海")))
+    return rawData
+}

@@ -58,8 +58,20 @@ extension PagedAPIManager {
     /// Cancels the load in flight.
     public func cancelAll() {
         network.withdrawResumption(by: self)
+        if let load = machine.pending { waiters.ended(load, as: .cancelled) }
         machine.cancel()
         requests.cancelAll()
+    }
+
+    /// Waits until a load has landed and the delegate was notified, and returns all rows; see ``APIManaging/landing(of:)``.
+    public func landing(of flight: FlightID) async throws(NetworkError) -> RawData {
+        if machine.pending == flight { return try await waiters.end(of: flight).get() }
+        guard landedFlight == flight else {
+            throw .notLanded(flight, "it has ended, and nothing shows its landing")
+        }
+        if let error { throw error }
+        guard let rawData else { preconditionFailure("a load that landed has rows") }
+        return rawData
     }
 
     /// Removes the rows and the error, and cancels the load in flight. The parameters of the list stay.
@@ -113,6 +125,7 @@ extension PagedAPIManager {
         // Hooks of interceptors ran meanwhile, and may have vetoed the request, or ended or replaced the load.
         guard let flight = requests.state.machine.flight(id) else {
             machine.finish(load.number)
+            if let load = load.id { waiters.ended(load, as: .vetoed) }
             return id
         }
         if machine.requested(id, for: load.number) { flight.note(query.decision) } else { requests.cancel(id) }
@@ -138,7 +151,9 @@ extension PagedAPIManager {
 
     /// Ends the load whose request was vetoed by an interceptor, or whose error the service absorbed.
     func requestEnded(_ request: FlightID) {
+        let load = machine.pending
         machine.ended(request)
+        if let load, machine.pending == nil { waiters.ended(load, as: .vetoed) }
     }
 
     // MARK: Reading
@@ -164,6 +179,7 @@ extension PagedAPIManager {
             guard let self, machine.load?.number == load.number else { return }
             guard flight.isOfCurrentAccount else {
                 machine.finish(load.number)
+                if let id = load.id { waiters.ended(id, as: .cancelled) }
                 flight.note(CallDecision.accountChanged)
                 return flight.amend()
             }
@@ -208,11 +224,15 @@ extension PagedAPIManager {
         landedEndpoint = load.endpoint
         landedFlight = load.id
         delegate?.apiManagerDidSucceed(self)
+        if let id = load.id, let rawData = list.response?.rawData { waiters.landed(id, .success(rawData)) }
     }
 
     private func fail(_ error: NetworkError, _ load: PagedLoadMachine<E>.Load) {
         machine.finish(load.number)
-        if isResumed(load, after: error) { return }
+        if isResumed(load, after: error) {
+            if let id = load.id { waiters.ended(id, as: .replaced) }
+            return
+        }
         fail(error, of: load.endpoint, load.id)
     }
 
@@ -230,5 +250,6 @@ extension PagedAPIManager {
         landedEndpoint = endpoint
         landedFlight = id
         delegate?.apiManager(self, didFailWith: error)
+        if let id { waiters.landed(id, .failure(error)) }
     }
 }

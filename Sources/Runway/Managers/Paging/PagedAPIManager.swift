@@ -84,6 +84,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// Makes the single requests.
     let requests: APIManager<E>
     @ObservationIgnored private let landings = RequestLandings()
+    @ObservationIgnored let waiters = LandingWaiters()
     /// Which part of which list the last load is for.
     @ObservationIgnored var lastStart: (direction: PageDirection, endpoint: E)?
 

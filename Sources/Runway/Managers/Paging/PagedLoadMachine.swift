@@ -47,6 +47,9 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         }
     }
 
+    /// The number of the load that has not landed; `nil` if there is none, or its first request is being made.
+    var pending: FlightID? { if case .refused(let request) = state { request } else { load?.id } }
+
     /// A load starts, whose first request is made next.
     mutating func start(_ endpoint: E, _ options: CallOptions, _ pages: any PageLoad) -> Load {
         guard case .idle = state else { preconditionFailure("the load before this one was cancelled") }

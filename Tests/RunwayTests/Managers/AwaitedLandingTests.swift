@@ -1,0 +1,91 @@
+import HTTPTypes
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+/// Waits for the landings of calls.
+@MainActor
+@Suite(.timeLimit(.minutes(2)))
+struct AwaitedLandingTests {
+    private let managers = ManagerBench()
+    private let recorder = LandingRecorder()
+
+    private func manager(overlap: OverlapPolicy? = nil) -> APIManager<Refresh> {
+        APIManager(on: managers.network, delegate: recorder, overlap: overlap)
+    }
+
+    @Test func waitReturnsWhatTheDelegateWasNotifiedOf() async throws {
+        let manager = manager()
+        let flight = manager.load(Refresh())
+        let wait = Task { try await manager.landing(of: flight) }
+        let joined = Task { try await manager.landing(of: manager.load(Refresh())) }
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight)
+        let responses = try await [wait.value, joined.value, manager.landing(of: flight)]
+        #expect(responses.allSatisfy { $0["flight"].uint64 == flight.number })
+        #expect(recorder.landings.map(\.flight) == [flight])
+    }
+
+    @Test func waitThrowsTheErrorThatLanded() async throws {
+        let manager = manager()
+        let flight = manager.load(Refresh())
+        let wait = Task { try await manager.landing(of: flight) }
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json("{}", status: .notFound)))
+        let error = try await wait.failure()
+        #expect(error.kind == .refused && manager.error?.kind == .refused && recorder.landings.count == 1)
+    }
+
+    @Test(arguments: ["replaced", "cancelled", "vetoed"]) func waitForACallThatDoesNotLandThrows(how: String)
+        async throws
+    {
+        let manager = manager()
+        let veto = SuccessVeto()
+        if how == "vetoed" { manager.interceptor = veto }
+        let flight = manager.load(Refresh())
+        let wait = Task { try await manager.landing(of: flight) }
+        try await managers.transport.waitForArrival(of: flight)
+        switch how {
+        case "replaced": manager.load(Refresh(page: 2))
+        case "cancelled": manager.cancel(flight)
+        default: managers.transport.respond(flight)
+        }
+        let error = try await wait.failure()
+        #expect(error.kind == .cancelled && error.detail == "\(flight) did not land: \(how).")
+        manager.cancelAll()
+        let later = await #expect(throws: NetworkError.self) { try await manager.landing(of: flight) }
+        #expect(later?.kind == .cancelled)
+    }
+
+    @Test func cancelledWaitLeavesTheCallInFlight() async throws {
+        let manager = manager()
+        let flight = manager.load(Refresh())
+        let wait = Task { try await manager.landing(of: flight) }
+        try await managers.transport.waitForArrival(of: flight)
+        wait.cancel()
+        #expect(try await wait.failure().kind == .cancelled && manager.isLoading)
+        managers.transport.respond(flight)
+        try await recorder.landings(count: 1)
+        #expect(manager.error == nil)
+    }
+
+    @Test func loadOfAListIsAwaitedLikeACall() async throws {
+        let list = PagedAPIManager<MemberList>(on: NetworkLayer(transport: ClubOrigin()), delegate: recorder)
+        // Nobody is signed in.
+        let error = await #expect(throws: NetworkError.self) { try await list.landing(of: list.load(MemberList())) }
+        #expect(error?.kind == .needsLogin && recorder.landings.count == 1)
+        let flight = list.load(MemberList())
+        let wait = Task { try await list.landing(of: flight) }
+        await Task.yield()
+        list.cancelAll()
+        #expect(try await wait.failure().kind == .cancelled)
+    }
+}
+
+/// Lets no success land. Held by its test alone.
+@MainActor
+private final class SuccessVeto: Interceptor {
+    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool { false }
+}
