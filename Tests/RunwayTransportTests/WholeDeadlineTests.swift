@@ -49,7 +49,7 @@ struct WholeDeadlineTests {
             try await passed
             try await origin.waitForDisconnects(count: 1)
             let record = try #require(try await records.records(count: 1).first)
-            guard case .failed(let failure) = record.outcome else {
+            guard let failure = record.outcome.error else {
                 Issue.record("\(record.outcome)")
                 return
             }
