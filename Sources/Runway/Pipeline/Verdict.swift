@@ -6,16 +6,16 @@ public import HTTPTypes
 /// A later version may add verdicts: a switch over them needs a `default`.
 public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     /// The verdict, for switches of this package.
-    package enum Value: Sendable, Hashable {
+    package enum Code: Sendable, Hashable {
         case fine, redirected, tokenRefused, loginNeeded, refused
         case overloaded(retryAfter: Duration?)
         case failed(ServiceError, isAbsorbed: Bool)
         case malformed(String)
     }
 
-    package let value: Value
+    package let value: Code
 
-    private init(_ value: Value) { self.value = value }
+    private init(_ value: Code) { self.value = value }
 
     /// The call succeeded.
     public static let fine = Verdict(.fine)
