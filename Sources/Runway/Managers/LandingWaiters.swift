@@ -34,7 +34,7 @@ final class LandingWaiters {
     func ended(_ flight: FlightID, as outcome: FlightOutcome) {
         if waiters[flight] == nil { return }
         var error = NetworkError.notLanded(flight, outcome.name)
-        if case .absorbed(let cause) = outcome {
+        if let cause = outcome.serviceError {
             error = NetworkError(.service, in: .landing, "The service responded with its error \(cause).")
             error.serviceError = cause
         }

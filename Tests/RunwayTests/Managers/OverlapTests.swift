@@ -86,7 +86,7 @@ struct OverlapTests {
 
         #expect(again == [first, first] && recorder.landings.map(\.flight) == [first])
         let records = try await managers.records.records(count: 3)
-        let joined = records.filter { if case .joined(let running) = $0.outcome { running == first } else { false } }
+        let joined = records.filter { $0.outcome == .joined && $0.outcome.runningFlight == first }
         #expect(joined.count == 2 && records.map(\.attempts.count).reduce(0, +) == 1)
         let third = manager.load(Refresh())
         #expect(third != first)
