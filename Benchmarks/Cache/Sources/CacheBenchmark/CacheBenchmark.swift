@@ -69,6 +69,7 @@ enum Name {
     static let lookup = "lookup, key in hand"
     static let call = "network.call"
     static let sentCall = "network.call sent"
+    static let sentLoad = "manager.load sent"
     static let load = "manager.load"
     static let landing = "manager.load to landing"
 }

@@ -8,18 +8,22 @@ struct Calls {
     init() async throws {
         let transport = InstantTransport(byteCount: 1024)
         let network = try await filledNetwork(transport, sinks: [NewestRecords()])
-        let managers = await Managers(network)
+        let managers = await Managers<RentalList>(network)
         let sending = NetworkLayer(
             transport: InstantTransport(byteCount: 1024), sinks: [NewestRecords()],
             // The same request is made over and over.
             limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
         let sent = Contender(name: Name.sentCall) { try await Self.sentCall(sending, count: $0) }
+        let senders = await Managers<Photo>(sending)
+        let sentLoad = Contender(name: Name.sentLoad) { count in
+            try await senders.load(count: count) { _ in Photo(name: "1k") }.landed
+        }
         contenders =
-            [sent]
+            [sent, sentLoad]
             + [
                 Contender(name: Name.call) { try await Self.call(network, count: $0) },
-                Contender(name: Name.load) { try await managers.load(count: $0).returned },
-                Contender(name: Name.landing) { try await managers.load(count: $0).landed },
+                Contender(name: Name.load) { try await Self.load(managers, count: $0).returned },
+                Contender(name: Name.landing) { try await Self.load(managers, count: $0).landed },
             ].map { contender in
                 Contender(name: contender.name) { count in
                     let time = try await contender.run(count)
@@ -47,34 +51,45 @@ struct Calls {
         guard byteCount == 1024 * count else { throw UnexpectedResponse() }
         return time
     }
+
+    @MainActor private static func load(
+        _ managers: Managers<RentalList>, count: Int
+    ) async throws -> (returned: Double, landed: Double) {
+        let times = try await managers.load(count: count) { lists[$0 & 511] }
+        guard managers.hadAllAtOnce else { throw UnexpectedResponse() }
+        return times
+    }
 }
 
 /// Controllers' managers, which load and notify.
 @MainActor
-private final class Managers: APIManagerDelegate {
-    private var managers: [APIManager<RentalList>] = []
+private final class Managers<E: Endpoint>: APIManagerDelegate {
+    private var managers: [APIManager<E>] = []
     private var awaited = 0
     private var continuation: CheckedContinuation<Void, Never>?
+    /// Whether every response of the last loads was in its manager when `load` returned.
+    private(set) var hadAllAtOnce = true
 
     init(_ network: NetworkLayer) {
         managers = (0..<32).map { _ in APIManager(on: network, delegate: self) }
     }
 
-    /// The time until `load` returned with the response in the manager; and the time of all threads until the delegate was
-    /// notified, including the records for the sink.
-    func load(count: Int) async throws -> (returned: Double, landed: Double) {
+    /// The time until `load` returned; and the time of all threads until the delegate was notified, including the records for the
+    /// sink.
+    func load(count: Int, _ endpoint: (Int) -> E) async throws -> (returned: Double, landed: Double) {
         var (returned, landed, done) = (0.0, 0.0, 0)
+        hadAllAtOnce = true
         while done < count {
             let batch = min(managers.count, count - done)
             awaited = batch
             var byteCount = 0
             let (start, startOfAll) = (threadTime(), processTime())
             for number in 0..<batch {
-                managers[number].load(lists[(done + number) & 511])
+                managers[number].load(endpoint(done + number))
                 byteCount += managers[number].rawData?.bytes.count ?? 0
             }
             returned += threadTime() - start
-            guard byteCount == 1024 * batch else { throw UnexpectedResponse() }
+            if byteCount != 1024 * batch { hadAllAtOnce = false }
             await withCheckedContinuation { continuation = $0 }
             landed += processTime() - startOfAll
             done += batch
