@@ -1,6 +1,7 @@
 import Foundation
 public import HTTPTypes
 public import RunwayJSON
+import Synchronization
 
 /// What is removed from records, logs and errors: the values of secret header fields and parameters, and bodies.
 ///
@@ -10,13 +11,15 @@ public struct Redaction: Sendable, Equatable {
     public static let placeholder = JSONRedaction.mask
 
     /// Header fields whose values are secret, in addition to those that ``names`` matches.
-    public var headerFields: Set<HTTPField.Name>
+    public var headerFields: Set<HTTPField.Name> { didSet { knownFields = KnownFields() } }
     /// The names of parameters, members and header fields whose values are secret, in queries, forms, JSON and messages.
     ///
     /// The default matches the words of a name, so `X-Vault-Token`, `X-Session-Id` and `X-Amz-Signature` need not be listed.
-    public var names: JSONRedaction
+    public var names: JSONRedaction { didSet { knownFields = KnownFields() } }
     /// Whether records hold bodies. Forms and JSON in them have their secrets redacted. The default is `false`.
     public var recordsBodies: Bool
+    /// Which header fields are secret, as far as they have been seen. All copies share it.
+    private var knownFields = KnownFields()
 
     /// Removes secrets and bodies.
     public static let `default` = Redaction()
@@ -60,7 +63,7 @@ extension Redaction {
     }
 
     private func isSecret(_ name: HTTPField.Name) -> Bool {
-        headerFields.contains(name) || names.isSecretField(name.rawName)
+        knownFields.isSecret(name) { headerFields.contains(name) || names.isSecretField(name.rawName) }
     }
 
     /// A field's value with its URLs redacted. Those of `Link` are in angle brackets (RFC 8288 §3), which no URL contains.
@@ -111,7 +114,10 @@ extension Redaction {
     /// Whether a URL has a user's name, or a secret parameter.
     private func mayHoldSecret(_ url: String) -> Bool {
         // Most texts have none of these signs, and every header field on a record comes here.
-        guard url.utf8.contains(where: Self.isSign) else { return false }
+        let hasSign =
+            url.utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.isSign) }
+            ?? url.utf8.contains(where: Self.isSign)
+        guard hasSign else { return false }
         if url.utf8.contains(UInt8(ascii: "@")) || Self.mayHoldURL(url) { return true }
         let marks = (UInt8(ascii: "?"), UInt8(ascii: "#"))
         guard let start = url.utf8.firstIndex(where: { $0 == marks.0 || $0 == marks.1 }) else { return false }
@@ -207,6 +213,29 @@ extension Redaction {
             return Array(redacted(pairs: text.unicodeScalars[...]).utf8)
         }
         return body
+    }
+}
+
+/// Which header fields are secret. Responses have the same few fields over and over, and reading the words of a name takes longer
+/// than the rest of a field's record.
+private final class KnownFields: Sendable, Equatable {
+    /// The most names. A server that sends more of them has them read anew.
+    private static let maximumCount = 256
+
+    /// Guards the verdicts by name, as it is written: capital letters divide the words of a name.
+    private let verdicts = Mutex<[String: Bool]>([:])
+
+    /// What is known follows from the rest of a redaction.
+    static func == (_: KnownFields, _: KnownFields) -> Bool { true }
+
+    func isSecret(_ name: HTTPField.Name, _ judge: () -> Bool) -> Bool {
+        if let known = verdicts.withLock({ $0[name.rawName] }) { return known }
+        let isSecret = judge()
+        verdicts.withLock { verdicts in
+            if verdicts.count >= Self.maximumCount { verdicts.removeAll(keepingCapacity: true) }
+            verdicts[name.rawName] = isSecret
+        }
+        return isSecret
     }
 }
 

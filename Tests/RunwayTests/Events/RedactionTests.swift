@@ -231,6 +231,38 @@ struct RedactionTests {
         #expect(try await layer.record().parameters == ["bloodType": "[redacted]", "token": "[redacted]"])
     }
 
+    @Test func changedRedactionReadsFieldNamesAnew() throws {
+        let fields: HTTPFields = [try #require(HTTPField.Name("X-Tenant")): "acme"]
+        var redaction = Redaction.default
+        #expect(redaction.redacted(fields) == fields)
+        redaction.names = redaction.names.adding(["x_tenant"])
+        #expect(redaction.redacted(fields) != fields)
+        #expect(Redaction.default.redacted(fields) == fields)
+        redaction = .default
+        redaction.headerFields = Set(fields.map(\.name))
+        #expect(redaction.redacted(fields) != fields)
+        #expect(redaction != .default)
+    }
+
+    @Test func fieldNamesAreReadAsTheyAreWritten() throws {
+        // Capital letters divide the words of a name.
+        let words: HTTPFields = [try #require(HTTPField.Name("X-MyToken")): "hunter2"]
+        let joined: HTTPFields = [try #require(HTTPField.Name("x-mytokens")): "plain"]
+        for _ in 0..<2 {
+            #expect(Redaction.default.redacted(words) != words)
+            #expect(Redaction.default.redacted(joined) == joined)
+        }
+    }
+
+    @Test func manyFieldNamesAreReadRightly() throws {
+        for number in 0..<1000 {
+            let secret: HTTPFields = [try #require(HTTPField.Name("x-\(number)-token")): "hunter2"]
+            let plain: HTTPFields = [try #require(HTTPField.Name("x-\(number)-size")): "2"]
+            #expect(Redaction.default.redacted(secret) != secret)
+            #expect(Redaction.default.redacted(plain) == plain)
+        }
+    }
+
     @Test func namesOfAnAppsOwnAreMaskedWhereErrorsShowABody() async throws {
         let response: @Sendable (Request) -> Response = { _ in .json(#"{"bloodType":"hunter2","price":"x"}"#) }
         let shown = StubbedLayer(response: response)
