@@ -18,6 +18,8 @@ extension SignatureContext {
 private struct SignatureBase {
     let context: SignatureContext
     var bytes: [UInt8] = []
+    /// The parts of the request's target, once a component needs them.
+    private var target: RequestTarget?
     /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name occurs
     /// twice.
     private var queryParameters: [String: String?]?
@@ -82,7 +84,9 @@ private struct SignatureBase {
         if component.name == "@request-target" {
             return (request.method == .connect ? request.authority : request.path)?[...]
         }
-        let target = RequestTarget(request)
+        // All components of a signature are of one request: its target is taken apart once.
+        let target = self.target ?? RequestTarget(request)
+        self.target = target
         switch component.name {
         case "@authority": return target.normalizedAuthority?[...]
         case "@scheme": return target.normalizedScheme?[...]

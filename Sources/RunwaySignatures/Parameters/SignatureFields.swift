@@ -25,6 +25,8 @@ public struct SignatureLimits: Sendable, Hashable {
     public var maximumSignatures = 8
     /// The greatest number of components that a signature covers. By default 64.
     public var maximumComponents = 64
+    /// The greatest number of parameters of all signatures and components in a field. By default 256.
+    public var maximumParameters = 256
 
     /// The limits by default.
     public init() {}
@@ -65,7 +67,7 @@ extension HTTPFields {
     ) throws(SignatureError) -> OrderedMap<String, ItemOrInnerList> {
         let parsing = StructuredFieldParsing(
             maximumBytes: limits.maximumBytes, maximumMembers: limits.maximumSignatures,
-            maximumParameters: limits.maximumSignatures * (limits.maximumComponents * 4 + 16))
+            maximumParameters: limits.maximumParameters)
         return try parsing.dictionary(self[values: name], named: name.canonicalName)
     }
 }

@@ -21,7 +21,7 @@ struct StructuredFieldParsing {
     /// The greatest number of members of a List or Dictionary.
     var maximumMembers = 256
     /// The greatest number of parameters in a field.
-    var maximumParameters = 1_024
+    var maximumParameters = 256
 
     /// Parses the lines of a Dictionary, joined as RFC 9651 §4.2 says. A duplicate key or parameter is an error.
     func dictionary(
@@ -83,7 +83,12 @@ struct StructuredFieldParsing {
         let size = lines.reduce(0) { $0 + $1.utf8.count + 2 }
         guard size <= maximumBytes + 2 else { throw SignatureError(.tooLarge, name) }
         // The whitespace around a line is not part of its value (RFC 9110 §5.5); the parser knows only spaces.
-        let bytes = Array(lines.map { Array($0.utf8).trimmingBlanks() }.joined(separator: ", ".utf8))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        for (index, line) in lines.enumerated() {
+            if index > 0 { bytes += ", ".utf8 }
+            bytes += Array(line.utf8).trimmingBlanks()
+        }
         var count = (members: 1, parameters: 0)
         var isInString = false
         var isEscaped = false

@@ -4,7 +4,9 @@ import HTTPTypes
 struct SignatureExamination: Sendable {
     let signature: LabelledSignature
     let keyID: String
+    /// When the signature was made: by the signer's clock, or by the server's if the nonce is one of its own.
     let created: UnixTime
+    private let expires: UnixTime?
     let nonce: String?
     let base: [UInt8]
     let digest: BodyDigest?
@@ -18,9 +20,13 @@ struct SignatureExamination: Sendable {
         (self.policy, self.now) = (policy, now)
         signature = try Self.signature(in: context.headerFields, policy, now)
         let parameters = signature.parameters
-        (keyID, created) = try Self.identity(of: parameters, policy, now)
+        let claimed: UnixTime
+        (keyID, claimed) = try Self.identity(of: parameters, policy, now)
         nonce = try Self.nonce(of: parameters, policy, now)
-        try Self.checkTime(of: parameters, created: created, policy, now)
+        let issued = nonce.flatMap { policy.serverNonces?.time(of: $0) }
+        created = issued ?? claimed
+        expires = issued == nil ? parameters.expires : nil
+        try Self.checkTime(created: created, expires: expires, policy, now)
         let digest = hasBody && policy.coversBody ? [ComponentIdentifier.contentDigest] : []
         let missing = policy.missing(from: parameters.components, besides: digest)
         guard missing.isEmpty, !parameters.components.identifiers.isEmpty else {
@@ -63,7 +69,7 @@ struct SignatureExamination: Sendable {
     /// The last moment at which the signature is accepted, until which its nonce must be remembered.
     var lastMoment: UnixTime {
         let aged = created + policy.maximumAge
-        guard let expires = signature.parameters.expires else { return aged }
+        guard let expires else { return aged }
         return min(aged, expires + policy.clockTolerance)
     }
 
@@ -122,13 +128,13 @@ extension SignatureExamination {
     }
 
     private static func checkTime(
-        of parameters: SignatureParameters, created: UnixTime, _ policy: VerificationPolicy, _ now: UnixTime
+        created: UnixTime, expires: UnixTime?, _ policy: VerificationPolicy, _ now: UnixTime
     ) throws(SignatureRefusal) {
         if created > now + policy.clockTolerance {
             throw SignatureRefusal(.inFuture, "created is in the future", at: now)
         }
         if created + policy.maximumAge < now { throw SignatureRefusal(.tooOld, "created is too long ago", at: now) }
-        guard let expires = parameters.expires else { return }
+        guard let expires else { return }
         if expires + policy.clockTolerance < now {
             throw SignatureRefusal(.tooOld, "the signature has expired", at: now)
         }

@@ -20,6 +20,8 @@ public struct VerificationPolicy: Sendable {
     public var coversBody = true
     /// How the nonce is judged. By default it is accepted once.
     public var nonces = NonceRule.once
+    /// Recognises nonces that the server itself has issued, whose time stands for `created`. By default there are none.
+    public var serverNonces: ServerNonces?
     /// For how long after its creation a signature is accepted. By default two minutes.
     public var maximumAge = Duration.seconds(120)
     /// How far in the future a signature may have been created, and how long after its `expires` it is accepted. By default 30
