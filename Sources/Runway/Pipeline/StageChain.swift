@@ -1,24 +1,14 @@
 /// The stages that every request of a layer passes, from the caller down: those of its ``RequestPipeline``, made for the layer.
 struct StageChain: Sendable {
-    /// A place of the chain, with its stage. A class, since a request takes its link from the list at every stage: a copy of a stage
-    /// would count the references of all its parts.
-    final class Link: Sendable {
-        let stage: any RequestStage
-
-        init(_ stage: any RequestStage) { self.stage = stage }
-    }
-
     /// The stages, from the caller down.
-    private let links: [Link]
-
-    init(stages: [any RequestStage]) { links = stages.map(Link.init) }
+    let stages: [any RequestStage]
 
     /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        for link in links {
+        for stage in stages {
             let found: ImmediateResponse
             do throws(NetworkError) {
-                found = try link.stage.respondImmediately(&draft, in: flight)
+                found = try stage.respondImmediately(&draft, in: flight)
             } catch {
                 // A call whose request can't be made reports that, and not that no response is stored for it.
                 _ = try draft.request(in: flight)
@@ -40,21 +30,21 @@ struct StageChain: Sendable {
     func send(
         _ request: Request, in flight: Flight, over transport: any Transport
     ) async throws(NetworkError) -> Response {
-        try await RequestPipeline.Rest(links: links[...], transport: transport).send(request, in: flight)
+        try await RequestPipeline.Rest(stages: stages[...], transport: transport).send(request, in: flight)
     }
 }
 
 extension RequestPipeline {
     /// The part of the pipeline below a stage.
     public struct Rest: Sendable {
-        fileprivate let links: ArraySlice<StageChain.Link>
+        let stages: ArraySlice<any RequestStage>
         let transport: any Transport
 
         /// Whether everything below ends by itself when the deadline passes or the task is cancelled.
         func endsInTime(_ request: Request, in flight: Flight) -> Bool {
-            for link in links {
-                if link.stage.detaches(request, in: flight) { return true }
-                if !link.stage.endsInTime { return false }
+            for stage in stages {
+                if stage.detaches(request, in: flight) { return true }
+                if !stage.endsInTime { return false }
             }
             return transport.endsInTime(request)
         }
@@ -63,9 +53,9 @@ extension RequestPipeline {
         ///
         /// - Throws: The error of the stage or transport that failed.
         public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            guard let link = links.first else { return try await sendToTransport(request, in: flight) }
-            return try await link.stage.respond(
-                to: request, in: flight, next: Rest(links: links.dropFirst(), transport: transport))
+            guard let stage = stages.first else { return try await sendToTransport(request, in: flight) }
+            return try await stage.respond(
+                to: request, in: flight, next: Rest(stages: stages.dropFirst(), transport: transport))
         }
 
         /// Passes the request to the transport and records the attempt.
