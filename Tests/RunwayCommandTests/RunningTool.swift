@@ -68,7 +68,7 @@ final class RunningTool {
         // A thread of its own: a read waits for as long as the process likes.
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            // At its end a pipe gives nothing, and a pseudo-terminal fails.
+            // At its end a pipe returns nothing, and a pseudo-terminal fails.
             while case let count = read(reader.fileDescriptor, &buffer, buffer.count), count > 0 {
                 part.yield(Array(buffer[..<count]))
             }
@@ -82,7 +82,7 @@ final class RunningTool {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
-    /// Waits until it has written `text`; gives everything so far.
+    /// Waits until it has written `text`; returns everything so far.
     @discardableResult
     func wait(for text: String) async throws -> String {
         while !output.contains(text) {

@@ -39,7 +39,7 @@ enum Interruption {
                 let end: @Sendable () -> Never = {
                     ProgressLine.wipe()
                     TemporaryFiles.removeAll()
-                    // Not exit(3): other threads still run, and handlers of exit would pull the ground from under them.
+                    // Not exit(3): other threads still run, and handlers of exit would free what they use.
                     _exit(forcedStatus(number))
                 }
                 if !received.isFirst(number) { end() }

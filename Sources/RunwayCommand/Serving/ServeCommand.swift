@@ -7,6 +7,7 @@ import RunwayDemo
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve property listings on this machine, for calls to try.",
+        usage: "runway serve [<options>]",
         discussion: """
             Three APIs by three teams who name the same things differently serve
             listings that are made from a seed: /esf/list (second-hand homes),

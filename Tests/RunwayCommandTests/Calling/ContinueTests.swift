@@ -9,7 +9,7 @@ import Testing
 struct ContinueTests {
     private static let content = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) }
 
-    /// A server whose first response stops after 400,000 bytes until the gate opens, and that answers ranges.
+    /// A server whose first response stops after 400,000 bytes until the gate opens, and that responds to ranges.
     private func serve(_ origin: ScriptedOrigin, until gate: ScriptedGate) {
         let content = Self.content
         origin.on("/large") { request in

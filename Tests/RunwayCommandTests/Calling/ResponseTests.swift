@@ -122,30 +122,30 @@ struct ResponseTests {
 
     @Test func anOutputFileHoldsTheBodyAsItCame() async throws {
         try await withTemporaryFolder { folder in
-            let file = folder.appendingPathComponent("answer")
+            let file = folder.appendingPathComponent("body")
             let tool = try await shown(.json(#"{"a":1}"#), "--output", file.path)
 
             #expect(try String(contentsOf: file, encoding: .utf8) == #"{"a":1}"#)
             #expect(tool.bytes.isEmpty)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["answer"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["body"])
         }
     }
 
     @Test func aFileIsReplacedOnlyByACompleteResponse() async throws {
-        let cases: [(ScriptedResponse, Int32, String)] = [
+        let responses: [(ScriptedResponse, Int32, String)] = [
             (.json(#"{"error":1}"#, status: .notFound), 1, "{\n  \"error\": 1\n}\n"),
             (.text(String(repeating: "x", count: 5000)).cut(after: .bodyBytes(1000)), 3, ""),
         ]
-        for (response, status, output) in cases {
+        for (response, status, output) in responses {
             try await withTemporaryFolder { folder in
-                let file = folder.appendingPathComponent("answer")
+                let file = folder.appendingPathComponent("body")
                 try Data("old".utf8).write(to: file)
                 let tool = try await shown(response, "--output", file.path)
 
                 #expect(tool.status == status)
                 #expect(tool.output == output)
                 #expect(try String(contentsOf: file, encoding: .utf8) == "old")
-                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["answer"])
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["body"])
             }
         }
     }

@@ -12,7 +12,7 @@ struct ControlCharacterTests {
     private static let shown =
         #"a\u001B]0;owned\u0007b\u001B[31mc\u009B31md\u009D0;x\u009C\u007F\u0008e\u202Ef\u2066g\u061C\u200Fh\u000Dj\u2028k"#
 
-    /// Runs `runway call GET` on a terminal without colours; gives all that it wrote.
+    /// Runs `runway call GET` on a terminal without colours; returns all that it wrote.
     private func onTerminal(_ response: ScriptedResponse, _ arguments: String...) async throws -> String {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: response)

@@ -31,7 +31,7 @@ struct InterruptionTests {
             let body = ScriptedResponse.chunks([String(repeating: "x", count: 100_000), "rest"])
             origin.on("/x", respond: body.pausing(.beforeChunk(1), .gate(gate)))
             try await withTemporaryFolder { folder in
-                let file = folder.appendingPathComponent("answer")
+                let file = folder.appendingPathComponent("body")
                 let tool = try RunningTool(
                     "call", "GET", "\(origin.baseURL)/x", "--output", file.path, streams: .terminal)
                 // The progress line says so only when the first part was received, and so written to the temporary file.

@@ -92,7 +92,7 @@ struct TerminalTests {
             let body = ScriptedResponse.chunks([String(repeating: "x", count: 123_456), "rest"])
             origin.on("/x", respond: body.pausing(.beforeChunk(1), .gate(gate)))
             try await withTemporaryFolder { folder in
-                let file = folder.appendingPathComponent("answer")
+                let file = folder.appendingPathComponent("body")
                 let tool = try RunningTool(
                     "call", "GET", "\(origin.baseURL)/x", "--output", file.path, streams: .terminal)
                 try await tool.wait(for: "Received 123 kB")

@@ -27,12 +27,12 @@ struct RawClient {
         }
     }
 
-    /// Sends a text, and gives all that comes back until the server closes the connection.
+    /// Sends a text, and returns all that comes back until the server closes the connection.
     static func exchange(_ text: String, port: Int) async throws -> String {
         try await exchange(Array(text.utf8), port: port)
     }
 
-    /// Sends bytes, and gives all that comes back until the server closes the connection.
+    /// Sends bytes, and returns all that comes back until the server closes the connection.
     static func exchange(_ bytes: [UInt8], port: Int) async throws -> String {
         try await connecting(to: port) { client in
             try await client.send(bytes)
@@ -55,14 +55,14 @@ struct RawClient {
     /// Sends bytes.
     func send(_ bytes: [UInt8]) async throws { try await outbound.write(ByteBuffer(bytes: bytes)) }
 
-    /// Waits until `text` came; gives all so far.
+    /// Waits until `text` came; returns all so far.
     @discardableResult
     mutating func receive(_ text: String) async throws -> String {
         while !received.contains(text), try await receiveMore() {}
         return received
     }
 
-    /// Waits until the server closes the connection; gives all that came.
+    /// Waits until the server closes the connection; returns all that came.
     mutating func receiveAll() async throws -> String {
         while try await receiveMore() {}
         return received
