@@ -19,7 +19,7 @@ struct CallLine: Equatable {
             throw CommandFailure("The method comes before the URL, as in: runway call \(words[1]) \(first).")
         }
         let isMethod =
-            Self.known(first) != nil || Self.hasFormOfMethod(first) || (words.count > 1 && words[1].contains("://"))
+            Self.known(first) != nil || Self.hasFormOfMethod(first) || (words.count > 1 && words[1].beginsWithScheme)
         guard isMethod else {
             self.init(method: nil, url: first, items: Array(words.dropFirst()))
             return

@@ -37,8 +37,7 @@ struct CallTarget: Equatable {
     /// - Throws: ``CommandFailure`` that names the problem.
     init(shorthand text: String) throws(CommandFailure) {
         if text.isEmpty { throw CommandFailure("The URL is empty; it must have the form https://host[:port]/path.") }
-        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-        if !scheme.isEmpty, text[scheme.endIndex...].hasPrefix("://") {
+        if text.beginsWithScheme {
             try self.init(text)
         } else if text.hasPrefix(":"), !text.hasPrefix("::") {
             let rest = text.dropFirst()
@@ -78,5 +77,13 @@ struct CallTarget: Equatable {
         if pairs.isEmpty { return }
         let separator = !path.contains("?") ? "?" : path.hasSuffix("?") || path.hasSuffix("&") ? "" : "&"
         path += separator + pairs
+    }
+}
+
+extension String {
+    /// Whether it begins like an absolute URL: with a scheme and "://".
+    var beginsWithScheme: Bool {
+        let scheme = prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        return !scheme.isEmpty && self[scheme.endIndex...].hasPrefix("://")
     }
 }

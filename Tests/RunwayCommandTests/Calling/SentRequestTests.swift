@@ -76,6 +76,7 @@ struct SentRequestTests {
         Invocation("URL/post", "a=1", "b:=2", sends: "POST /post", body: #"{"a":"1","b":2}"#),
         Invocation("URL/post", "a:=true", "b:=null", sends: "POST /post", body: #"{"a":true,"b":null}"#),
         Invocation("URL/post", #"a:=[1,{"b":2}]"#, sends: "POST /post", body: #"{"a":[1,{"b":2}]}"#),
+        Invocation(":PORT/x", "u=http://x/?a==b", sends: "POST /x", body: #"{"u":"http://x/?a==b"}"#),
         Invocation("URL/post", "a=", sends: "POST /post", body: #"{"a":""}"#),
         Invocation("URL/post", "a=x\"y\n", sends: "POST /post", body: #"{"a":"x\"y\n"}"#),
         Invocation("URL/post", "a=上", sends: "POST /post", body: #"{"a":"上"}"#),
