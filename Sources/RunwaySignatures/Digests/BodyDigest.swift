@@ -52,9 +52,13 @@ public struct BodyDigest: Sendable, Hashable {
 
     /// The value of a digest field, in the order of ``DigestAlgorithm/all``.
     public var fieldValue: String {
-        DigestAlgorithm.all.compactMap { algorithm in
-            values[algorithm].map { "\(algorithm.name)=:\(Base64.encoded($0)):" }
-        }.joined(separator: ", ")
+        var text = ""
+        for algorithm in DigestAlgorithm.all {
+            guard let digest = values[algorithm] else { continue }
+            if !text.isEmpty { text += ", " }
+            text += "\(algorithm.name)=:\(Base64.encoded(digest)):"
+        }
+        return text
     }
 
     /// Throws a ``SignatureError`` unless the computed digests have every digest of this one, and equal it.

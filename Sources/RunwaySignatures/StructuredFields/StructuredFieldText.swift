@@ -4,15 +4,15 @@ import RawStructuredFieldValues
 enum StructuredFieldText {
     /// A String in its quotes. Returns `nil` if it has other characters than printable ASCII.
     static func quoted(_ string: String) -> String? {
-        var text = "\""
-        text.reserveCapacity(string.utf8.count + 2)
+        let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        var isPlain = true
         for byte in string.utf8 {
             guard (0x20...0x7E).contains(byte) else { return nil }
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append("\\") }
-            text.unicodeScalars.append(Unicode.Scalar(byte))
+            if byte == quote || byte == escape { isPlain = false }
         }
-        text.append("\"")
-        return text
+        if isPlain { return "\"\(string)\"" }
+        let escaped = string.utf8.flatMap { $0 == quote || $0 == escape ? [escape, $0] : [$0] }
+        return String(decoding: [quote] + escaped + [quote], as: UTF8.self)
     }
 
     /// Whether a text can be the key of a member or of a parameter (RFC 9651 §3.1.2).
