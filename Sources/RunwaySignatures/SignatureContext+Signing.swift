@@ -2,8 +2,11 @@ extension SignatureContext {
     /// Signs the message. Append the result to its header fields.
     ///
     /// ```swift
-    /// let parameters = try SignatureParameters(components: covered, created: now, nonce: nonce, keyID: "device-7", tag: "app")
-    /// request.headerFields.append(try await SignatureContext(request).signature(parameters, label: "sig1", by: key))
+    /// let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
+    /// let parameters = try SignatureParameters(
+    ///     components: components, created: now, nonce: nonce, keyID: "device-7", tag: "app")
+    /// let signature = try await SignatureContext(request).signature(parameters, by: key)
+    /// request.headerFields.append(signature)
     /// ```
     ///
     /// Throws a ``SignatureError`` if the base cannot be made, and what the signer throws.

@@ -4,7 +4,7 @@ import RawStructuredFieldValues
 /// Names one part of an HTTP message that a signature covers (RFC 9421 §2).
 ///
 /// ```swift
-/// let covered: [ComponentIdentifier] = [.method, .authority, .path, .query, .field(.contentDigest)]
+/// let covered: [ComponentIdentifier] = [.method, .authority, .path, .query, .field(.contentType)]
 /// ```
 ///
 /// Two identifiers are equal if their names are, and their parameters in any order.

@@ -4,7 +4,8 @@ public import Foundation
 /// Verifies the signatures of messages by one policy.
 ///
 /// ```swift
-/// let verifier = SignatureVerifier(policy: VerificationPolicy(tag: "app"), keys: keys, nonces: NonceMemory(startedAt: now))
+/// let policy = VerificationPolicy(tag: "app")
+/// let verifier = SignatureVerifier(policy: policy, keys: keys, nonces: NonceMemory(startedAt: now))
 /// let signature = try await verifier.verify(SignatureContext(request), hasBody: true, at: now)
 /// ```
 ///

@@ -1,0 +1,57 @@
+import Crypto
+import HTTPTypes
+import RunwaySignatures
+import Testing
+
+/// The examples of the documentation, as they stand there.
+struct SignatureExamples {
+    private let now = UnixTime(seconds: 1_790_000_000)
+    private let secret = SymmetricKey(size: .bits256)
+
+    @Test func aRequestIsSignedAndVerified() async throws {
+        let body = Array("{}".utf8)
+        let nonce = "a nonce"
+        let key = try SigningKey.hmac(secret)
+        let keys = InMemoryKeyDirectory([KeyRecord(id: "device-7", key: key.verificationKey, owner: "anna")])
+        var request = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/orders")
+        request.headerFields[.contentDigest] = BodyDigest(of: body).fieldValue
+        do {
+            let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
+            let parameters = try SignatureParameters(
+                components: components, created: now, nonce: nonce, keyID: "device-7", tag: "app")
+            let signature = try await SignatureContext(request).signature(parameters, by: key)
+            request.headerFields.append(signature)
+        }
+        let policy = VerificationPolicy(tag: "app")
+        let verifier = SignatureVerifier(policy: policy, keys: keys, nonces: NonceMemory(startedAt: now))
+        let signature = try await verifier.verify(SignatureContext(request), hasBody: true, at: now)
+        #expect(signature.owner == "anna")
+    }
+
+    @Test func aBodyIsVerifiedAsItIsReceived() async throws {
+        let (body, parts) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        parts.yield([1])
+        parts.yield([2])
+        parts.finish()
+        var request = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/orders")
+        request.headerFields[.contentDigest] = BodyDigest(of: [1, 2]).fieldValue
+        let claimed = try BodyDigest(.contentDigest, in: request.headerFields)
+        var digester = BodyDigester(claimed.algorithms)
+        for try await part in body { digester.update(part) }
+        try claimed.verify(digester.finish())
+    }
+
+    @Test func aRequestHasASaltedDigest() async throws {
+        let (body, nonce) = ([UInt8](), [UInt8](repeating: 7, count: 16))
+        let key = try SigningKey.salted(secret)
+        var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/orders")
+        let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)
+        request.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: "partner-3", by: key).fieldValue
+        #expect(try SaltedDigest(request.headerFields).isValid(of: lines, by: key.verificationKey))
+    }
+
+    @Test func componentsAreNamed() throws {
+        let covered: [ComponentIdentifier] = [.method, .authority, .path, .query, .field(.contentType)]
+        #expect(try CoveredComponents(covered).contains(.path))
+    }
+}
