@@ -5,6 +5,8 @@ final class LandingWaiters {
 
     private var waiters: [FlightID: [UInt64: Continuation]] = [:]
     private var count: UInt64 = 0
+    /// How many tasks wait.
+    var waitingCount: Int { waiters.values.reduce(0) { $0 + $1.count } }
 
     /// Waits for the end of a call that has not ended, or until the task is cancelled.
     func end(of flight: FlightID) async -> Result<RawData, NetworkError> {

@@ -22,6 +22,7 @@ struct AwaitedLandingTests {
         let wait = Task { try await manager.landing(of: flight) }
         let joined = Task { try await manager.landing(of: manager.load(Refresh())) }
         try await managers.transport.waitForArrival(of: flight)
+        try await waitUntil { manager.waiters.waitingCount == 2 }
         managers.transport.respond(flight)
         let responses = try await [wait.value, joined.value, manager.landing(of: flight)]
         #expect(responses.allSatisfy { $0["flight"].uint64 == flight.number })
@@ -47,6 +48,7 @@ struct AwaitedLandingTests {
         let flight = manager.load(Refresh())
         let wait = Task { try await manager.landing(of: flight) }
         try await managers.transport.waitForArrival(of: flight)
+        try await waitUntil { manager.waiters.waitingCount == 1 }
         switch how {
         case "replaced": manager.load(Refresh(page: 2))
         case "cancelled": manager.cancel(flight)
@@ -76,10 +78,14 @@ struct AwaitedLandingTests {
         // Nobody is signed in.
         let error = await #expect(throws: NetworkError.self) { try await list.landing(of: list.load(MemberList())) }
         #expect(error?.kind == .needsLogin && recorder.landings.count == 1)
-        let flight = list.load(MemberList())
-        let wait = Task { try await list.landing(of: flight) }
-        await Task.yield()
-        list.cancelAll()
+
+        let house = ClubHouse(callGate: ScriptedGate())
+        try await house.signIn()
+        let other = PagedAPIManager<MemberList>(on: house.network, delegate: recorder)
+        let flight = other.load(MemberList())
+        let wait = Task { try await other.landing(of: flight) }
+        try await waitUntil { other.waiters.waitingCount == 1 }
+        other.cancelAll()
         #expect(try await wait.failure().kind == .cancelled)
     }
 }
