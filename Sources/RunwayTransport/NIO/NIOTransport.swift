@@ -136,7 +136,7 @@ final class PoolLease: Sendable {
     let pool: OriginPool
     private let origin: Origin
     private let isSpare: Bool
-    let pools: OriginPools
+    private let pools: OriginPools
     private let gauge: RequestGauge
 
     /// Returns `nil` after the shutdown.

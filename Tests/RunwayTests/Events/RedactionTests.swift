@@ -245,9 +245,9 @@ struct RedactionTests {
     }
 
     @Test func fieldNamesAreReadAsTheyAreWritten() throws {
-        // Capital letters divide the words of a name.
-        let words: HTTPFields = [try #require(HTTPField.Name("X-MyToken")): "hunter2"]
-        let joined: HTTPFields = [try #require(HTTPField.Name("x-mytokens")): "plain"]
+        // Capital letters divide the words of a name; to HTTP both names are equal.
+        let words: HTTPFields = [try #require(HTTPField.Name("X-MySsn")): "hunter2"]
+        let joined: HTTPFields = [try #require(HTTPField.Name("x-myssn")): "plain"]
         for _ in 0..<2 {
             #expect(Redaction.default.redacted(words) != words)
             #expect(Redaction.default.redacted(joined) == joined)
