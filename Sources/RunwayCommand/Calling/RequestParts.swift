@@ -43,7 +43,8 @@ struct RequestParts {
             default: throw Self.unsuitable(name)
             }
         }
-        return MultipartForm(parts)
+        var randomness = SystemRandomNumberGenerator()
+        return MultipartForm(parts, (randomness.next(), randomness.next()))
     }
 
     private static func unsuitable(_ name: String) -> CommandFailure {

@@ -6,16 +6,16 @@ import HTTPTypes
 ///
 /// Its parts are sent one after the other, files as they are read; the form is never assembled in memory. The length is known
 /// if every part has a known length, and the form can be sent again if every part can.
-struct MultipartForm: Sendable {
+package struct MultipartForm: Sendable {
     /// The parts, in their order.
-    let parts: [FormPart]
+    package let parts: [FormPart]
     /// Separates the parts.
-    let boundary: String
+    package let boundary: String
 
     /// - Parameters:
     ///   - parts: The parts, in their order.
     ///   - random: The bits of the boundary, 128 so that no content contains it.
-    init(_ parts: [FormPart], _ random: (UInt64, UInt64)) {
+    package init(_ parts: [FormPart], _ random: (UInt64, UInt64)) {
         self.parts = parts
         func digits(_ number: UInt64) -> String {
             let text = String(number, radix: 16)
@@ -25,10 +25,10 @@ struct MultipartForm: Sendable {
     }
 
     /// The value of `Content-Type`.
-    var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+    package var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
     /// The body of the request.
-    var body: RequestBody {
+    package var body: RequestBody {
         var pieces: [RequestBody] = []
         for part in parts {
             pieces.append(.bytes(Array("--\(boundary)\r\n\(part.head)\r\n".utf8)))
