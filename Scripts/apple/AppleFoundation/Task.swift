@@ -140,6 +140,14 @@ public struct FakeExchange: Sendable {
         }
     }
 
+    /// Waits until the delegate has handled what was reported so far.
+    public func waitForDelegate() async {
+        guard let session = task.session else { return }
+        await withCheckedContinuation { continuation in
+            session.delegateQueue.addOperation { continuation.resume() }
+        }
+    }
+
     /// Reports a redirect; returns the request that the delegate lets the session follow it with.
     public func redirect(_ status: Int, to url: URL) async -> URLRequest? {
         let response = HTTPURLResponse(
