@@ -48,9 +48,9 @@ struct SystemTests {
     @Test(arguments: [
         ("0", ["0": CTRadioAccessTechnologyNRNSA, "1": CTRadioAccessTechnologyEdge], 5),
         ("1", ["0": CTRadioAccessTechnologyNRNSA, "1": CTRadioAccessTechnologyEdge], 2),
-        (nil, ["0": CTRadioAccessTechnologyHSDPA], 3), (nil, ["0": "a newer one"], nil), ("0", nil, nil),
+        (nil, ["0": CTRadioAccessTechnologyHSDPA], 3), (nil, ["0": "a newer one"], nil), ("0", [:], nil),
     ])
-    func phoneTellsTheGeneration(_ service: String?, _ technologies: [String: String]?, _ generation: Int?) {
+    func phoneTellsTheGeneration(_ service: String?, _ technologies: [String: String], _ generation: Int?) {
         CTTelephonyNetworkInfo.fake.withLock { $0 = (service, technologies) }
         let path = NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")])
         let status = report(path, to: PhoneStatus.PathNetworkStatus.init)

@@ -76,7 +76,7 @@ public final class HostBook: Sendable {
     /// Creates a book that remembers between launches what was measured of its hosts' addresses. If the files exist, they are read
     /// synchronously.
     ///
-    /// At most 1,024 measurements are stored, each for 30 days. Networks are told apart by ``NetworkStatus/identity``, of which the file
+    /// At most 1,024 measurements are stored, each for 30 days. Networks are distinguished by ``NetworkStatus/identity``, of which the file
     /// has salted digests alone; of a network whose identity is unknown nothing is stored. If the file of measurements can't be read or
     /// is malformed, ``measurementsError`` says why, and it is begun anew.
     ///

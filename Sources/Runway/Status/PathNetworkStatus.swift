@@ -5,10 +5,10 @@
 
     /// The network status that Apple's systems report.
     ///
-    /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are distinguished by
-    /// gateway and interface, mobile ones by interface, and on iOS by their generation. Two networks with the same gateway on the same interface, as many at home
-    /// have, count as one: the system reports more only to apps with access to the location. On watchOS, where the system reports no
-    /// network to most apps whatever there is, an absent network is unknown.
+    /// Until the system has reported for the first time, moments after it was made, the status is unknown. Networks are
+    /// distinguished by gateway and interface, mobile ones by interface, and on iOS by their generation. Two networks with the same
+    /// gateway on the same interface, as many at home have, count as one: the system reports more only to apps with access to the
+    /// location. On watchOS, where the system reports no network to most apps whatever there is, an absent network is unknown.
     public final class PathNetworkStatus: NetworkStatusSource {
         private let monitor = NWPathMonitor()
         private let status = SettableNetworkStatus()
@@ -23,7 +23,7 @@
                 // Weak: the monitor retains its handler, and that the radio.
                 let radio = CellularRadio { [weak monitor] in
                     // On the queue of the paths, so that no older status is set after a newer one.
-                    queue.async { if let monitor { monitor.pathUpdateHandler?(monitor.currentPath) } }
+                    queue.async { [monitor] in if let monitor { monitor.pathUpdateHandler?(monitor.currentPath) } }
                 }
                 self.radio = radio
                 monitor.pathUpdateHandler = { [status, radio] path in
@@ -49,8 +49,8 @@
     }
 
     extension NetworkStatus {
-        /// The link of an unsatisfied path. On watchOS the path of an app that neither streams audio nor makes calls is never satisfied,
-        /// although its sessions reach their hosts (Apple's technical note TN3135).
+        /// The link of an unsatisfied path. On watchOS the path of an app that neither streams audio nor makes calls is never
+        /// satisfied, although its sessions reach their hosts (Apple's technical note TN3135).
         private static var linkWithoutPath: Link {
             #if os(watchOS)
                 .unknown
