@@ -14,12 +14,14 @@ final class FlightContext: Sendable {
     let redaction: Redaction
     /// Carries records to the sinks.
     let events: EventQueue
+    /// Has the system's time for calls that send a request; `nil` if the app provides none.
+    let grace: GraceControl?
     private let flightCount = Atomic<UInt64>(0)
 
     init(
         network: String, clock: LayerClock, deadlines: DeadlineTimer, randomness: LayerRandomness,
         cache: ResponseCache, cookieJars: CookieJars,
-        services: ServiceConfigurations, redaction: Redaction, events: EventQueue
+        services: ServiceConfigurations, redaction: Redaction, events: EventQueue, grace: GraceControl?
     ) {
         self.network = network
         self.clock = clock
@@ -30,6 +32,7 @@ final class FlightContext: Sendable {
         self.services = services
         self.redaction = redaction
         self.events = events
+        self.grace = grace
     }
 
     /// Returns the number of the next call.

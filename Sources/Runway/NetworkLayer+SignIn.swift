@@ -59,7 +59,7 @@ extension NetworkLayer {
         let signedOut = NetworkError(
             .needsLogin, in: .authorizing, "\(account) signed out of \(service.name) while the call waited.")
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
-        if cancelsCalls { deadlines.expire(session) }
+        if cancelsCalls { deadlines.expire { $0.session === session } }
         cache.clear(account: account, of: service)
         // A login that was made while nobody was signed in stored its cookies without an account.
         for owner in [account, nil] {

@@ -64,12 +64,14 @@ public final class NetworkLayer: Sendable {
     ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on disk.
     ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable.
     ///   - tokens: Stores access tokens. The default, `nil`, stores them in memory, until the app ends.
+    ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
     ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.
     public init(
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
         limits: LayerLimits = LayerLimits(), diskCache: (any CacheTier)? = nil,
         status: any NetworkStatusSource = SettableNetworkStatus(), tokens: (any TokenStore)? = nil,
+        grace: (any BackgroundGrace)? = nil,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
@@ -100,7 +102,8 @@ public final class NetworkLayer: Sendable {
             cookieJars: CookieJars())
         context = FlightContext(
             network: name, clock: clock, deadlines: deadlines, randomness: randomness, cache: cache,
-            cookieJars: parts.cookieJars, services: services, redaction: redaction, events: events)
+            cookieJars: parts.cookieJars, services: services, redaction: redaction, events: events,
+            grace: grace.map { GraceControl($0, deadlines) })
         chain = pipeline.chain(of: parts)
         (self.deadlines, self.tokens) = (deadlines, parts.tokens)
         (cookieJars, retries, merger) = (parts.cookieJars, parts.retries, parts.merger)
@@ -183,7 +186,8 @@ extension NetworkLayer {
 
     /// Sends a request through the stages, over the service's transport or the layer's.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-        try await chain.send(request, in: flight, over: flight.configuration.settings.transport ?? transport)
+        context.grace?.begin(flight)
+        return try await chain.send(request, in: flight, over: flight.configuration.settings.transport ?? transport)
     }
 }
 

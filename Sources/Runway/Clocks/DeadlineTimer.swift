@@ -38,8 +38,8 @@ final class DeadlineTimer: Sendable {
     ///   instead.
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
-            // Read under the lock: a sign-out that comes later finds the deadline among the pending ones.
-            let instant = flight?.isEndedBySignOut == true ? .zero : instant
+            // Read under the lock: an early end that comes later finds the deadline among the pending ones.
+            let instant = flight?.isEndedEarly == true ? .zero : instant
             state.count += 1
             let token = Token(number: state.count)
             state.pending[token] = (instant, flight, expire)
@@ -53,10 +53,10 @@ final class DeadlineTimer: Sendable {
         state.withLock { _ = $0.pending.removeValue(forKey: token) }
     }
 
-    /// Expires the deadlines of a session's calls at once.
-    func expire(_ session: AccountSession) {
+    /// Expires the deadlines of some calls at once.
+    func expire(where isMeant: (Flight) -> Bool) {
         let expired = state.withLock { state in
-            let tokens = state.pending.filter { $0.value.flight?.session === session }.map(\.key)
+            let tokens = state.pending.filter { $0.value.flight.map(isMeant) ?? false }.map(\.key)
             return tokens.compactMap { state.pending.removeValue(forKey: $0)?.expire }
         }
         for expire in expired { expire() }

@@ -1,9 +1,10 @@
 extension BodyStream {
-    /// Returns this stream with a bound: it throws when the call's whole deadline passes, even while bytes arrive, and when the account of
-    /// the call signs out. Returns the stream itself if the call has neither a whole deadline nor an account.
+    /// Returns this stream with a bound: it throws when the call's whole deadline passes, even while bytes arrive, when the account of
+    /// the call signs out, and when the app's time in the background is over. Returns the stream itself if the call has neither a whole
+    /// deadline nor an account, and its layer no ``BackgroundGrace``.
     func bounded(in flight: Flight) -> BodyStream {
         let wholeDeadline = flight.wholeDeadline
-        if wholeDeadline == nil, flight.account == nil { return self }
+        if wholeDeadline == nil, flight.account == nil, flight.context.grace == nil { return self }
         // No clock counts further than some centuries.
         let deadline = wholeDeadline ?? flight.startTime + .seconds(Int64(36_525) * 86_400)
         return BodyStream {
@@ -35,7 +36,7 @@ private final class BoundedReading: @unchecked Sendable {
         let race = Race<Result<[UInt8]?, any Error>>()
         let timedOut = { @Sendable [flight] in flight.timeout("", in: .deadline, sending: .sent) }
         // Whether a deadline has passed already must not depend on a race between the timer and the stream.
-        guard flight.clock.now < deadline, !flight.isEndedBySignOut else { return try end(.failure(timedOut())) }
+        guard flight.clock.now < deadline, !flight.isEndedEarly else { return try end(.failure(timedOut())) }
         let token = flight.context.deadlines.schedule(at: deadline, of: flight) { race.finish(.failure(timedOut())) }
         defer { flight.context.deadlines.remove(token) }
         return try end(await race.run(onCancel: .failure(CancellationError())) { await self.part() })

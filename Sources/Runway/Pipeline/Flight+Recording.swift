@@ -49,13 +49,14 @@ extension Flight {
     func finish(_ outcome: FlightOutcome) -> Bool {
         guard let report = recorder.end(outcome) else { return false }
         releaseRead()
+        context.grace?.end(id)
         if report == .now { context.events.enqueue(self) }
         return true
     }
 
     /// Ends the call with an error, and returns the error with the request that it concerns.
     func finish(failing error: NetworkError) -> NetworkError {
-        let error = locate(isEndedBySignOut ? signedOut(in: error.step) : error)
+        let error = locate(isEndedEarly ? earlyEnd(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
         default:

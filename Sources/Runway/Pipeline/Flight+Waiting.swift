@@ -24,7 +24,7 @@ extension Flight {
 
     /// The error of a call whose deadline has passed: that of the whole call, or another with `reason`.
     func timeout(_ reason: String, in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
-        if isEndedBySignOut { return signedOut(in: step, sending: sending) }
+        if isEndedEarly { return earlyEnd(in: step, sending: sending) }
         let isWhole = wholeDeadline.map { clock.now >= $0 } ?? false
         let detail = isWhole ? "The call did not end within \((options.wholeDeadline ?? .zero).text)." : reason
         return NetworkError(.timedOut, in: step, detail, sending: sending)

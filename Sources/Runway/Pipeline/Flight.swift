@@ -21,7 +21,7 @@ public final class Flight: Sendable {
 
     /// The instant by which this call must have ended, whichever calls share its request.
     var ownDeadline: Duration {
-        if isEndedBySignOut { return startTime }
+        if isEndedEarly { return startTime }
         let own = startTime + .nanoseconds(lastByteTime.load(ordering: .relaxed)) + lifetime
         return wholeDeadline.map { min(own, $0) } ?? own
     }
@@ -30,6 +30,9 @@ public final class Flight: Sendable {
     let lifetime: Duration
     /// How many nanoseconds after the start the last byte of a transfer was sent or received; 0 for all other calls.
     let lastByteTime = Atomic<Int64>(0)
+
+    /// Whether the app's time in the background was over before the call ended.
+    let isOutOfGrace = Atomic(false)
 
     /// The service of the endpoint.
     public var service: any APIService.Type { configuration.service }

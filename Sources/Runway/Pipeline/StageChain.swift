@@ -62,7 +62,7 @@ extension RequestPipeline {
         private func sendToTransport(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
             // A request that was cancelled before it was sent never reaches the transport.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
-            if flight.isEndedBySignOut { throw flight.signedOut(in: .transporting, sending: .notSent) }
+            if flight.isEndedEarly { throw flight.earlyEnd(in: .transporting, sending: .notSent) }
             let index = flight.recorder.beginAttempt(request)
             var request = request
             request.attempt = index
@@ -76,9 +76,9 @@ extension RequestPipeline {
                 try response.checkHead(in: flight)
                 return response
             } catch {
-                // A failure that a sign-out caused is no evidence about the host, and is not retried.
+                // A failure that an early end caused is no evidence about the host, and is not retried.
                 let error =
-                    flight.isEndedBySignOut ? flight.signedOut(in: .transporting, sending: error.sending) : error
+                    flight.isEndedEarly ? flight.earlyEnd(in: .transporting, sending: error.sending) : error
                 flight.recorder.endAttempt(index, failing: error.detail)
                 throw error
             }

@@ -1,10 +1,12 @@
+import Synchronization
+
 extension Flight {
     /// The session of the account that the call was made for.
     var session: AccountSession { configuration.session }
 
-    /// Whether the call was cancelled because its account signed out. Its deadline counts as passed then, so that nothing waits
-    /// for it.
-    var isEndedBySignOut: Bool { session.areCallsCancelled }
+    /// Whether the call was cancelled because its account signed out, or because the app's time in the background was over. Its
+    /// deadline counts as passed then, so that nothing waits for it.
+    var isEndedEarly: Bool { session.areCallsCancelled || isOutOfGrace.load(ordering: .acquiring) }
 
     /// Whether the session that the call was made in is the one of the calls that are made now.
     var isOfCurrentSession: Bool {
@@ -18,15 +20,16 @@ extension Flight {
     /// every account.
     var isOfCurrentAccount: Bool { account == nil || isOfCurrentSession }
 
-    /// The error of a call that was cancelled because its account signed out.
-    func signedOut(in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
-        NetworkError(
-            .cancelled, in: step, "\(account ?? "The account") signed out of \(service.name) before the call ended.",
-            sending: sending)
+    /// The error of a call that was cancelled because its account signed out, or the app's time in the background was over.
+    func earlyEnd(in step: FlightStep, sending: SendState = .unknown) -> NetworkError {
+        let reason =
+            session.areCallsCancelled
+            ? "\(account ?? "The account") signed out of \(service.name)" : "The app's time in the background was over"
+        return NetworkError(.cancelled, in: step, "\(reason) before the call ended.", sending: sending)
     }
 
-    /// Throws if the call was cancelled because its account signed out.
+    /// Throws if the call was ended early.
     func checkSession(in step: FlightStep) throws(NetworkError) {
-        if isEndedBySignOut { throw signedOut(in: step, sending: .sent) }
+        if isEndedEarly { throw earlyEnd(in: step, sending: .sent) }
     }
 }

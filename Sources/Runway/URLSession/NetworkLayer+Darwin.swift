@@ -11,14 +11,16 @@
         ///   - diskCache: Stores the responses of endpoints with a disk cache. The default, `nil`, stores none.
         ///   - status: Reports the device's network. The default is the system's status.
         ///   - tokens: Stores access tokens. The default, `nil`, is the app's memory, which loses them when the app ends.
+        ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
         public convenience init(
             name: String = "default", sinks: [any EventSink] = [], redaction: Redaction = .default,
             limits: LayerLimits = LayerLimits(), diskCache: (any CacheTier)? = nil,
-            status: any NetworkStatusSource = PathNetworkStatus(), tokens: (any TokenStore)? = nil
+            status: any NetworkStatusSource = PathNetworkStatus(), tokens: (any TokenStore)? = nil,
+            grace: (any BackgroundGrace)? = nil
         ) {
             self.init(
                 name: name, transport: URLSessionTransport(), sinks: sinks, redaction: redaction, limits: limits,
-                diskCache: diskCache, status: status, tokens: tokens)
+                diskCache: diskCache, status: status, tokens: tokens, grace: grace)
         }
     }
 #endif

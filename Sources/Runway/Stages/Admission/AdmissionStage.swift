@@ -133,7 +133,7 @@ extension Flight {
     ) -> Circuits.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
         // A failure that a sign-out caused is no evidence about the host, though the deadline of the call counts as passed.
-        guard let slotTime, error.step != .authorizing, !isEndedBySignOut else { return .unknown }
+        guard let slotTime, error.step != .authorizing, !isEndedEarly else { return .unknown }
         let now = clock.now
         switch error.kind {
         case .noNetwork where !isReachable(): return .unknown

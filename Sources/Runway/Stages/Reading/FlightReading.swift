@@ -132,7 +132,7 @@ extension Flight {
 
     /// The stale response that the call may receive instead of an error; `nil` if there is none.
     func fallbackResponse() -> Response? {
-        guard !isEndedBySignOut, let fallback = reading.state.withLock({ $0.fallback }) else { return nil }
+        guard !isEndedEarly, let fallback = reading.state.withLock({ $0.fallback }) else { return nil }
         let excess = clock.now - fallback.staleSince
         guard fallback.policy.allowsOnError(staleBy: excess) else { return nil }
         note(CacheDecision.staleIfError(staleBy: excess))
