@@ -38,6 +38,16 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open var allowsExpensiveNetworkAccess = true
     open var allowsConstrainedNetworkAccess = true
     open var waitsForConnectivity = false
+    // developer.apple.com: URLSessionConfiguration.background(withIdentifier:)
+    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration()
+        configuration.identifier = identifier
+        return configuration
+    }
+    // developer.apple.com: URLSessionConfiguration.identifier
+    public private(set) var identifier: String?
+    open var isDiscretionary = false
+    open var sessionSendsLaunchEvents = true
     // developer.apple.com: URLSessionConfiguration.tlsMinimumSupportedProtocolVersion
     open var tlsMinimumSupportedProtocolVersion = tls_protocol_version_t.TLSv10
 }
@@ -100,6 +110,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         self.configuration = configuration
         delegateQueue = queue ?? OperationQueue()
         state = Mutex(State(delegate: delegate as? any URLSessionDataDelegate))
+        super.init()
+        FakeDaemon.attach(self)
     }
     // developer.apple.com: URLSession.dataTask(with:)
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { added(URLSessionDataTask(request, of: self)) }

@@ -14,10 +14,14 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
 
     // developer.apple.com: URLSessionTask.originalRequest
     public let originalRequest: URLRequest?
-    fileprivate weak var session: URLSession?
+    // developer.apple.com: URLSessionTask.response
+    public internal(set) var response: URLResponse?
+    // developer.apple.com: URLSessionTask.taskDescription
+    public var taskDescription: String?
+    weak var session: URLSession?
     private let state = Mutex(State())
 
-    fileprivate init(_ request: URLRequest, of session: URLSession) {
+    init(_ request: URLRequest, of session: URLSession) {
         originalRequest = request
         self.session = session
     }
@@ -89,7 +93,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 /// Every event comes on the delegate's queue, one after the other, and none begins while the task is suspended; one that was enqueued
 /// before a suspension comes after it.
 public struct FakeExchange: Sendable {
-    fileprivate let task: URLSessionTask
+    let task: URLSessionTask
 
     public var request: URLRequest { task.originalRequest! }
     /// Whether the task completed or was cancelled.

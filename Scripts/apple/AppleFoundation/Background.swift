@@ -1,0 +1,201 @@
+import Foundation
+import Synchronization
+
+// developer.apple.com: URLSessionDownloadDelegate. Its methods are optional there but for the first.
+public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
+    // developer.apple.com: urlSession(_:downloadTask:didFinishDownloadingTo:)
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
+    // developer.apple.com: URLSessionDelegate.urlSessionDidFinishEvents(forBackgroundURLSession:)
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+}
+// A background session follows redirects without asking, and its uploads come from files.
+extension URLSessionDownloadDelegate {
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        fatalError("A background session asks for no redirect.")
+    }
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        fatalError("A background session has no body stream.")
+    }
+}
+
+// developer.apple.com: URLSessionDownloadTask
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
+    fileprivate let fake: FakeTransfer?
+    override init(_ request: URLRequest, of session: URLSession) {
+        fake = nil
+        super.init(request, of: session)
+    }
+    fileprivate init(_ transfer: FakeTransfer, of session: URLSession) {
+        fake = transfer
+        super.init(transfer.request, of: session)
+        taskDescription = transfer.description
+    }
+    override open func resume() { FakeDaemon.start(self, file: nil) }
+    override open func cancel() { FakeDaemon.cancel(self) }
+}
+private final class BackgroundUploadTask: URLSessionUploadTask, @unchecked Sendable {
+    let file: URL
+    init(_ request: URLRequest, file: URL, of session: URLSession) {
+        self.file = file
+        super.init(request, of: session)
+    }
+    override func resume() { FakeDaemon.start(self, file: file) }
+    override func cancel() { FakeDaemon.cancel(self) }
+}
+
+extension URLSession {
+    // developer.apple.com: URLSession.downloadTask(with:)
+    public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        URLSessionDownloadTask(request, of: self)
+    }
+    // developer.apple.com: URLSession.uploadTask(with:fromFile:)
+    public func uploadTask(with request: URLRequest, fromFile file: URL) -> URLSessionUploadTask {
+        BackgroundUploadTask(request, file: file, of: self)
+    }
+    // developer.apple.com: URLSession.getAllTasks(completionHandler:)
+    public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        let tasks = FakeDaemon.tasks(of: self)
+        delegateQueue.addOperation { completionHandler(tasks) }
+    }
+    // developer.apple.com: URLSession.finishTasksAndInvalidate()
+    public func finishTasksAndInvalidate() { FakeDaemon.detach(self) }
+}
+
+/// A transfer that the daemon performs.
+public struct FakeTransfer: Sendable {
+    public let request: URLRequest
+    /// The file with the body of an upload; `nil` for a download.
+    public let file: URL?
+    public let description: String?
+
+    fileprivate func task(of session: URLSession) -> URLSessionTask {
+        if let file {
+            let task = BackgroundUploadTask(request, file: file, of: session)
+            task.taskDescription = description
+            return task
+        }
+        return URLSessionDownloadTask(self, of: session)
+    }
+}
+
+/// The system's part of background sessions: its transfers outlive the objects that an app's process has of them. What happens while no
+/// session has their identifier is reported to the next that has.
+public enum FakeDaemon {
+    /// How a transfer ends.
+    public enum End: Sendable {
+        case response(Int, [UInt8])
+        case error(URLError)
+    }
+
+    private struct State {
+        var session: URLSession?
+        var running: [FakeTransfer] = []
+        var unreported: [(FakeTransfer, End)] = []
+    }
+    private static let states = Mutex<[String: State]>([:])
+
+    /// The transfers that have not ended.
+    public static func running(_ identifier: String) -> [FakeTransfer] {
+        states.withLock { $0[identifier]?.running ?? [] }
+    }
+
+    /// Ends the app's process, as far as the daemon is concerned: nothing is reported to its session any more.
+    public static func endProcess(_ identifier: String) { states.withLock { $0[identifier]?.session = nil } }
+
+    /// Loses a transfer, without a report.
+    public static func lose(_ identifier: String, _ description: String) {
+        states.withLock { $0[identifier]?.running.removeAll { $0.description == description } }
+    }
+
+    /// Ends a transfer.
+    public static func end(_ identifier: String, _ description: String, _ end: End) {
+        let session = states.withLock { states -> URLSession? in
+            guard let index = states[identifier]?.running.firstIndex(where: { $0.description == description }),
+                let transfer = states[identifier]?.running.remove(at: index)
+            else { return nil }
+            states[identifier]?.unreported.append((transfer, end))
+            return states[identifier]?.session
+        }
+        if let session { report(to: session, identifier) }
+    }
+
+    static func attach(_ session: URLSession) {
+        guard let identifier = session.configuration.identifier else { return }
+        let isLaunch = states.withLock { states in
+            states[identifier, default: State()].session = session
+            return !(states[identifier]?.unreported.isEmpty ?? true)
+        }
+        guard isLaunch else { return }
+        report(to: session, identifier)
+        session.delegateQueue.addOperation {
+            (session.delegate as? any URLSessionDownloadDelegate)?
+                .urlSessionDidFinishEvents(forBackgroundURLSession: session)
+        }
+    }
+
+    static func detach(_ session: URLSession) {
+        guard let identifier = session.configuration.identifier else { return }
+        states.withLock { if $0[identifier]?.session === session { $0[identifier]?.session = nil } }
+    }
+
+    fileprivate static func start(_ task: URLSessionTask, file: URL?) {
+        guard let identifier = task.session?.configuration.identifier, let request = task.originalRequest else {
+            fatalError("Only background sessions have such tasks here.")
+        }
+        let transfer = FakeTransfer(request: request, file: file, description: task.taskDescription)
+        states.withLock { $0[identifier]?.running.append(transfer) }
+    }
+
+    fileprivate static func cancel(_ task: URLSessionTask) {
+        guard let identifier = task.session?.configuration.identifier, let description = task.taskDescription else {
+            return
+        }
+        end(identifier, description, .error(URLError(.cancelled)))
+    }
+
+    static func tasks(of session: URLSession) -> [URLSessionTask] {
+        running(session.configuration.identifier ?? "").map { $0.task(of: session) }
+    }
+
+    private static func report(to session: URLSession, _ identifier: String) {
+        let ends = states.withLock { states in
+            defer { states[identifier]?.unreported = [] }
+            return states[identifier]?.unreported ?? []
+        }
+        for (transfer, end) in ends {
+            session.delegateQueue.addOperation {
+                guard let delegate = session.delegate else { return }
+                let task = transfer.task(of: session)
+                switch end {
+                case .error(let error): delegate.urlSession(session, task: task, didCompleteWithError: error)
+                case .response(let status, let body):
+                    task.response = HTTPURLResponse(
+                        url: transfer.request.url!, statusCode: status, httpVersion: "HTTP/1.1", headerFields: [:])
+                    if let task = task as? URLSessionDownloadTask {
+                        let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+                            "fake-\(UUID().uuidString)")
+                        try! Data(body).write(to: file)
+                        (delegate as? any URLSessionDownloadDelegate)?
+                            .urlSession(session, downloadTask: task, didFinishDownloadingTo: file)
+                        try? FileManager.default.removeItem(at: file)
+                    } else if let task = task as? URLSessionDataTask {
+                        delegate.urlSession(session, dataTask: task, didReceive: Data(body))
+                    }
+                    delegate.urlSession(session, task: task, didCompleteWithError: nil)
+                }
+            }
+        }
+    }
+}
+
+extension FakeExchange {
+    /// The configuration of the session.
+    public var sessionConfiguration: URLSessionConfiguration { task.session!.configuration }
+}

@@ -1,0 +1,158 @@
+import AppleFoundation
+import HTTPTypes
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import Runway
+
+/// Transfers that the system performs, over a daemon whose tasks outlive the objects of a launch.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+final class BackgroundTests {
+    private let identifier = UUID().uuidString
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("runway-\(UUID().uuidString)")
+    private let network: NetworkLayer
+    private let received = Seen<BackgroundTransfer>()
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+        network.configure(FakeService.self) { $0.baseURLs = [.release: "https://files.test"] }
+    }
+
+    deinit {
+        FakeDaemon.endProcess(identifier)
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private var file: URL { folder.appendingPathComponent("film") }
+
+    private func launch() throws -> BackgroundTransfers {
+        let received = received
+        return try BackgroundTransfers(
+            identifier, folder: folder.appendingPathComponent("transfers"), over: network
+        ) { received.note($0) }
+    }
+
+    private func waitForEnds(_ count: Int) async throws {
+        let received = received
+        try await waitUntil("\(count) ends were received") { received.all.count == count }
+    }
+
+    private func contents() -> [UInt8]? { (try? Data(contentsOf: file)).map { Array($0) } }
+
+    @Test func downloadEndsInItsFile() async throws {
+        let transfers = try launch()
+        try await transfers.download(Get(headers: ["X-Version": "1"]), to: file, id: "film")
+        let request = try #require(FakeDaemon.running(identifier).first?.request)
+        #expect(request.url?.absoluteString == "https://files.test/a")
+        #expect(request.value(forHTTPHeaderField: "X-Version") == "1")
+        FakeDaemon.end(identifier, "film", .response(200, [1, 2, 3]))
+        try await waitForEnds(1)
+        let transfer = received.all[0]
+        #expect(transfer.id == "film" && transfer.status == 200 && transfer.error == nil && transfer.file == file)
+        #expect(contents() == [1, 2, 3])
+        try await waitUntil("the transfer is forgotten") { transfers.ids.isEmpty }
+        // The id is free.
+        try await transfers.download(Get(), to: file, id: "film")
+        #expect(transfers.ids == ["film"])
+    }
+
+    @Test func uploadSendsACopyOfItsBody() async throws {
+        let transfers = try launch()
+        try await transfers.upload(Post(content: .bytes([4, 5, 6])), id: "upload")
+        let running = try #require(FakeDaemon.running(identifier).first)
+        let body = try Data(contentsOf: #require(running.file))
+        #expect(Array(body) == [4, 5, 6] && running.request.httpBody == nil)
+        FakeDaemon.end(identifier, "upload", .response(201, [7]))
+        try await waitForEnds(1)
+        #expect(received.all[0].status == 201 && received.all[0].body == [7] && received.all[0].error == nil)
+        try await waitUntil("the copy is removed") {
+            !FileManager.default.fileExists(atPath: running.file?.path ?? "")
+        }
+    }
+
+    @Test func refusedDownloadLeavesTheFile() async throws {
+        let transfers = try launch()
+        try Data([9]).write(to: file)
+        try await transfers.download(Get(), to: file, id: "film")
+        FakeDaemon.end(identifier, "film", .response(403, [1, 2]))
+        try await waitForEnds(1)
+        #expect(received.all[0].status == 403 && received.all[0].error?.kind == .service && received.all[0].file == nil)
+        #expect(contents() == [9])
+    }
+
+    @Test func endWhileTheAppWasNotRunningComesOnceAfterTheLaunch() async throws {
+        var transfers: BackgroundTransfers? = try launch()
+        try await transfers?.download(Get(), to: file, id: "film")
+        FakeDaemon.endProcess(identifier)
+        transfers = nil
+        FakeDaemon.end(identifier, "film", .response(200, [1]))
+        #expect(received.all.isEmpty && contents() == nil)
+
+        let next = try launch()
+        let (received, finished) = (received, Seen<Int>())
+        await MainActor.run {
+            // The app has received everything by then.
+            next.handleEvents { finished.note(received.all.count) }
+        }
+        try await waitForEnds(1)
+        try await waitUntil("the system was notified") { finished.all == [1] }
+        #expect(received.all[0].file == file && contents() == [1])
+        try await waitUntil("the transfer is forgotten") { next.ids.isEmpty }
+
+        FakeDaemon.endProcess(identifier)
+        let last = try launch()
+        #expect(last.ids.isEmpty && received.all.count == 1)
+    }
+
+    @Test func runningTransferIsMetAgain() async throws {
+        var transfers: BackgroundTransfers? = try launch()
+        try await transfers?.download(Get(), to: file, id: "film")
+        FakeDaemon.endProcess(identifier)
+        transfers = nil
+        let next = try launch()
+        #expect(next.ids == ["film"])
+        await #expect(throws: NetworkError.self) { try await next.download(Get(), to: file, id: "film") }
+        next.cancel("film")
+        try await waitForEnds(1)
+        #expect(received.all[0].error?.kind == .cancelled)
+    }
+
+    @Test func lostTransferIsReportedAtTheSecondLaunch() async throws {
+        var transfers: BackgroundTransfers? = try launch()
+        try await transfers?.download(Get(), to: file, id: "film")
+        FakeDaemon.endProcess(identifier)
+        FakeDaemon.lose(identifier, "film")
+        for _ in 0..<2 {
+            transfers = nil
+            #expect(received.all.isEmpty)
+            transfers = try launch()
+            let compared = try #require(transfers)
+            try await waitUntil("the tasks are compared") {
+                let path = self.folder.appendingPathComponent("transfers/ledger.json").path
+                let ledger = FileManager.default.contents(atPath: path).flatMap { BackgroundLedger(json: Array($0)) }
+                return ledger?.entries["film"]?.state != .started || compared.ids.isEmpty
+            }
+            FakeDaemon.endProcess(identifier)
+        }
+        try await waitForEnds(1)
+        #expect(received.all[0].error?.detail.contains("lost") == true)
+    }
+
+    @Test func tokenIsThatOfTheHandOver() async throws {
+        network.configure(FakeService.self) { $0.commonHeaders = ["Authorization": "Bearer 1"] }
+        let transfers = try launch()
+        try await transfers.download(Get(), to: file, id: "film")
+        let request = FakeDaemon.running(identifier).first?.request
+        #expect(request?.value(forHTTPHeaderField: "Authorization") == "Bearer 1")
+    }
+
+    @Test func failedNetworkIsReported() async throws {
+        let transfers = try launch()
+        try await transfers.download(Get(), to: file, id: "film")
+        FakeDaemon.end(identifier, "film", .error(URLError(.timedOut)))
+        try await waitForEnds(1)
+        #expect(received.all[0].error?.kind == .noNetwork && received.all[0].status == nil)
+    }
+}

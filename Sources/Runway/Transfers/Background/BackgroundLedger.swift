@@ -1,0 +1,127 @@
+import Foundation
+
+/// What an app handed over to the system, and what became of it: a value, which is stored after each change.
+///
+/// A transfer is in the ledger from before its task is made until the app has received its end.
+struct BackgroundLedger: Codable, Equatable, Sendable {
+    /// What a transfer is.
+    enum Kind: Codable, Equatable, Sendable {
+        /// A download to this path.
+        case download(path: String)
+        /// An upload.
+        case upload
+    }
+
+    /// How a transfer ended.
+    enum Ending: Codable, Equatable, Sendable {
+        /// With a response; the body is that of an upload's response.
+        case response(status: Int, body: [UInt8])
+        case failed(Failure, detail: String)
+    }
+
+    /// Why a transfer has no response, or no file.
+    enum Failure: String, Codable, Sendable {
+        case cancelled, network, storage
+        /// The system has no task for it, and reported no end of it between two launches.
+        case lost
+    }
+
+    enum State: Codable, Equatable, Sendable {
+        /// Handed over.
+        case started
+        /// Handed over, and without a task when the app was last launched: its end may still be reported.
+        case missing
+        /// Over, and the app has not received that yet.
+        case ended(Ending)
+    }
+
+    struct Entry: Codable, Equatable, Sendable {
+        var kind: Kind
+        var state = State.started
+    }
+
+    /// The most transfers at a time.
+    static let maximumCount = 1000
+    /// The most bytes of a ledger's file.
+    static let maximumByteCount = 128 << 20
+    /// The most bytes of an upload's response.
+    static let maximumBodyByteCount = 64 << 10
+
+    private(set) var version = 1
+    private(set) var entries: [String: Entry] = [:]
+
+    init() {}
+
+    /// Reads a file; returns `nil` for bytes that are not one.
+    init?(json: [UInt8]) {
+        guard let ledger = try? JSONDecoder().decode(Self.self, from: Data(json)), ledger.version == 1 else {
+            return nil
+        }
+        self = ledger
+    }
+
+    var json: [UInt8] {
+        // Only numbers that are not finite can't be encoded, and there are none.
+        get throws { Array(try JSONEncoder().encode(self)) }
+    }
+
+    /// The transfers that have not ended.
+    var startedIDs: Set<String> {
+        Set(
+            entries.filter { entry in
+                if case .ended = entry.value.state { false } else { true }
+            }.keys)
+    }
+
+    /// The transfers whose end the app has not received.
+    var endings: [String: Ending] {
+        entries.compactMapValues { if case .ended(let ending) = $0.state { ending } else { nil } }
+    }
+
+    /// Enters a transfer before its task is made.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` for an id that is in use, ``NetworkError/Kind/overloaded`` for more than
+    ///   ``maximumCount`` transfers.
+    mutating func start(_ id: String, _ kind: Kind) throws(NetworkError) {
+        guard entries[id] == nil else {
+            throw NetworkError(.invalidParameters, in: .preparing, "There is a background transfer with the id \(id).")
+        }
+        guard entries.count < Self.maximumCount else {
+            throw NetworkError(.overloaded, in: .preparing, "There are \(Self.maximumCount) background transfers.")
+        }
+        entries[id] = Entry(kind: kind)
+    }
+
+    /// Compares the transfers of earlier launches with the tasks that the system has.
+    ///
+    /// The system reports the end of a task after a launch, and no more has the task then. So a transfer is lost only if it has no task
+    /// at two launches and no end was reported in between.
+    ///
+    /// - Parameters:
+    ///   - running: The ids of the tasks.
+    ///   - known: The transfers that had not ended when the ledger was read.
+    mutating func compare(running: Set<String>, among known: Set<String>) {
+        for id in known {
+            switch entries[id]?.state {
+            case .started? where !running.contains(id): entries[id]?.state = .missing
+            case .missing? where running.contains(id): entries[id]?.state = .started
+            case .missing?:
+                entries[id]?.state = .ended(
+                    .failed(.lost, detail: "The system lost the transfer between two launches."))
+            case .started?, .ended?, nil: break
+            }
+        }
+    }
+
+    /// Ends a transfer. Returns whether it was in progress: an end that is reported again, or for a transfer that the app has discarded,
+    /// changes nothing.
+    mutating func end(_ id: String, _ ending: Ending) -> Bool {
+        guard let state = entries[id]?.state else { return false }
+        if case .ended = state { return false }
+        entries[id]?.state = .ended(ending)
+        return true
+    }
+
+    /// Removes a transfer whose end the app has received, or whose task could not be made.
+    mutating func remove(_ id: String) { entries[id] = nil }
+}

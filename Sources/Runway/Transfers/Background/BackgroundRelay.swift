@@ -1,0 +1,174 @@
+#if canImport(Darwin)
+    import Foundation
+    import Synchronization
+
+    /// The delegate of a background session: enters the ends of transfers into the ledger, and passes them to the app.
+    final class BackgroundRelay: NSObject, Sendable {
+        private struct State {
+            /// The bodies of uploads' responses, by the ids of their transfers.
+            var bodies: [String: [UInt8]] = [:]
+            /// The downloads whose file could not be put in its place.
+            var unplaced: [String: FileError] = [:]
+            /// The ends that the app is receiving.
+            var delivered: Set<String> = []
+            var deliveryCount = 0
+            /// Whether the session has reported all that happened while the app did not run.
+            var hasReportedAll = false
+            var completion: (@MainActor @Sendable () -> Void)?
+
+            /// The system's completion handler, once nothing is left to do.
+            mutating func takeCompletion() -> (@MainActor @Sendable () -> Void)? {
+                guard hasReportedAll, deliveryCount == 0, let completion else { return nil }
+                self.completion = nil
+                hasReportedAll = false
+                return completion
+            }
+        }
+
+        /// Where the session calls its delegate: one call after the other.
+        let queue: OperationQueue
+        private let ledger: BackgroundLedgerFile
+        private let folder: String
+        private let receive: BackgroundTransfers.Receive
+        /// Guards what the tasks have reported so far, and the ends that the app receives.
+        private let state = Mutex(State())
+
+        init(_ ledger: BackgroundLedgerFile, bodies folder: String, _ receive: @escaping BackgroundTransfers.Receive) {
+            queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            self.ledger = ledger
+            self.folder = folder
+            self.receive = receive
+        }
+
+        /// The file with the body of an upload.
+        func bodyFile(of id: String) -> String {
+            var hash = SHA256Hash()
+            hash.update(Array(id.utf8))
+            return "\(folder)/\(Array(hash.digest.prefix(16)).hexadecimal).body"
+        }
+
+        /// Calls the system's completion handler when everything was reported and received.
+        func finish(_ completion: @escaping @MainActor @Sendable () -> Void) {
+            let completion = state.withLock { state in
+                state.completion = completion
+                return state.takeCompletion()
+            }
+            call(completion)
+        }
+
+        /// Passes the ends to the app that it has not received.
+        func deliver() {
+            let transfers = state.withLock { state in
+                // Read under the lock: an end that the app has received meanwhile is not in the ledger any more.
+                let ledger = ledger.current
+                return ledger.endings.compactMap { id, ending -> BackgroundTransfer? in
+                    guard let kind = ledger.entries[id]?.kind, state.delivered.insert(id).inserted else { return nil }
+                    state.deliveryCount += 1
+                    return BackgroundTransfer(id, kind, ending)
+                }
+            }
+            for transfer in transfers { deliver(transfer) }
+        }
+
+        private func deliver(_ transfer: BackgroundTransfer) {
+            Task { [self] in
+                await receive(transfer)
+                if case .upload? = ledger.current.entries[transfer.id]?.kind {
+                    try? FileManager.default.removeItem(atPath: bodyFile(of: transfer.id))
+                }
+                // If it can't be written, the end comes again at the next launch.
+                try? ledger.change { $0.remove(transfer.id) }
+                let completion = state.withLock { state in
+                    state.delivered.remove(transfer.id)
+                    state.deliveryCount -= 1
+                    return state.takeCompletion()
+                }
+                call(completion)
+            }
+        }
+
+        private func call(_ completion: (@MainActor @Sendable () -> Void)?) {
+            if let completion { Task { @MainActor in completion() } }
+        }
+
+        private func ending(of task: URLSessionTask, _ id: String, _ error: (any Error)?) -> BackgroundLedger.Ending {
+            let (body, unplaced) = state.withLock {
+                ($0.bodies.removeValue(forKey: id), $0.unplaced.removeValue(forKey: id))
+            }
+            if let error {
+                let known = NetworkError(session: error, from: task.originalRequest?.url?.host)
+                let isCancelled = (error as? URLError)?.code == .cancelled
+                return .failed(
+                    isCancelled ? .cancelled : .network,
+                    detail: isCancelled ? "The transfer was cancelled, by the app or by the user." : known.detail)
+            }
+            if let unplaced { return .failed(.storage, detail: "\(unplaced)") }
+            guard let response = task.response as? HTTPURLResponse else {
+                return .failed(.network, detail: "The transfer ended without a response.")
+            }
+            return .response(status: response.statusCode, body: body ?? [])
+        }
+    }
+
+    extension BackgroundRelay: URLSessionDataDelegate, URLSessionDownloadDelegate {
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            completionHandler(.allow)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            guard let id = dataTask.taskDescription else { return }
+            state.withLock { state in
+                let room = BackgroundLedger.maximumBodyByteCount - state.bodies[id, default: []].count
+                state.bodies[id, default: []] += data.prefix(room)
+            }
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {
+            // The system removes the file when this returns.
+            guard let id = downloadTask.taskDescription, let response = downloadTask.response as? HTTPURLResponse,
+                (200...299).contains(response.statusCode),
+                case .download(let path)? = ledger.current.entries[id]?.kind
+            else { return }
+            do throws(FileError) {
+                try OpenFile(location.path, O_RDONLY).setMode(0o600)
+                guard rename(location.path, path) == 0 else { throw FileError(path, "can't be replaced") }
+            } catch {
+                state.withLock { $0.unplaced[id] = error }
+            }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            guard let id = task.taskDescription else { return }
+            let ending = ending(of: task, id, error)
+            // If it can't be written, the app receives it in this process all the same.
+            _ = try? ledger.change { $0.end(id, ending) }
+            deliver()
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+            let isSystems = isTrust || challenge.protectionSpace.isProxy()
+            completionHandler(isSystems ? .performDefaultHandling : .rejectProtectionSpace, nil)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
+        {}
+
+        func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+            let completion = state.withLock { state in
+                state.hasReportedAll = true
+                return state.takeCompletion()
+            }
+            call(completion)
+        }
+    }
+#endif

@@ -1,0 +1,194 @@
+#if canImport(Darwin)
+    public import Foundation
+    import HTTPTypes
+
+    /// Downloads and uploads that the system performs, also while the app is suspended or does not run.
+    ///
+    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did meanwhile.
+    ///
+    /// ```swift
+    /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
+    ///     await library.note(transfer.id, transfer.error)
+    /// }
+    /// try await transfers.download(RentalFilm(id: 7), to: file, id: "film-7")
+    /// // In the app's delegate, application(_:handleEventsForBackgroundURLSession:completionHandler:):
+    /// transfers.handleEvents(completionHandler)
+    /// ```
+    ///
+    /// A request passes all stages before it is handed over, and is sent with the access token and the cookies of that moment. From
+    /// then on it is up to the system: it retries while the network is absent, follows redirects with the request's header fields,
+    /// and waits for as long as seven days. What the pipeline does with responses does not happen: no renewal of tokens, no retries
+    /// of ours, no deadline, no cookies, no cache, no public-key pins, no verdict of the service. A status from 200 to 299 is a
+    /// success, and any other a failure.
+    public final class BackgroundTransfers: Sendable {
+        /// Receives the end of each transfer. When it returns, the transfer is forgotten and its id is free. An end comes once in a
+        /// process; if the process ends while the app is receiving it, it comes again at the next launch.
+        public typealias Receive = @Sendable (BackgroundTransfer) async -> Void
+
+        private let network: NetworkLayer
+        private let folder: String
+        private let ledger: BackgroundLedgerFile
+        private let relay: BackgroundRelay
+        private let session: URLSession
+
+        /// Meets the transfers of earlier launches again, and reports those that have ended.
+        ///
+        /// - Parameters:
+        ///   - identifier: The name of the session, one for the app and all its launches. Two objects with the same must not exist
+        ///     at a time.
+        ///   - folder: A folder that nobody else uses, for the ledger and the bodies of uploads. It is made if there is none, for
+        ///     the user alone.
+        ///   - network: The layer that makes the requests.
+        ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
+        ///   - receive: Receives the ends.
+        /// - Throws: ``NetworkError/Kind/storage`` if the folder or the ledger in it can't be used.
+        public init(
+            _ identifier: String, folder: URL, over network: NetworkLayer, isDiscretionary: Bool = false,
+            receive: @escaping Receive
+        ) throws(NetworkError) {
+            self.network = network
+            self.folder = folder.path
+            do throws(FileError) { try PrivateFile.makeFolder(folder.path, below: folder.path) } catch {
+                throw NetworkError(error, in: .preparing)
+            }
+            ledger = try BackgroundLedgerFile(folder.path + "/ledger.json")
+            let known = ledger.current.startedIDs
+            relay = BackgroundRelay(ledger, bodies: folder.path, receive)
+            let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+            configuration.httpCookieStorage = nil
+            configuration.httpShouldSetCookies = false
+            configuration.httpCookieAcceptPolicy = .never
+            configuration.urlCache = nil
+            configuration.urlCredentialStorage = nil
+            configuration.isDiscretionary = isDiscretionary
+            configuration.sessionSendsLaunchEvents = true
+            session = URLSession(configuration: configuration, delegate: relay, delegateQueue: relay.queue)
+            session.getAllTasks { [relay, ledger] tasks in
+                let running = Set(tasks.compactMap(\.taskDescription))
+                // A ledger that can't be written is compared again at the next launch.
+                try? ledger.change { $0.compare(running: running, among: known) }
+                relay.deliver()
+            }
+        }
+
+        /// Ends the object, and not the transfers, which the system performs all the same.
+        deinit { session.finishTasksAndInvalidate() }
+
+        /// The ids of the transfers whose end the app has not received.
+        public var ids: Set<String> { Set(ledger.current.entries.keys) }
+
+        /// Hands a download over. Returns when the system has it.
+        ///
+        /// - Parameters:
+        ///   - endpoint: What to fetch, by a request without a body.
+        ///   - file: The file to write, on the volume of the app's files; its folder has to exist. It replaces a file that is
+        ///     there, and has mode 0600.
+        ///   - id: The app's name for the transfer.
+        ///   - options: Overrides for this call what its endpoint specifies.
+        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use.
+        public func download<E: Endpoint>(
+            _ endpoint: E, to file: URL, id: String, options: CallOptions = .standard
+        ) async throws(NetworkError) {
+            let request = try await network.requestToHandOver(endpoint, options: options)
+            guard case .none = request.body, file.isFileURL else {
+                throw NetworkError(
+                    .invalidParameters, in: .preparing,
+                    "A background download has a file URL, and no body in its request.")
+            }
+            try await handOver(id, .download(path: file.path), request, body: nil)
+        }
+
+        /// Hands an upload over. Its body is written to a file first, which the system sends. Returns when the system has it.
+        ///
+        /// - Parameters:
+        ///   - endpoint: What to call; see ``RequestBody/file(_:)``.
+        ///   - id: The app's name for the transfer.
+        ///   - options: Overrides for this call what its endpoint specifies.
+        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use;
+        ///   ``NetworkError/Kind/storage`` if the body can't be read or written.
+        public func upload<E: Endpoint>(
+            _ endpoint: E, id: String, options: CallOptions = .standard
+        ) async throws(NetworkError) {
+            let request = try await network.requestToHandOver(endpoint, options: options)
+            try await handOver(id, .upload, request, body: relay.bodyFile(of: id))
+        }
+
+        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. Does nothing for one that has ended.
+        public func cancel(_ id: String) {
+            session.getAllTasks { tasks in
+                for task in tasks where task.taskDescription == id { task.cancel() }
+            }
+        }
+
+        /// Takes what the system passes to `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. It is called on
+        /// the main actor when the app has received every end that the system reported.
+        @MainActor public func handleEvents(_ completionHandler: @escaping () -> Void) {
+            relay.finish { completionHandler() }
+        }
+
+        private func handOver(
+            _ id: String, _ kind: BackgroundLedger.Kind, _ request: Request, body: String?
+        ) async throws(NetworkError) {
+            // Before the task: one without an entry would end unnoticed.
+            try ledger.change { ledger throws(NetworkError) in try ledger.start(id, kind) }
+            do {
+                if let body { try await request.body.write(to: body) }
+                var urlRequest = try request.urlRequest()
+                urlRequest.httpBody = nil
+                let task: URLSessionTask =
+                    if let body { session.uploadTask(with: urlRequest, fromFile: URL(fileURLWithPath: body)) } else {
+                        session.downloadTask(with: urlRequest)
+                    }
+                task.taskDescription = id
+                task.resume()
+            } catch {
+                try? ledger.change { $0.remove(id) }
+                if let body { try? FileManager.default.removeItem(atPath: body) }
+                throw NetworkError(session: error, from: request.head.authority)
+            }
+        }
+    }
+
+    /// The end of a background transfer.
+    public struct BackgroundTransfer: Sendable {
+        /// The app's name for the transfer.
+        public let id: String
+        /// The file that a download wrote; `nil` for an upload, and for a failure.
+        public let file: URL?
+        /// The status of the response; `nil` if there was none.
+        public let status: Int?
+        /// The body of an upload's response: at most its first 64 KiB.
+        public let body: [UInt8]
+        /// Why the transfer failed; `nil` if it succeeded.
+        public let error: NetworkError?
+
+        init(_ id: String, _ kind: BackgroundLedger.Kind, _ ending: BackgroundLedger.Ending) {
+            self.id = id
+            switch ending {
+            case .response(let status, let body):
+                let isFine = (200...299).contains(status)
+                (self.status, self.body) = (status, body)
+                error =
+                    isFine
+                    ? nil
+                    : NetworkError(
+                        .service, in: .transporting, "The server responded with status \(status).",
+                        status: HTTPResponse.Status(code: status))
+                if isFine, case .download(let path) = kind { file = URL(fileURLWithPath: path) } else { file = nil }
+            case .failed(let failure, let detail):
+                (file, status, body) = (nil, nil, [])
+                error = NetworkError(failure.kind, in: .transporting, detail)
+            }
+        }
+    }
+
+    extension BackgroundLedger.Failure {
+        fileprivate var kind: NetworkError.Kind {
+            switch self {
+            case .cancelled: .cancelled
+            case .network, .lost: .noNetwork
+            case .storage: .storage
+            }
+        }
+    }
+#endif

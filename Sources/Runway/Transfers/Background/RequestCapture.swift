@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Takes the request of a call as it would go to the wire, and sends nothing.
+private final class RequestCapture: Transport {
+    /// Guards the request.
+    let request = Mutex<Request?>(nil)
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        self.request.withLock { $0 = request }
+        // Cancelled: no stage retries it, and it is no evidence about the host.
+        throw NetworkError(.cancelled, in: .transporting, "The system sends the request.", sending: .notSent)
+    }
+}
+
+extension NetworkLayer {
+    /// Returns the request of an endpoint as the stages make it, with token, cookies and signature, for somebody else to send. The
+    /// record of the call ends with it.
+    ///
+    /// - Throws: The error of a stage that refuses the call, or of the renewal of a token.
+    @concurrent func requestToHandOver<E: Endpoint>(
+        _ endpoint: E, options: CallOptions
+    ) async throws(NetworkError) -> Request {
+        var options = options
+        (options.cache, options.retry) = (.off, .off)
+        let flight = makeFlight(E.self, options)
+        flight.recorder.setEndpoint(endpoint)
+        do throws(NetworkError) {
+            let endpoint = try prepared(endpoint)
+            // A streamed response is neither shared with other calls nor merged into an envelope.
+            let request = try assemble(endpoint, delivery: .streamed, in: flight)
+            let capture = RequestCapture()
+            do throws(NetworkError) {
+                _ = try await chain.send(request, in: flight, over: capture)
+                throw NetworkError(
+                    .invalidConfiguration, in: .transporting,
+                    "A stage responds to the request, which therefore can't be handed over to the system.")
+            } catch {
+                guard let request = capture.request.withLock({ $0 }) else { throw error }
+                flight.note("handedOver", "handed over to the system", in: .transporting)
+                flight.finish(.succeeded)
+                return request
+            }
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+}
