@@ -49,6 +49,16 @@ public final class URLSessionTransport: Transport {
         /// The most bytes of one streamed request, which is written to a file before it is sent, on Linux. The default is 4 GiB.
         public var maximumSpooledByteCount: Int
 
+        /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default is `true`. On
+        /// Apple's systems alone: a call that finds no other network fails as `NetworkError.Kind.noNetwork`.
+        public var allowsExpensiveNetworkAccess = true
+        /// Whether requests may use networks in Low Data Mode. The default is `true`. On Apple's systems alone, as
+        /// ``allowsExpensiveNetworkAccess``.
+        public var allowsConstrainedNetworkAccess = true
+        /// Whether connections may move from Wi-Fi to the mobile network when Wi-Fi gets poor (Multipath TCP, `handover`). The default is
+        /// `false`. On iOS alone, in apps with the entitlement for multipath, and to servers that support it.
+        public var allowsMultipathHandover = false
+
         /// Makes a configuration; see the properties for the defaults.
         public init(
             idleTimeout: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
@@ -184,6 +194,11 @@ extension URLSessionTransport.Configuration {
         configuration.httpMaximumConnectionsPerHost = max(1, maximumConnectionsPerOrigin)
         #if canImport(Darwin)
             configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
+            configuration.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
+            configuration.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+        #endif
+        #if os(iOS)
+            if allowsMultipathHandover { configuration.multipathServiceType = .handover }
         #endif
         return configuration
     }
