@@ -66,7 +66,7 @@ compile() {
 check() { compile "$1" "$2" "$work/modules" "${features[@]}" -emit-sil -o /dev/null; }
 object() { compile "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix; do
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix SwiftUI; do
     compile "$stub" "Scripts/apple/$stub" "$work/stubs" -c -o "$work/stubs/$stub.o"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"
@@ -118,6 +118,8 @@ if [ "$what" = run ]; then
     exit
 fi
 sources RunwayServer RunwayDemo RunwayCommand
+turn macOS "$root/Samples" "$work/macOS/Samples"
+check Samples "$work/macOS/Samples"
 # Two at a time.
 (
     tests Runway RunwayJSON RunwayTesting Tidy

@@ -1,0 +1,82 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+
+/// The service of the samples: homes to rent.
+enum Listings: APIService {
+    static let environments: [ServiceEnvironment: String] = [.release: "https://api.example.com/v1"]
+    static let credentials: (any Credentials)? = ListingsCredentials()
+}
+
+/// Homes of a city, page after page.
+struct RentalList: PagedEndpoint {
+    static let service = Listings.self
+    static let paging = PageStyle.offset
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "rentals" }
+    var city: String
+    var offset = 0
+    var limit = 20
+
+    mutating func ask(for page: PageRequest) { (offset, limit) = (page.offset, page.size) }
+
+    func read(_ rawData: RawData) throws -> PageContent {
+        try PageContent(rows: rawData["items"], id: "id", total: rawData["total"].int)
+    }
+}
+
+/// One home.
+struct RentalDetails: Endpoint {
+    static let service = Listings.self
+    @Unencoded var id: Int
+    var path: EndpointPath { "rentals/\(id)" }
+}
+
+/// Sends a film of a home, from its file.
+struct FilmUpload: Endpoint {
+    static let service = Listings.self
+    static let method = HTTPRequest.Method.put
+    static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
+    @Unencoded var film: URL
+    @Unencoded var id: Int
+    var path: EndpointPath { "rentals/\(id)/film" }
+    var content: RequestBody { get throws { try .file(film) } }
+}
+
+/// Asks for an access token, by a password or a refresh token.
+struct TokenRequest: Endpoint {
+    static let service = Listings.self
+    static let method = HTTPRequest.Method.post
+    static let needsAuthorization = false
+    var path: EndpointPath { "tokens" }
+    var name: String?
+    var password: String?
+    var refreshToken: String?
+
+    static func token(in response: RawData, of account: String, on network: NetworkLayer) throws -> AccessToken {
+        AccessToken(
+            try response["access_token"].require(), account: account,
+            expiry: network.clock.date.addingTimeInterval(try response["expires_in"].require()),
+            refreshToken: response["refresh_token"].string)
+    }
+}
+
+struct ListingsCredentials: Credentials {
+    func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+        let response = try await network.call(TokenRequest(refreshToken: token.refreshToken))
+        return try TokenRequest.token(in: response, of: token.account, on: network)
+    }
+}
+
+/// A row of the list.
+struct RentalRow: Identifiable, Hashable {
+    let id: Int
+    let title: String
+
+    init?(_ row: JSONValue) {
+        guard let id = row["id"].int else { return nil }
+        self.id = id
+        title = row["title"].string ?? "A home"
+    }
+}

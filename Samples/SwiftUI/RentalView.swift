@@ -1,0 +1,71 @@
+import Foundation
+import Runway
+import RunwayJSON
+import SwiftUI
+
+/// One home, and a film of it to send.
+struct RentalView: View {
+    /// Where the app has recorded a film.
+    private static let film = FileManager.default.temporaryDirectory.appendingPathComponent("film.mp4")
+    private let row: RentalRow
+    @State private var details: APIManager<RentalDetails>
+    @State private var upload: FilmUploadModel
+
+    init(_ row: RentalRow, network: NetworkLayer) {
+        self.row = row
+        _details = State(initialValue: APIManager(on: network))
+        _upload = State(initialValue: FilmUploadModel(network))
+    }
+
+    var body: some View {
+        Form {
+            if let home = details.rawData {
+                Text(home["address"].string ?? "")
+                Text("\(home["rent"].int ?? 0) a month")
+            } else if let error = details.error {
+                Text(error.detail)
+            } else {
+                ProgressView()
+            }
+            if let fraction = upload.fraction {
+                ProgressView(value: fraction)
+            } else {
+                Button("Send the film") { upload.start(Self.film, of: row.id) }
+            }
+            Text(upload.message)
+        }
+        .navigationTitle(row.title)
+        .task { details.load(RentalDetails(id: row.id)) }
+    }
+}
+
+/// Sends a film and shows how far it is.
+@MainActor @Observable
+final class FilmUploadModel {
+    /// Between 0 and 1 while the film is sent.
+    private(set) var fraction: Double?
+    private(set) var message = ""
+    private let network: NetworkLayer
+
+    init(_ network: NetworkLayer) { self.network = network }
+
+    func start(_ film: URL, of id: Int) {
+        fraction = 0
+        Task {
+            do throws(NetworkError) {
+                _ = try await network.upload(FilmUpload(film: film, id: id)) { [weak self] progress in
+                    Task { @MainActor in self?.show(progress) }
+                }
+                message = "Sent"
+            } catch {
+                message = error.detail
+            }
+            fraction = nil
+        }
+    }
+
+    /// A report may come after the end.
+    private func show(_ progress: TransferProgress) {
+        if fraction != nil { fraction = progress.fraction }
+    }
+}
