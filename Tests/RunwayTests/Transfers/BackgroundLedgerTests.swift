@@ -20,7 +20,8 @@ struct BackgroundLedgerTests {
     @Test func transferIsThereUntilItsEndIsReceived() throws {
         var ledger = try ledger("a", "b")
         #expect(ledger.startedIDs == ["a", "b"] && ledger.endings.isEmpty)
-        #expect(ledger.end("a", Self.fine))
+        let isEnded1 = ledger.end("a", Self.fine)
+        #expect(isEnded1)
         #expect(ledger.startedIDs == ["b"] && ledger.endings == ["a": Self.fine])
         ledger.remove("a")
         #expect(Set(ledger.entries.keys) == ["b"])
@@ -28,10 +29,13 @@ struct BackgroundLedgerTests {
 
     @Test func endCountsOnce() throws {
         var ledger = try ledger("a")
-        #expect(ledger.end("a", Self.fine))
-        #expect(!ledger.end("a", .failed(.network, detail: "")))
+        let isEnded2 = ledger.end("a", Self.fine)
+        #expect(isEnded2)
+        let isEnded3 = ledger.end("a", .failed(.network, detail: ""))
+        #expect(!isEnded3)
         #expect(ledger.endings == ["a": Self.fine])
-        #expect(!ledger.end("unknown", Self.fine))
+        let isEnded4 = ledger.end("unknown", Self.fine)
+        #expect(!isEnded4)
         #expect(ledger.entries["unknown"] == nil)
     }
 
@@ -55,7 +59,8 @@ struct BackgroundLedgerTests {
         ledger.compare(running: ["running"], among: known)
         #expect(ledger.endings.isEmpty)
         // The system reports the end of a task that it does not list any more.
-        #expect(ledger.end("late", Self.fine))
+        let isEnded5 = ledger.end("late", Self.fine)
+        #expect(isEnded5)
         ledger.compare(running: ["running"], among: ledger.startedIDs)
         #expect(ledger.endings.count == 2 && ledger.endings["late"] == Self.fine)
         guard case .failed(.lost, _) = ledger.endings["lost"] else { return #expect(Bool(false), "it is not lost") }
