@@ -122,14 +122,14 @@ turn macOS "$root/Samples" "$work/macOS/Samples"
 check Samples "$work/macOS/Samples"
 # Two at a time.
 (
-    tests Runway RunwayJSON RunwayTesting Tidy
+    tests Runway
     fakes
 ) &
 first=$!
 (
     turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
     compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o /dev/null
-    tests RunwayTransport RunwayTestServer RunwayServer RunwayDemo RunwayCommand
+    tests RunwayTransport RunwayTestServer RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
 ) &
 second=$!
 code=0
