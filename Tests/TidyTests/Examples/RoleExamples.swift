@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 
 // The examples in the doc comments of what an app passes to a layer, line by line. They are compiled and not run.
