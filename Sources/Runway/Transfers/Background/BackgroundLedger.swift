@@ -16,11 +16,11 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     enum Ending: Codable, Equatable, Sendable {
         /// With a response; the body is that of an upload's response.
         case response(status: Int, body: [UInt8])
-        case failed(Failure, detail: String)
+        case failed(FailureReason, detail: String)
     }
 
     /// Why a transfer has no response, or no file.
-    enum Failure: String, Codable, Sendable {
+    enum FailureReason: String, Codable, Sendable {
         case cancelled, network, storage
         /// The system has no task for it, and reported no end of it between two launches.
         case lost

@@ -182,7 +182,7 @@
         }
     }
 
-    extension BackgroundLedger.Failure {
+    extension BackgroundLedger.FailureReason {
         fileprivate var kind: NetworkError.Kind {
             switch self {
             case .cancelled: .cancelled
