@@ -7,7 +7,8 @@ struct SnippetTests {
         let compiled = try Project.files(in: "Tests", "Sources/RunwayDemo", endingIn: [".swift"])
             .map { Self.normalized($0.lines) }
         let pages =
-            try ["README.md", "README.zh-Hans.md"].map(Project.file) + Project.files(in: "Sources", "docs", endingIn: [".md", ".swift"])
+            try ["README.md", "README.zh-Hans.md"].map(Project.file)
+            + Project.files(in: "Sources", "docs", endingIn: [".md", ".swift"])
         var count = 0
         for page in pages {
             for snippet in Self.snippets(of: page) {

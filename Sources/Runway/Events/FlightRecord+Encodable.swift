@@ -102,7 +102,7 @@ extension FlightRecord: Encodable {
     }
 
     private struct WireForm: Encodable {
-        private struct Key: CodingKey, ExpressibleByStringLiteral {
+        private struct WireField: CodingKey, ExpressibleByStringLiteral {
             let stringValue: String
             var intValue: Int? { nil }
 
@@ -116,7 +116,7 @@ extension FlightRecord: Encodable {
         init(_ wire: WireRecord) { self.wire = wire }
 
         func encode(to encoder: any Encoder) throws {
-            var form = encoder.container(keyedBy: Key.self)
+            var form = encoder.container(keyedBy: WireField.self)
             try form.encodeIfPresent(wire.isReused, forKey: "isReused")
             if wire.moveCount > 0 { try form.encode(wire.moveCount, forKey: "moveCount") }
             try form.encodeIfPresent(wire.address, forKey: "address")
@@ -124,7 +124,7 @@ extension FlightRecord: Encodable {
             if !dialed.isEmpty { try form.encode(dialed, forKey: "dialed") }
             try form.encodeIfPresent(wire.tlsVersion, forKey: "tlsVersion")
             for (name, time) in WireRecord.phases {
-                try form.encodeIfPresent(wire[keyPath: time]?.roundedSeconds, forKey: Key(stringValue: name))
+                try form.encodeIfPresent(wire[keyPath: time]?.roundedSeconds, forKey: WireField(stringValue: name))
             }
             try form.encodeIfPresent(wire.sentByteCount, forKey: "sentByteCount")
             try form.encodeIfPresent(wire.receivedByteCount, forKey: "receivedByteCount")

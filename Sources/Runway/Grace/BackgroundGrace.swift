@@ -1,6 +1,6 @@
 /// Asks the system for time to end calls that are in flight when the app goes into the background. The app provides one.
 ///
-/// ```swift
+/// ```
 /// struct AppGrace: BackgroundGrace {
 ///     let application: UIApplication
 ///     func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int? {

@@ -13,7 +13,6 @@ import Synchronization
 /// `NIOTransport.measureHosts()` measures at a launch what was not measured of late:
 ///
 /// ```swift
-/// let status = PathNetworkStatus()
 /// let hosts = HostBook(bundled: list, file: path, measurements: otherPath, status: status)
 /// ```
 ///

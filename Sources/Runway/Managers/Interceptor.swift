@@ -12,9 +12,7 @@
 ///
 /// ```swift
 /// final class CityInterceptor: Interceptor {
-///     func apiManager(
-///         _ manager: any APIManaging, shouldCall endpoint: inout any Endpoint, as flight: FlightID
-///     ) -> Bool {
+///     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
 ///         if var list = endpoint as? RentalList {
 ///             list.city = list.city.lowercased()
 ///             endpoint = list

@@ -7,7 +7,7 @@ import NIOCore
 /// wait for a free connection in the order in which they came. Until the first connection shows which kind the server offers, one
 /// is made at a time.
 ///
-/// An event names a connection that the machine asked for, and neither asked to close nor was told that it closed. After
+/// An event names a connection that the machine asked for, and neither asked to close nor was notified of its close. After
 /// ``shutDown()`` there is none.
 struct PoolMachine {
     /// The bounds of a pool.

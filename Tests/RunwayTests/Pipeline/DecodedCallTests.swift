@@ -34,7 +34,8 @@ struct DecodedCallTests {
             })
         #expect(error.kind == .invalidResponse && error.step == .reforming)
         #expect(error.rawData?.bytes == Array(body.utf8))
-        let record = try #require(await layer.records.records(count: 2).last)
+        await layer.network.flushRecords()
+        let record = try #require(layer.records.records.last)
         #expect(record.decisions.contains { $0.name == "reformingFailed" })
     }
 

@@ -177,8 +177,7 @@ func text(for error: NetworkError) -> String? {
     }
 }
 
-func refresh(_ city: String, on network: NetworkLayer, show: @escaping @MainActor (String) -> Void) -> Task<Void, Never>
-{
+func refresh(_ city: String, on network: NetworkLayer, show: @escaping @MainActor (String) -> Void) {
     Task { @MainActor in
         do throws(NetworkError) {
             let homes = try await network.call(Homes(city: city), as: [HomeRow].self)

@@ -56,3 +56,14 @@ func callOverABadNetwork(to origin: ScriptedOrigin) async throws {
         return network
     }
 #endif
+
+func rememberMeasurements(
+    of list: HostList, in path: String, and otherPath: String, status: any NetworkStatusSource
+) -> HostBook {
+    let hosts = HostBook(bundled: list, file: path, measurements: otherPath, status: status)
+    return hosts
+}
+
+func measureAtLaunch(_ transport: NIOTransport) {
+    Task { await transport.measureHosts() }
+}

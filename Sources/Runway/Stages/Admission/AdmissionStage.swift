@@ -31,7 +31,9 @@ struct AdmissionStage: RequestStage {
             throw .cancelled(in: step)
         }
         flight.holdSlot()
-        if pass.isProbe { flight.note(AdmissionDecision.probing(host: target.origin.host, endpoint: target.endpoint.name)) }
+        if pass.isProbe {
+            flight.note(AdmissionDecision.probing(host: target.origin.host, endpoint: target.endpoint.name))
+        }
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
             var holdsSlot = flight.takeSlot() != nil

@@ -6,7 +6,7 @@
     ///
     /// Make one object for each identifier at every launch, as early as possible: it learns what the system did meanwhile.
     ///
-    /// ```swift
+    /// ```
     /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
     ///     await library.note(transfer.id, transfer.error)
     /// }

@@ -124,7 +124,8 @@ struct RetryTimeTests {
                 .description
                 == "no connection: attempt 2 in 130 ms")
         #expect(
-            RetryDecision.again(attempt: 3, wait: .milliseconds(5130), cause: .overloaded, retryAfter: .seconds(5)).description
+            RetryDecision.again(attempt: 3, wait: .milliseconds(5130), cause: .overloaded, retryAfter: .seconds(5))
+                .description
                 == "overloaded: attempt 3 in 5.13 s, of which the server asked for 5 s")
         #expect(
             RetryDecision.gaveUp(.deadline(wait: .seconds(9000)), cause: .status(502)).description
