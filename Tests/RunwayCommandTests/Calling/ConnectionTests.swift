@@ -77,7 +77,8 @@ struct ConnectionTests {
                   -addext subjectAltName=DNS:localhost -keyout server.key -out server.pem
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=ada-client \
                   -keyout client.key -out client.pem
-                mkfifo said && openssl s_server -accept 127.0.0.1:0 -cert server.pem -key server.key \
+                mkfifo said
+                openssl s_server -accept 127.0.0.1:0 -cert server.pem -key server.key \
                   -Verify 1 -CAfile client.pem -www > said & server=$!
                 exec 3<said
                 while read -r line <&3; do case $line in ACCEPT*) break;; esac; done
