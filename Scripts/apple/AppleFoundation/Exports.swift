@@ -30,6 +30,7 @@
 @_exported import class Foundation.NSObject
 @_exported import protocol Foundation.NSObjectProtocol
 @_exported import class Foundation.NSString
+@_exported import func Foundation.NSHomeDirectory
 @_exported import func Foundation.NSTemporaryDirectory
 @_exported import struct Foundation.Notification
 @_exported import class Foundation.NotificationCenter

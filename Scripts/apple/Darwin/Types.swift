@@ -62,3 +62,12 @@ extension stat {
         st_size = off_t(status.st_size)
     }
 }
+
+// The manual page termios(4); the members that are used.
+public typealias tcflag_t = UInt
+
+public struct termios {
+    public var c_lflag: tcflag_t = 0
+
+    public init() {}
+}
