@@ -27,7 +27,7 @@ enum HTTP2ConnectionFuzz {
         pool.shutDown()
         channel.embeddedEventLoop.run()
         let dialed = DialedConnection(
-            channel: channel, address: address, dialTimes: DialTimes(),
+            channel: channel, address: address, wire: WireRecord(),
             handover: NIOLoopBound(HandoverHandler(), eventLoop: channel.eventLoop))
         guard let connection = try? HTTP2Connection(1, dialed, in: pool) else {
             preconditionFailure("there is no connection")
