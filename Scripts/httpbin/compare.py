@@ -62,7 +62,7 @@ def main():
             words = case[name]
             if words is None:
                 continue
-            # httpie reads standard input unless it is told not to.
+            # httpie reads standard input unless an option forbids it.
             more = ["--ignore-stdin"] if name == "httpie" and case.get("stdin") is None else []
             steps = words if words and isinstance(words[0], list) else [words]
             for step in steps:

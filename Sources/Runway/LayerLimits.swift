@@ -20,7 +20,7 @@ public struct LayerLimits: Sendable, Hashable {
     /// The most accounts whose access tokens are in memory at a time; other tokens are loaded again. The default is 100; at least
     /// 1.
     public var maximumAccounts: Int
-    /// The longest wait for the ``TokenStore``. The default is 10 s; a negative one is none.
+    /// The longest wait for the ``TokenStore``. The default is 10 s; a negative time counts as zero.
     ///
     /// If the store has not loaded a token by then, the calls that need it fail as ``NetworkError/Kind/storage``. If it has not
     /// stored or removed one, the sign-in or sign-out throws that; a renewal continues, since the token in memory is the one
@@ -28,7 +28,7 @@ public struct LayerLimits: Sendable, Hashable {
     public var tokenStoreDeadline: Duration
     /// How long after its failure a call can be resumed, see ``NeedsLogin/resume()``. The default is 10 minutes.
     public var resumptionTime: Duration
-    /// The most calls that can be resumed; the one that failed first is removed. The default is 100; 0 is none.
+    /// The most calls that can be resumed; the one that failed first is removed. The default is 100; with 0 no call can be resumed.
     public var maximumResumableCalls: Int
 
     /// Creates limits; see the properties for the defaults.

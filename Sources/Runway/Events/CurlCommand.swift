@@ -47,7 +47,7 @@ extension FlightRecord.Attempt {
         return pipe + words.joined(separator: " ") + (notesMissingBody ? missingBody : "")
     }
 
-    /// A command without effect that names the body that the record does not hold; empty if there is none.
+    /// A command without effect that names the body that the record does not hold; empty without such a body.
     private var missingBody: String {
         guard requestBody == nil, requestByteCount != 0 else { return "" }
         return "; : 'body \(requestByteCount.map { "of \($0) bytes " } ?? "")not shown'"

@@ -10,7 +10,7 @@ final class GraceControl: Sendable {
 
     private let grace: any BackgroundGrace
     private let deadlines: DeadlineTimer
-    /// Guards the calls with a grace. Whoever removes one that is held ends it.
+    /// Guards the calls with a grace. The caller that removes a held one ends it.
     private let holds = Mutex<[FlightID: Hold]>([:])
 
     init(_ grace: any BackgroundGrace, _ deadlines: DeadlineTimer) {

@@ -72,7 +72,7 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
 }
 
 extension String {
-    /// The first character that ends a path (RFC 3986 §3.3); `nil` if there is none.
+    /// The first character that ends a path (RFC 3986 §3.3); `nil` if the text has no such character.
     fileprivate var firstDelimiter: Character? {
         utf8.first { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }.map { Character(Unicode.Scalar($0)) }
     }

@@ -64,7 +64,7 @@ struct CallRequest {
 
     private typealias MadeBody = (sent: RequestBody, body: Body, contentType: String)
 
-    /// The body and its media type; `nil` if there is none.
+    /// The body and its media type; `nil` for a request without a body.
     private static func body(
         of parts: RequestParts, _ content: Content, for method: HTTPRequest.Method?
     ) async throws -> MadeBody? {

@@ -78,7 +78,7 @@ enum ProxyHelp {
           Only this machine can reach the proxy. With --origin, it does so only
           under a name of its own or the origin's: a request for any other host is
           refused with 421, so that no web page can use it under a name of its
-          own. With --allow-remote it may listen on any address: whoever reaches
+          own. With --allow-remote it may listen on any address: everyone who reaches
           it then can call the servers through it. Its own names are then the
           address in --listen and the one that the client connected to;
           --allow-host adds others, such as the name that other machines know this

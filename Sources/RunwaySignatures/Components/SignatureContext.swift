@@ -15,7 +15,7 @@ public struct SignatureContext: Sendable {
 
     /// The message that is signed.
     public let message: Message
-    /// The trailer section of the message. `nil` if it has not been received, or there is none.
+    /// The trailer section of the message. `nil` if it has not been received, or the message has no trailer section.
     public var trailerFields: HTTPFields?
     /// The trailer section of the request that a signed response belongs to.
     public var requestTrailerFields: HTTPFields?

@@ -6,9 +6,9 @@ public struct KeyRecord: Sendable {
     public let key: VerificationKey
     /// Whom the key identifies: an account, a device or a third party.
     public let owner: String
-    /// The first moment at which signatures of the key are accepted. `nil` if there is none.
+    /// The first moment at which signatures of the key are accepted. `nil` sets no limit.
     public var notBefore: UnixTime?
-    /// The last moment at which signatures of the key are accepted. `nil` if there is none.
+    /// The last moment at which signatures of the key are accepted. `nil` sets no limit.
     ///
     /// To rotate a key, add the new one and let this moment of the old one be some time later: both are accepted until then.
     public var notAfter: UnixTime?

@@ -15,7 +15,7 @@ public struct CanonicalRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - request: The request. If its content type is `application/x-www-form-urlencoded`, the parameters of the body are covered
     /// like those of the query.
-    ///   - body: The whole body, empty if there is none.
+    ///   - body: The whole body; empty for a request without a body.
     ///   - time: When the digest is made.
     ///   - nonce: 16 random bytes.
     public init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {

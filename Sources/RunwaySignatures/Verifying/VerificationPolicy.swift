@@ -20,7 +20,7 @@ public struct VerificationPolicy: Sendable {
     public var coversBody = true
     /// How the nonce is judged. By default it is accepted once.
     public var nonces = NonceRule.once
-    /// Recognises nonces that the server itself has issued, whose time stands for `created`. By default there are none.
+    /// Recognises nonces that the server itself has issued, whose time stands for `created`. The default is `nil`.
     public var serverNonces: ServerNonces?
     /// For how long after its creation a signature is accepted. By default two minutes.
     public var maximumAge = Duration.seconds(120)

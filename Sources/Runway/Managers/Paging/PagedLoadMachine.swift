@@ -47,7 +47,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         }
     }
 
-    /// The number of the load that has not landed; `nil` if there is none, or its first request is being made.
+    /// The number of the load that has not landed; `nil` without such a load, or while its first request is being made.
     var pending: FlightID? { if case .refused(let request) = state { request } else { load?.id } }
 
     /// A load starts, whose first request is made next.

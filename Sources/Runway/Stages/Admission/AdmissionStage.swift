@@ -111,7 +111,7 @@ extension Flight {
 /// - No connection, and one that was lost before the request was certainly sent, is a failure of the host if the device has a network;
 ///   a connection that was lost afterwards is one of the endpoint.
 /// - A timeout of the transport is a failure: of the host if nothing was sent, as with the connect timeout, and otherwise of the endpoint.
-/// - The deadline of the call is one likewise if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
+/// - The deadline of the call is such a failure, too, if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
 ///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
 ///   or a token before, is no evidence.
 /// - A status of 500 or more, and a response that asks for fewer requests, are failures of the endpoint. The host responded.

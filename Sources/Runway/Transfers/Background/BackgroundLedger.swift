@@ -61,7 +61,7 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     }
 
     var json: [UInt8] {
-        // Only numbers that are not finite can't be encoded, and there are none.
+        // Only numbers that are not finite can't be encoded, and the ledger has no such number.
         get throws { Array(try JSONEncoder().encode(self)) }
     }
 
