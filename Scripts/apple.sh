@@ -63,7 +63,7 @@ compile() {
 }
 
 # `-typecheck` alone would leave out region isolation.
-check() { compile "$1" "$2" "$work/modules" "${features[@]}" -emit-sil -o /dev/null; }
+check() { compile "$1" "$2" "$work/modules" "${features[@]}" -emit-sil -o "$work/$1.sil"; }
 object() { compile "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
 
 for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix SwiftUI; do
@@ -128,7 +128,7 @@ check Samples "$work/macOS/Samples"
 first=$!
 (
     turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
-    compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o /dev/null
+    compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o "$work/Runway-watchOS.sil"
     tests RunwayTransport RunwayTestServer RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
 ) &
 second=$!

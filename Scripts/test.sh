@@ -41,6 +41,13 @@ run() {
         exit "$code"
     }
 }
-run "$@"
+if [ $# -gt 0 ]; then
+    run "$@"
+    exit
+fi
+# What waits for sockets is kept apart from what computes, which would leave it no thread for seconds at a time.
+sockets='^Runway(Transport|TestServer|Server|Demo|Command)Tests\.'
+run --filter "$sockets"
+run --skip "$sockets"
 # Once more with a custom stage that changes nothing at every place of the pipeline: everything is still as the tests claim.
-[ $# -gt 0 ] || RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^RunwayTests\.'
+RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^RunwayTests\.'

@@ -67,7 +67,7 @@ struct CancellationTests {
         }
     }
 
-    @Test(.exceptSessionOnLinux("it stores a streamed body before it sends it"))
+    @Test(.exceptSessionOnLinux("it reads a streamed body whole before it sends it"))
     func aCallThatSendsAStreamStopsReadingIt() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             let gate = ScriptedGate()

@@ -102,7 +102,7 @@ struct ResponseTests {
         }
     }
 
-    @Test(.exceptSessionOnLinux("it stores a streamed body before it sends it"))
+    @Test(.exceptSessionOnLinux("it reads a streamed body whole before it sends it"))
     func responseBeforeTheEndOfTheRequestEndsTheCall() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             origin.on("/a", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))

@@ -21,8 +21,6 @@ extension NetworkError {
         switch error {
         case is CancellationError: (kind, detail, sending) = (.cancelled, "The call was cancelled.", .unknown)
         case let error as URLError: (kind, detail, sending) = Self.meaning(of: error, place)
-        case let error as FileError:
-            (kind, detail, sending) = (.storage, "The body of the request could not be stored: \(error)", .notSent)
         case let error as BodyTooLarge:
             (kind, sending) = (.invalidResponse, .sent)
             detail = "The response of \(place) is larger than the \(error.limit) bytes that its reader allows."

@@ -25,8 +25,8 @@ import HTTPTypes
 /// - A running task can't be paused: a reader of a streamed response that falls further behind than
 ///   ``Configuration/maximumBufferedByteCount`` gets an error.
 /// - The body of a redirect comes as a whole at its end.
-/// - A body that is a stream is written to a temporary file first, of at most ``Configuration/maximumSpooledByteCount``, and sent when
-///   it is whole.
+/// - A body that is a stream is read into memory first, up to ``Configuration/maximumStreamedRequestByteCount``, and sent when it is
+///   whole.
 /// - HTTP/1.1 alone, the system's certificate authorities alone, no public-key pins, and no measured times. The record names no version
 ///   of HTTP.
 /// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
@@ -46,8 +46,8 @@ public final class URLSessionTransport: Transport {
         ///
         /// Bytes that the system has read are not counted.
         public var maximumBufferedByteCount: Int
-        /// The most bytes of one streamed request, which is written to a file before it is sent, on Linux. The default is 4 GiB.
-        public var maximumSpooledByteCount: Int
+        /// The most bytes of one streamed request on Linux, where it is read into memory before it is sent. The default is 64 MiB.
+        public var maximumStreamedRequestByteCount: Int
 
         /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default is `true`. On
         /// Apple's systems alone: a call that finds no other network fails as `NetworkError.Kind.noNetwork`.
@@ -62,12 +62,12 @@ public final class URLSessionTransport: Transport {
         /// Makes a configuration; see the properties for the defaults.
         public init(
             idleTimeout: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
-            maximumBufferedByteCount: Int = 4 << 20, maximumSpooledByteCount: Int = Int(clamping: Int64(4) << 30)
+            maximumBufferedByteCount: Int = 4 << 20, maximumStreamedRequestByteCount: Int = 64 << 20
         ) {
             self.idleTimeout = idleTimeout
             self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
             self.maximumBufferedByteCount = maximumBufferedByteCount
-            self.maximumSpooledByteCount = maximumSpooledByteCount
+            self.maximumStreamedRequestByteCount = maximumStreamedRequestByteCount
         }
     }
 
@@ -168,8 +168,9 @@ public final class URLSessionTransport: Transport {
             return relay.start(session.dataTask(with: urlRequest), for: request, in: flight, configuration, nil)
         }
         #if canImport(FoundationNetworking)
-            let upload = try await Upload(stream, byteCount: byteCount, upTo: configuration.maximumSpooledByteCount)
-            let task = session.uploadTask(with: urlRequest, fromFile: upload.file)
+            let upload = try await Upload(
+                stream, byteCount: byteCount, upTo: configuration.maximumStreamedRequestByteCount)
+            let task = session.uploadTask(with: urlRequest, from: upload.bytes)
         #else
             let upload = Upload(stream, byteCount: byteCount, isReplayable: isReplayable)
             let task = session.uploadTask(withStreamedRequest: urlRequest)

@@ -75,7 +75,7 @@ struct URLSessionTests {
         @Test func streamBeyondTheLimitIsRefusedBeforeItLeaves() async throws {
             try await withScriptedOrigin { origin in
                 let endless = BodyStream { { [UInt8](repeating: 1, count: 1000) } }
-                let error = try await layer(origin, .init(maximumSpooledByteCount: 10_000)).failure(
+                let error = try await layer(origin, .init(maximumStreamedRequestByteCount: 10_000)).failure(
                     of: Fetch<POST>("a", .stream(endless, byteCount: nil, isReplayable: false)))
                 #expect(error.kind == .invalidParameters && error.sending == .notSent)
                 #expect(origin.connectionCount == 0)
