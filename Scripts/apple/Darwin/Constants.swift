@@ -90,12 +90,10 @@ public var CLOCK_THREAD_CPUTIME_ID: clockid_t { 16 }
 public var EXIT_SUCCESS: Int32 { 0 }
 public var EXIT_FAILURE: Int32 { 1 }
 
-// The manual pages open(2), stat(2), termios(4), tcsetattr(3) and getnameinfo(3)
+// The manual pages open(2), stat(2), termios(4) and tcsetattr(3)
 public var O_NOCTTY: Int32 { Glibc.O_NOCTTY }
 public var S_IFIFO: mode_t { 0o010000 }
 public var S_IFSOCK: mode_t { 0o140000 }
 public var ECHO: Int32 { 0x8 }
 public var ECHONL: Int32 { 0x10 }
 public var TCSAFLUSH: Int32 { 2 }
-public var NI_MAXHOST: Int32 { 1025 }
-public var NI_NUMERICHOST: Int32 { 2 }

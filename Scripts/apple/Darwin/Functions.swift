@@ -209,15 +209,10 @@ public func openpty(
     _ settings: UnsafeMutableRawPointer!, _ size: UnsafeMutablePointer<winsize>!
 ) -> Int32 { -1 }
 
-// The manual pages dup(2), tcsetattr(3) and getnameinfo(3)
+// The manual pages dup(2) and tcsetattr(3)
 @discardableResult
 public func dup(_ descriptor: Int32) -> Int32 { Glibc.dup(descriptor) }
 @discardableResult
 public func tcgetattr(_ descriptor: Int32, _ settings: UnsafeMutablePointer<termios>!) -> Int32 { -1 }
 @discardableResult
 public func tcsetattr(_ descriptor: Int32, _ when: Int32, _ settings: UnsafePointer<termios>!) -> Int32 { -1 }
-@discardableResult
-public func getnameinfo(
-    _ address: UnsafePointer<sockaddr>!, _ length: socklen_t, _ host: UnsafeMutablePointer<CChar>!,
-    _ hostLength: socklen_t, _ service: UnsafeMutablePointer<CChar>!, _ serviceLength: socklen_t, _ flags: Int32
-) -> Int32 { Glibc.getnameinfo(address, length, host, hostLength, service, serviceLength, flags) }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Runway
+import RunwayTransport
 
 /// Sends a request to an address of its host that ``ForwardTargets`` allows. Bodies pass unchanged.
 ///
@@ -20,7 +21,9 @@ struct CheckedTargetStage: RequestStage {
         } catch let error as ForbiddenTarget {
             throw NetworkError(.invalidParameters, in: step, "\(error)", sending: .notSent, underlying: error)
         } catch {
-            throw NetworkError(.noNetwork, in: step, "\(error)", sending: .notSent, underlying: error)
+            let message =
+                (error as? LookupError)?.message ?? "The host can't be looked up: \(error.redactedDescription)."
+            throw NetworkError(.noNetwork, in: step, message, sending: .notSent, underlying: error)
         }
         var failure = NetworkError(.noNetwork, in: step, "The host has no address.", sending: .notSent)
         for address in addresses {

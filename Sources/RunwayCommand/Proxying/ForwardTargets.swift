@@ -1,7 +1,7 @@
-import Dispatch
-import Foundation
 import NIOCore
+import NIOPosix
 import Runway
+import RunwayTransport
 
 /// Which hosts and ports a forward proxy connects to, and their addresses.
 ///
@@ -13,22 +13,16 @@ struct ForwardTargets: Sendable {
     let allowsLocal: Bool
     /// The addresses of this machine's network interfaces.
     let ownAddresses: Set<IPAddress>
-    private let lookUp: @Sendable (String) throws -> [IPAddress]
+    private let resolver = HostResolver()
 
     /// The most addresses of a host that are tried.
     static let maximumAddressCount = 4
 
-    /// - Parameters:
-    ///   - tunnelPorts: The ports besides 443 to which a tunnel may lead.
-    ///   - lookUp: Returns the addresses of a name; may block its thread. The default is the system's lookup.
-    init(
-        tunnelPorts: [Int], allowsLocal: Bool, ownAddresses: Set<IPAddress> = Self.interfaceAddresses(),
-        lookUp: @escaping @Sendable (String) throws -> [IPAddress] = systemAddresses
-    ) {
+    /// - Parameter tunnelPorts: The ports besides 443 to which a tunnel may lead.
+    init(tunnelPorts: [Int], allowsLocal: Bool) {
         self.tunnelPorts = Set(tunnelPorts).union([443])
         self.allowsLocal = allowsLocal
-        self.ownAddresses = ownAddresses
-        self.lookUp = lookUp
+        ownAddresses = Self.interfaceAddresses()
     }
 
     /// Whether an address may be connected to.
@@ -36,15 +30,15 @@ struct ForwardTargets: Sendable {
 
     /// The addresses of a host that may be connected to, at least one.
     ///
-    /// - Throws: ``ForbiddenTarget`` if none may be, or the error of the lookup.
+    /// - Throws: ``ForbiddenTarget`` if none may be, or `LookupError`.
     func addresses(of host: String) async throws -> [IPAddress] {
         let all: [IPAddress]
         if let address = IPAddress(host) {
             all = [address]
         } else {
-            all = try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue.global().async { continuation.resume(with: Result { try lookUp(host) }) }
-            }
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            all = try await resolver.addresses(of: host, on: loop).get()
+                .compactMap { address in address.ipAddress.flatMap { IPAddress($0) } }
         }
         let allowed = all.filter(allows)
         guard !allowed.isEmpty else { throw ForbiddenTarget(host: host) }
@@ -67,35 +61,7 @@ struct ForbiddenTarget: DescribedError {
     }
 }
 
-/// The addresses of a name as the system knows them, without scoped ones. Loopback names are this machine (RFC 6761 §6.3).
-///
-/// - Throws: ``LookupFailure``.
-@Sendable
-private func systemAddresses(of host: String) throws -> [IPAddress] {
-    if host.isLoopbackHost { return ["127.0.0.1", "::1"].compactMap { IPAddress($0) } }
-    var hints = addrinfo()
-    #if canImport(Glibc)
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    #else
-        hints.ai_socktype = SOCK_STREAM
-    #endif
-    var first: UnsafeMutablePointer<addrinfo>?
-    let status = getaddrinfo(host, nil, &hints, &first)
-    defer { if let first { freeaddrinfo(first) } }
-    guard status == 0 else { throw LookupFailure(host: host, reason: String(cString: gai_strerror(status))) }
-    return sequence(first: first, next: { $0?.pointee.ai_next }).compactMap { entry in
-        guard let info = entry?.pointee, let address = info.ai_addr else { return nil }
-        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let isRead = getnameinfo(address, info.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
-        return isRead
-            ? IPAddress(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)) : nil
-    }
-}
-
-/// A host's name could not be turned into addresses.
-struct LookupFailure: DescribedError {
-    let host: String
-    let reason: String
-
-    var description: String { "The name \(host) can't be looked up: \(reason)" }
+extension LookupError {
+    /// The message of the proxy's response.
+    var message: String { "The name \(host) can't be looked up: \(reason)" }
 }

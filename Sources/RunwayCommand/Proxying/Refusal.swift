@@ -60,10 +60,10 @@ struct Refusal: Error, Sendable {
         status = isForbidden ? .forbidden : .badGateway
         kind = isForbidden ? "refused" : "noNetwork"
         message =
-            (error as? any DescribedError)?.description
+            (error as? LookupError)?.message ?? (error as? any DescribedError)?.description
             ?? "The host can't be connected to: \(error.redactedDescription)."
         proxyError =
-            isForbidden ? "http_request_denied" : error is LookupFailure ? "dns_error" : "destination_unavailable"
+            isForbidden ? "http_request_denied" : error is LookupError ? "dns_error" : "destination_unavailable"
         retryAfter = nil
     }
 
@@ -132,7 +132,7 @@ extension NetworkError {
         switch kind {
         case _ where underlying is ClientSilence: "http_request_error"
         case _ where underlying is ForbiddenTarget: "http_request_denied"
-        case _ where underlying is LookupFailure: "dns_error"
+        case _ where underlying is LookupError: "dns_error"
         case .notCached: "proxy_internal_response"
         case .timedOut where step == .admission: "connection_limit_reached"
         case .timedOut: sending == .notSent ? "connection_timeout" : "http_response_timeout"

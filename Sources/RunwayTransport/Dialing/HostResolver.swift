@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import NIOCore
+package import NIOCore
 import Runway
 import Synchronization
 
@@ -11,7 +11,7 @@ import Synchronization
 /// server, and cost the order and a second thread for each host. A host with listed addresses needs no lookup.
 ///
 /// `localhost` and names below it lead to this machine, whatever a name server says (RFC 6761 §6.3).
-final class HostResolver: Sendable {
+package final class HostResolver: Sendable {
     /// The most lookups at once, each of which blocks a thread; further ones wait.
     static let maximumConcurrentLookups = 16
 
@@ -27,13 +27,14 @@ final class HostResolver: Sendable {
 
     /// Creates a resolver.
     ///
-    /// - Parameter lookUp: Returns the addresses of a host in the order of preference (RFC 6724); may block its thread. The default
-    /// is
-    ///   the system's lookup.
-    init(_ lookUp: @escaping @Sendable (String) throws -> [SocketAddress] = systemAddresses) { self.lookUp = lookUp }
+    /// - Parameter lookUp: Returns the addresses of a host in the order of preference (RFC 6724); may block its thread.
+    init(_ lookUp: @escaping @Sendable (String) throws -> [SocketAddress]) { self.lookUp = lookUp }
+
+    /// Creates a resolver that asks the system.
+    package convenience init() { self.init(systemAddresses) }
 
     /// Returns the addresses of a host, at least one, without a port, on this loop.
-    func addresses(of host: String, on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
+    package func addresses(of host: String, on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
         let promise = eventLoop.makePromise(of: [SocketAddress].self)
         let isFree = state.withLock { state in
             let isInFlight = state.waiting[host] != nil
@@ -81,11 +82,11 @@ extension HostResolver {
 }
 
 /// A host's name could not be turned into addresses.
-struct LookupError: DescribedError {
-    let host: String
-    let reason: String
+package struct LookupError: DescribedError {
+    package let host: String
+    package let reason: String
 
-    var description: String { reason }
+    package var description: String { reason }
 }
 
 /// The addresses of a host as the system knows them, by `getaddrinfo`.

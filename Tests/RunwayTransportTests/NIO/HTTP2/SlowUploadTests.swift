@@ -28,6 +28,7 @@ struct SlowUploadTests {
         try await RawHTTP2Server.run(Self.slow()) { server in
             var wire = WireSettings()
             wire.pingInterval = .milliseconds(400)
+            wire.pingTimeout = .seconds(60)
             // Every bit takes 2.4 seconds, so that nine together take longer than this, and a busy machine may stall for long.
             let network = try server.layer(wire, idleTimeout: .seconds(18))
             let body = [UInt8](repeating: 7, count: 650_000)
