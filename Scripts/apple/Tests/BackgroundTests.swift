@@ -78,7 +78,7 @@ final class BackgroundTests {
         try await transfers.download(Get(), to: file, id: "film")
         FakeDaemon.end(identifier, "film", .response(403, [1, 2]))
         try await waitForEnds(1)
-        #expect(received.all[0].status == 403 && received.all[0].error?.kind == .service && received.all[0].file == nil)
+        #expect(received.all[0].status == 403 && received.all[0].error?.kind == .refused && received.all[0].file == nil)
         #expect(contents() == [9])
     }
 

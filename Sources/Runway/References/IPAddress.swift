@@ -85,20 +85,26 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The address of IPv4 that is mapped into this one of IPv6 (RFC 4291 §2.5.5.2), or else this one. Both lead to the same machine.
+    package var unmapped: IPAddress {
+        high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
+    }
+
     /// The address of IPv4 that one of IPv6 carries: mapped, translated (RFC 6052) or of 6to4 (RFC 3056).
     private var carried: IPAddress? {
-        if high == 0, low >> 32 == 0xFFFF { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
+        if unmapped != self { return unmapped }
         if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
         if high >> 48 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: high >> 16)) }
         return nil
     }
 
-    /// The blocks of IPv4 that are not of the internet (RFC 6890), by their first bits and how many those are.
+    /// The blocks of IPv4 that are not of the internet (RFC 6890), by their first bits and how many those are. The last is the address
+    /// at which virtual machines of Azure reach their host.
     private static var specialV4: [(bits: UInt32, length: UInt64)] {
         [
             (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),
             (0xAC10_0000, 12), (0xC000_0000, 24), (0xC0A8_0000, 16), (0xC612_0000, 15), (0xE000_0000, 4),
-            (0xF000_0000, 4),
+            (0xF000_0000, 4), (0xA83F_8110, 32),
         ]
     }
 }

@@ -185,16 +185,11 @@ extension URLSessionTransport.Configuration {
     /// A session that stores nothing and adds nothing.
     fileprivate var sessionConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.httpCookieAcceptPolicy = .never
-        configuration.urlCache = nil
-        configuration.urlCredentialStorage = nil
+        configuration.applyCommonSettings()
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.timeoutIntervalForRequest = idleSeconds
         configuration.httpMaximumConnectionsPerHost = max(1, maximumConnectionsPerOrigin)
         #if canImport(Darwin)
-            configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
             configuration.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
             configuration.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
         #endif
@@ -202,5 +197,19 @@ extension URLSessionTransport.Configuration {
             if allowsMultipathHandover { configuration.multipathServiceType = .handover }
         #endif
         return configuration
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Sets what all sessions of the layer have in common: they store no cookies, responses and credentials, and use TLS 1.2 or later.
+    func applyCommonSettings() {
+        httpCookieStorage = nil
+        httpShouldSetCookies = false
+        httpCookieAcceptPolicy = .never
+        urlCache = nil
+        urlCredentialStorage = nil
+        #if canImport(Darwin)
+            tlsMinimumSupportedProtocolVersion = .TLSv12
+        #endif
     }
 }

@@ -9,7 +9,8 @@ struct CheckedTargetStage: RequestStage {
     let targets: ForwardTargets
 
     var step: FlightStep { .customStage("target") }
-    var endsInTime: Bool { true }
+    /// The lookup of a name can't be cancelled.
+    var endsInTime: Bool { false }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest

@@ -39,10 +39,25 @@ final class ClientConnection: ChannelDuplexHandler {
     /// Whether a read was requested that has not completed.
     private var isReading = false
     private var cut: Scheduled<Void>?
+    /// The longest time for a head, from the end of the exchange before it.
+    private let headTimeout: TimeAmount
+    /// Closes the connection when the time for a head is over.
+    private var headTimer: Scheduled<Void>?
 
-    init(screening: RequestScreening, peek: RequestLinePeek) {
+    init(screening: RequestScreening, peek: RequestLinePeek, headTimeout: TimeAmount) {
         self.screening = screening
         self.peek = peek
+        self.headTimeout = headTimeout
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { awaitHead(context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { headTimer?.cancel() }
+
+    /// Gives the client time for a head: bytes of it that come one by one would never let the connection be idle.
+    private func awaitHead(_ context: ChannelHandlerContext) {
+        headTimer?.cancel()
+        headTimer = context.eventLoop.assumeIsolated().scheduleTask(in: headTimeout) { context.close(promise: nil) }
     }
 
     // MARK: Requests
@@ -51,6 +66,7 @@ final class ClientConnection: ChannelDuplexHandler {
         if isDeaf { return }
         switch Self.unwrapInboundIn(data) {
         case .head(let head):
+            headTimer?.cancel()
             let isUpgrade = head.headers.contains(name: "upgrade")
             do throws(Refusal) {
                 let screened = try screening.screened(head)
@@ -101,6 +117,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     /// Ends a connection that makes no progress because of the client, and not because of the origin.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is TunnelRequested { headTimer?.cancel() }
         guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
         if isClosing { return }
         let owesBody = exchanges.last?.isReceived == false && isReading
@@ -137,8 +154,8 @@ final class ClientConnection: ChannelDuplexHandler {
             exchanges.removeFirst()
             if !exchange.staysOpen {
                 close(context)
-            } else if exchanges.isEmpty, let refusal {
-                write(refusal, context)
+            } else if exchanges.isEmpty {
+                if let refusal { write(refusal, context) } else { awaitHead(context) }
             }
         }
     }

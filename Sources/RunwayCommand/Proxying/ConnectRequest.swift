@@ -34,9 +34,10 @@ struct ConnectRequest: Equatable {
 
     /// Reads the head as far as it is there.
     ///
+    /// - Parameter count: How many of the bytes were read before, and do not end the head.
     /// - Throws: The response to a head that is malformed, or larger than ``ProxyChannel/maximumHeadByteCount``.
-    static func read(_ bytes: [UInt8]) throws(Refusal) -> Progress {
-        guard let end = bytes.firstRange(of: end) else {
+    static func read(_ bytes: [UInt8], after count: Int) throws(Refusal) -> Progress {
+        guard let end = bytes[max(0, count - Self.end.count + 1)...].firstRange(of: end) else {
             guard bytes.count <= ProxyChannel.maximumHeadByteCount else { throw tooLarge }
             return .incomplete
         }

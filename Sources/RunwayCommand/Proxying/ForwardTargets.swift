@@ -11,8 +11,6 @@ struct ForwardTargets: Sendable {
     let tunnelPorts: Set<Int>
     /// Whether addresses that are not public may be connected to: this machine, its link, private networks.
     let allowsLocal: Bool
-    /// The addresses of this machine's network interfaces.
-    let ownAddresses: Set<IPAddress>
     private let resolver = HostResolver()
 
     /// The most addresses of a host that are tried.
@@ -22,11 +20,7 @@ struct ForwardTargets: Sendable {
     init(tunnelPorts: [Int], allowsLocal: Bool) {
         self.tunnelPorts = Set(tunnelPorts).union([443])
         self.allowsLocal = allowsLocal
-        ownAddresses = Self.interfaceAddresses()
     }
-
-    /// Whether an address may be connected to.
-    func allows(_ address: IPAddress) -> Bool { allowsLocal || (address.isPublic && !ownAddresses.contains(address)) }
 
     /// The addresses of a host that may be connected to, at least one.
     ///
@@ -40,13 +34,14 @@ struct ForwardTargets: Sendable {
             all = try await resolver.addresses(of: host, on: loop).get()
                 .compactMap { address in address.ipAddress.flatMap { IPAddress($0) } }
         }
-        let allowed = all.filter(allows)
+        let own = allowsLocal ? [] : Self.ownAddresses()
+        let allowed = all.map(\.unmapped).filter { allowsLocal || ($0.isPublic && !own.contains($0)) }
         guard !allowed.isEmpty else { throw ForbiddenTarget(host: host) }
         return Array(allowed.prefix(Self.maximumAddressCount))
     }
 
-    /// The addresses of this machine's network interfaces; none if the system does not list them.
-    private static func interfaceAddresses() -> Set<IPAddress> {
+    /// The addresses of this machine's network interfaces at this time; none if the system does not list them.
+    private static func ownAddresses() -> Set<IPAddress> {
         let devices = (try? System.enumerateDevices()) ?? []
         return Set(devices.compactMap { $0.address?.ipAddress.flatMap { IPAddress($0) } })
     }

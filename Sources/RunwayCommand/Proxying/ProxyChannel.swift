@@ -46,7 +46,7 @@ struct ProxyChannel: HTTPChannelHandler {
             let screening = RequestScreening(
                 origin: origin, address: address, allowedHosts: allowedHosts,
                 localAddress: channel.localAddress?.ipAddress, port: channel.localAddress?.port ?? address.port)
-            try pipeline.addHandler(ClientConnection(screening: screening, peek: peek))
+            try pipeline.addHandler(ClientConnection(screening: screening, peek: peek, headTimeout: clientTimeout))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))

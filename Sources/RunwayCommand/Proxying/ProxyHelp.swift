@@ -62,10 +62,12 @@ enum ProxyHelp {
           If the server does not respond, the proxy does, with a JSON body that
           names the error and a Proxy-Status field that begins with "runway" (RFC
           9209): 504 after a timeout, 503 and Retry-After if the layer asks for
-          fewer requests, and 502 otherwise, for example if the server switches
-          protocols (101) unasked. A client that is silent for longer than
-          --client-timeout, while it sends a body or should read a response, gets
-          408 or is disconnected. So is a connection without requests.
+          fewer requests or sends none to a server that keeps failing, and 502
+          otherwise, for example if the server switches protocols (101) unasked.
+          A client that is silent for longer than --client-timeout, while it sends
+          a body or should read a response, gets 408 or is disconnected. So is a
+          connection on which no whole head comes within that time. At most 512
+          connections are open at a time; others wait.
 
         SHOWING BODIES
           --show-bodies prints the heads of the last request and response of every

@@ -19,6 +19,9 @@ struct ProxyServer: Sendable {
     /// The longest silence of a client.
     let clientTimeout: TimeAmount
 
+    /// The most connections of clients at a time; others wait until one ends.
+    private static let maximumConnectionCount = 512
+
     /// Serves until its task is cancelled, then cuts every connection.
     ///
     /// - Parameter onServing: Called with the port once it is bound.
@@ -34,7 +37,9 @@ struct ProxyServer: Sendable {
                     clientTimeout: clientTimeout),
                 connections: connections)
         }
-        let configuration = ServerConfiguration(address: .hostname(address.host, port: address.port))
+        let configuration = ServerConfiguration(
+            address: .hostname(address.host, port: address.port),
+            availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnectionCount))
         let server = try builder.buildServer(
             configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: Logger(label: "runway.proxy", factory: { _ in SwiftLogNoOpLogHandler() }),

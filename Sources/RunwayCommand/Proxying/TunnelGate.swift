@@ -2,6 +2,9 @@ import NIOCore
 import NIOPosix
 import Runway
 
+/// The connection is for a tunnel: no request follows.
+struct TunnelRequested {}
+
 /// Opens the tunnels that clients of a forward proxy request; is before the HTTP parser, and passes every other connection on.
 ///
 /// A tunnel is requested by the first request of a connection. The proxy does not look inside: it passes bytes on.
@@ -12,18 +15,20 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
 
     private enum State {
         /// The bytes so far may be the start of a request for a tunnel.
-        case reading([UInt8])
+        case reading
         /// The connection is not for a tunnel.
         case passing
-        /// The tunnel is being opened; the bytes are for it.
-        case opening(early: [UInt8])
+        /// The tunnel is being opened.
+        case opening
         case open
         /// The request was refused.
         case refused
     }
 
     private let tunnels: Tunnels
-    private var state = State.reading([])
+    private var state = State.reading
+    /// The bytes that were read before the connection was passed on or the tunnel opened, without the request for it.
+    private var early: [UInt8] = []
 
     init(_ tunnels: Tunnels) { self.tunnels = tunnels }
 
@@ -31,10 +36,12 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
         let bytes = Self.unwrapInboundIn(data).readableBytesView
         switch state {
         case .passing: context.fireChannelRead(data)
-        case .reading(let earlier): read(earlier + bytes, context)
-        case .opening(let early):
-            // The client should wait for the response, and the channel reads no more.
-            state = .opening(early: early + bytes)
+        case .reading:
+            let count = early.count
+            early += bytes
+            read(after: count, context)
+        // The client should wait for the response, and the channel reads no more.
+        case .opening: early += bytes
         case .open, .refused: break
         }
     }
@@ -45,19 +52,22 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func read(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
-        switch ConnectRequest.beginning(bytes) {
-        case .undecided: state = .reading(bytes)
+    /// Reads what came, of which so many bytes were read before.
+    private func read(after count: Int, _ context: ChannelHandlerContext) {
+        switch ConnectRequest.beginning(early) {
+        case .undecided: break
         case .other:
             state = .passing
-            context.fireChannelRead(Self.wrapInboundOut(ByteBuffer(bytes: bytes)))
+            context.fireChannelRead(Self.wrapInboundOut(ByteBuffer(bytes: early)))
+            early = []
         case .tunnel:
             do throws(Refusal) {
-                guard case .complete(let request, let byteCount) = try ConnectRequest.read(bytes) else {
-                    state = .reading(bytes)
+                guard case .complete(let request, let byteCount) = try ConnectRequest.read(early, after: count) else {
                     return
                 }
-                state = .opening(early: Array(bytes[byteCount...]))
+                state = .opening
+                early.removeFirst(byteCount)
+                context.fireUserInboundEventTriggered(TunnelRequested())
                 open(request, context)
             } catch {
                 refuse(error, context)
@@ -84,7 +94,7 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func join(_ upstream: any Channel, _ tunnel: Tunnels.Slot, _ context: ChannelHandlerContext) {
-        guard context.channel.isActive, case .opening(let early) = state else {
+        guard context.channel.isActive, case .opening = state else {
             tunnel.end(failing: ChannelError.ioOnClosedChannel, up: 0, down: 0)
             return upstream.close(promise: nil)
         }

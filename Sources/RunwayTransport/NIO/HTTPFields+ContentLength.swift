@@ -12,11 +12,10 @@ extension HTTPFields {
         for value in self[values: .contentLength] {
             for item in value.split(separator: ",", omittingEmptySubsequences: false) {
                 let digits = item.withoutBlanks
-                let significant = digits.utf8.drop { $0 == UInt8(ascii: "0") }
-                guard !digits.isEmpty, significant.count <= 18, digits.utf8.allSatisfy(\.isDigit) else {
-                    throw .malformed("its Content-Length is not a number")
+                // `Int` reads a sign, too, and no number that is too large for it.
+                guard digits.utf8.allSatisfy(\.isDigit), let number = Int(digits) else {
+                    throw .malformed("its Content-Length is not a number, or too large")
                 }
-                let number = significant.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
                 guard length == nil || length == number else {
                     throw .malformed("it has different values of Content-Length")
                 }

@@ -18,6 +18,22 @@ struct ClientSilenceTests {
         }
     }
 
+    /// Bytes that come one by one never let a connection be idle.
+    @Test(arguments: ["CONNECT a", "GET / HTTP/1.1\r\nX-A: "])
+    func aHeadThatComesByteByByteEnds(start: String) async throws {
+        _ = try await forwarding("--client-timeout", "1") { proxy in
+            await #expect(throws: (any Error).self) {
+                try await RawClient.connecting(to: proxy.port) { client in
+                    try await client.send(start)
+                    for _ in 0..<2000 {
+                        try await client.send("a")
+                        try await Task.sleep(for: .milliseconds(100))
+                    }
+                }
+            }
+        }
+    }
+
     @Test func anIdleConnectionEnds() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("fine"))

@@ -61,7 +61,7 @@ struct HostListTests {
     @Test(arguments: [
         "127.0.0.1", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         "255.255.255.255", "::1", "::", "fe80::1", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:192.168.0.1",
-        "64:ff9b::7f00:1", "2002:7f00:1::", "2002:c0a8:101::1",
+        "64:ff9b::7f00:1", "2002:7f00:1::", "2002:c0a8:101::1", "168.63.129.16",
     ])
     func addressesOfOnesOwnNetworkAreRefusedUnderAPublicName(address: String) {
         let json = #"{"hosts":{"api.example.com":["\#(address)"]}}"#
@@ -76,6 +76,13 @@ struct HostListTests {
             "8.8.8.8", "203.0.113.7", "172.32.0.1", "100.128.0.1", "2001:db8::7", "2606:4700::1", "::ffff:8.8.8.8",
         ] {
             #expect(IPAddress(text)?.isPublic == true, "\(text)")
+        }
+    }
+
+    @Test func mappedAddressesAreThoseOfIPv4() {
+        #expect(IPAddress("::ffff:203.0.113.7")?.unmapped == IPAddress("203.0.113.7"))
+        for text in ["203.0.113.7", "2001:db8::7", "::1", "::203.0.113.7"] {
+            #expect(IPAddress(text)?.unmapped == IPAddress(text))
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// What is known of the transfers that the system performs, and what it is handed over.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundLedgerTests {
-    private static let fine = BackgroundLedger.Ending.response(status: 200, body: [])
+    private static let fine = BackgroundLedger.Ending.response(status: 200, body: Data())
 
     private func ledger(_ ids: String...) throws -> BackgroundLedger {
         var ledger = BackgroundLedger()
@@ -84,7 +84,7 @@ struct BackgroundLedgerTests {
     @Test func ledgerIsReadAsItWasWritten() throws {
         var ledger = try ledger("a", "b")
         try ledger.start("c", .upload)
-        _ = ledger.end("c", .response(status: 201, body: [1, 2]))
+        _ = ledger.end("c", .response(status: 201, body: Data([1, 2])))
         _ = ledger.end("b", .failed(.storage, detail: "The disk is full."))
         #expect(try BackgroundLedger(json: ledger.json) == ledger)
         for text in ["", "{}", #"{"version":2,"entries":{}}"#, #"{"version":1,"entries":{"a":{}}}"#] {

@@ -15,13 +15,13 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     /// How a transfer ended.
     enum Ending: Codable, Equatable, Sendable {
         /// With a response; the body is that of an upload's response.
-        case response(status: Int, body: [UInt8])
+        case response(status: Int, body: Data)
         case failed(FailureReason, detail: String)
     }
 
     /// Why a transfer has no response, or no file.
     enum FailureReason: String, Codable, Sendable {
-        case cancelled, network, storage
+        case cancelled, network, storage, untrusted
         /// The system has no task for it, and reported no end of it between two launches.
         case lost
     }

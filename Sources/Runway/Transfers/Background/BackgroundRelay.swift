@@ -6,9 +6,11 @@
     final class BackgroundRelay: NSObject, Sendable {
         private struct State {
             /// The bodies of uploads' responses, by the ids of their transfers.
-            var bodies: [String: [UInt8]] = [:]
+            var bodies: [String: Data] = [:]
             /// The downloads whose file could not be put in its place.
             var unplaced: [String: FileError] = [:]
+            /// Why the servers of transfers are not trusted.
+            var refusals: [String: ServerRefused] = [:]
             /// The ends that the app is receiving.
             var delivered: Set<String> = []
             var deliveryCount = 0
@@ -29,15 +31,20 @@
         let queue: OperationQueue
         private let ledger: BackgroundLedgerFile
         private let folder: String
+        private let trust: PinnedTrust
         private let receive: BackgroundTransfers.Receive
         /// Guards what the tasks have reported so far, and the ends that the app receives.
         private let state = Mutex(State())
 
-        init(_ ledger: BackgroundLedgerFile, bodies folder: String, _ receive: @escaping BackgroundTransfers.Receive) {
+        init(
+            _ ledger: BackgroundLedgerFile, bodies folder: String, _ trust: PinnedTrust,
+            _ receive: @escaping BackgroundTransfers.Receive
+        ) {
             queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             self.ledger = ledger
             self.folder = folder
+            self.trust = trust
             self.receive = receive
         }
 
@@ -93,11 +100,17 @@
         }
 
         private func ending(of task: URLSessionTask, _ id: String, _ error: (any Error)?) -> BackgroundLedger.Ending {
-            let (body, unplaced) = state.withLock {
-                ($0.bodies.removeValue(forKey: id), $0.unplaced.removeValue(forKey: id))
+            let (body, unplaced, refusal) = state.withLock { state in
+                (
+                    state.bodies.removeValue(forKey: id), state.unplaced.removeValue(forKey: id),
+                    state.refusals.removeValue(forKey: id)
+                )
             }
+            let host = task.originalRequest?.url?.host
+            // The session reports a server that was refused as a cancellation.
+            if let refusal { return .failed(.untrusted, detail: NetworkError(session: refusal, from: host).detail) }
             if let error {
-                let known = NetworkError(session: error, from: task.originalRequest?.url?.host)
+                let known = NetworkError(session: error, from: host)
                 let isCancelled = (error as? URLError)?.code == .cancelled
                 return .failed(
                     isCancelled ? .cancelled : .network,
@@ -155,9 +168,20 @@
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
-            let isSystems = isTrust || challenge.protectionSpace.isProxy()
-            completionHandler(isSystems ? .performDefaultHandling : .rejectProtectionSpace, nil)
+            let space = challenge.protectionSpace
+            if space.isProxy() { return completionHandler(.performDefaultHandling, nil) }
+            guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
+                return completionHandler(.rejectProtectionSpace, nil)
+            }
+            trust.evaluate(challenge) { [self] decision in
+                switch decision {
+                case .system: completionHandler(.performDefaultHandling, nil)
+                case .trusted(let credential): completionHandler(.useCredential, credential)
+                case .refused(let refusal):
+                    if let id = task.taskDescription { state.withLock { $0.refusals[id] = refusal } }
+                    completionHandler(.cancelAuthenticationChallenge, nil)
+                }
+            }
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)

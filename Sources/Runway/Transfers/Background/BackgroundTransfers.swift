@@ -18,8 +18,11 @@
     /// A request passes all stages before it is handed over, and is sent with the access token and the cookies of that moment. From
     /// then on it is up to the system: it retries while the network is absent, follows redirects with the request's header fields,
     /// and waits for as long as seven days. What the pipeline does with responses does not happen: no renewal of tokens, no retries
-    /// of ours, no deadline, no cookies, no cache, no public-key pins, no verdict of the service. A status from 200 to 299 is a
-    /// success, and any other a failure.
+    /// of ours, no deadline, no cookies, no cache, no verdict of the service. A status from 200 to 299 is a success, and any other a
+    /// failure.
+    ///
+    /// The system follows a redirect to any host, and sends it the header fields of the request: hand over calls with credentials only to
+    /// servers that redirect to none but their own hosts.
     public final class BackgroundTransfers: Sendable {
         /// Receives the end of each transfer. When it returns, the transfer is forgotten and its id is free. An end comes once in a
         /// process; if the process ends while the app is receiving it, it comes again at the next launch.
@@ -39,12 +42,14 @@
         ///   - folder: A folder that nobody else uses, for the ledger and the bodies of uploads. It is made if there is none, for
         ///     the user alone.
         ///   - network: The layer that makes the requests.
+        ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose pins do not
+        ///     hold here. The default is none: the system alone decides which servers are trusted.
         ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
         ///   - receive: Receives the ends.
         /// - Throws: ``NetworkError/Kind/storage`` if the folder or the ledger in it can't be used.
         public init(
-            _ identifier: String, folder: URL, over network: NetworkLayer, isDiscretionary: Bool = false,
-            receive: @escaping Receive
+            _ identifier: String, folder: URL, over network: NetworkLayer, pins: [PublicKeyPins] = [],
+            isDiscretionary: Bool = false, receive: @escaping Receive
         ) throws(NetworkError) {
             self.network = network
             self.folder = folder.path
@@ -53,13 +58,9 @@
             }
             ledger = try BackgroundLedgerFile(folder.path + "/ledger.json")
             let known = ledger.current.startedIDs
-            relay = BackgroundRelay(ledger, bodies: folder.path, receive)
+            relay = BackgroundRelay(ledger, bodies: folder.path, PinnedTrust(pins: pins, onReport: nil), receive)
             let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
-            configuration.httpCookieStorage = nil
-            configuration.httpShouldSetCookies = false
-            configuration.httpCookieAcceptPolicy = .never
-            configuration.urlCache = nil
-            configuration.urlCredentialStorage = nil
+            configuration.applyCommonSettings()
             configuration.isDiscretionary = isDiscretionary
             configuration.sessionSendsLaunchEvents = true
             session = URLSession(configuration: configuration, delegate: relay, delegateQueue: relay.queue)
@@ -167,12 +168,12 @@
             switch ending {
             case .response(let status, let body):
                 let isFine = (200...299).contains(status)
-                (self.status, self.body) = (status, body)
+                (self.status, self.body) = (status, Array(body))
                 error =
                     isFine
                     ? nil
                     : NetworkError(
-                        .service, in: .transporting, "The server responded with status \(status).",
+                        .refused, in: .transporting, "The server responded with status \(status).",
                         status: HTTPResponse.Status(code: status))
                 if isFine, case .download(let path) = kind { file = URL(fileURLWithPath: path) } else { file = nil }
             case .failed(let failure, let detail):
@@ -188,6 +189,7 @@
             case .cancelled: .cancelled
             case .network, .lost: .noNetwork
             case .storage: .storage
+            case .untrusted: .notTrusted
             }
         }
     }

@@ -107,19 +107,19 @@ extension HTTP1ResponseReader {
     /// Reads the size of a chunk, and ignores its extensions (RFC 9112 §7.1.1).
     mutating func chunkSize(_ line: ByteBuffer) throws(WireError) -> Int {
         let bytes = line.readableBytesView
-        let digits = bytes.prefix { $0.hexValue != nil }
-        let significant = digits.drop { $0 == UInt8(ascii: "0") }
+        let digits = bytes.prefix(while: \.isHexadecimalDigit)
         let rest = bytes[digits.endIndex...]
         let isExtended = rest.drop(while: \.isBlank).first == UInt8(ascii: ";")
-        guard !digits.isEmpty, significant.count <= 15, rest.isEmpty || isExtended, rest.allSatisfy(\.isValueCharacter)
+        guard rest.isEmpty || isExtended, rest.allSatisfy(\.isValueCharacter),
+            let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
         else {
-            throw .malformed("the size of a chunk is not a number")
+            throw .malformed("the size of a chunk is not a number, or too large")
         }
         extensionByteCount += rest.count
         guard extensionByteCount <= Self.maximumExtensionByteCount else {
             throw .malformed("its chunks have extensions of more than \(Self.maximumExtensionByteCount) bytes")
         }
-        return significant.reduce(0) { $0 << 4 | Int($1.hexValue ?? 0) }
+        return size
     }
 }
 
@@ -131,13 +131,8 @@ extension UInt8 {
     /// Whether a field value may contain it: visible characters, blanks, and bytes above ASCII (RFC 9110 §5.5).
     fileprivate var isValueCharacter: Bool { self >= 0x20 ? self != 0x7F : self == UInt8(ascii: "\t") }
 
-    fileprivate var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
+    fileprivate var isHexadecimalDigit: Bool {
+        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
     }
 }
 
