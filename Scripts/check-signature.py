@@ -3,7 +3,7 @@
 
     check-signature.py request.http --secret BASE64          # hmac-sha256, and the field Runway-Digest
     check-signature.py request.http --public-key key.pem     # ed25519, ECDSA and RSA; needs the package cryptography
-    check-signature.py request.http --server-key BASE64      # opens Runway-Sealed-Key, and verifies Runway-Digest with what it has
+    check-signature.py request.http --server-key BASE64 --secret BASE64  # Runway-Sealed-Key: --secret is the registered one
     check-signature.py --vectors ../docs/formats.md          # the test vectors of that page
 
 The request is in the text form of HTTP/1.1. Time, nonces and which components must be covered are not checked: this is the arithmetic alone.
@@ -170,22 +170,23 @@ def check_digest(request, secret, server_key):
     print(text.decode(), "\n")
     if server_key:
         sealed = pairs_of(request, "runway-sealed-key")
-        caller, _, secret = open_box(server_key, unpadded(sealed["enc"]), unpadded(sealed["box"]), text).partition(b"\n")
+        caller, _, sealed_secret = open_box(server_key, unpadded(sealed["enc"]), unpadded(sealed["box"]), text).partition(b"\n")
         print("caller:", caller.decode())
-        if caller.decode() != digest["key"]: return False
+        # Everyone can seal to the server: only the comparison with the registered secret shows who did.
+        if caller.decode() != digest["key"] or not hmac.compare_digest(sealed_secret, secret): return False
     name = {"sha-256": "sha256", "md5": "md5"}[digest["alg"]]
     return hmac.compare_digest(salted(text, secret, name), digest["sig"])
 
 
 def check_vectors(page):
-    """Each vector is a block of `http`, and before it lines `secret: BASE64` or `server key: BASE64`."""
+    """Each vector is a block of `http`, and before it lines `secret: BASE64` and, for a sealed key, `server key: BASE64`."""
     text = open(page).read()
     count = 0
-    for kind, value, block in re.findall(r"^(secret|server key): `([^`]+)`\n(?:.*\n)*?```http\n((?:.*\n)*?)```", text, re.M):
+    for lines, block in re.findall(r"((?:^(?:secret|server key): `[^`]+`\n)+)(?:.*\n)*?```http\n((?:.*\n)*?)```", text, re.M):
         request = Request(block.rstrip("\n").encode() if "\n\n" in block.rstrip("\n") else block.encode() + b"\n")
-        secret = base64.b64decode(value)
-        if request.values("signature"): valid = check_signature(request, None, secret, None)
-        else: valid = check_digest(request, secret, secret if kind == "server key" else None)
+        keys = {name: base64.b64decode(value) for name, value in re.findall(r"^(secret|server key): `([^`]+)`", lines, re.M)}
+        if request.values("signature"): valid = check_signature(request, None, keys["secret"], None)
+        else: valid = check_digest(request, keys["secret"], keys.get("server key"))
         print("valid" if valid else "INVALID", "\n")
         if not valid: return False
         count += 1
@@ -204,6 +205,7 @@ def main():
     parser.add_argument("--vectors")
     options = parser.parse_args()
     if options.vectors: sys.exit(0 if check_vectors(options.vectors) else 1)
+    if options.server_key and not options.secret: parser.error("--server-key needs --secret, the registered secret of the caller")
     request = Request(open(options.file, "rb").read(), options.scheme)
     if request.values("signature-input"):
         pem = open(options.public_key, "rb").read() if options.public_key else None

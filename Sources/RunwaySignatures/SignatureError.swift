@@ -40,6 +40,8 @@ public struct SignatureError: Error, Hashable, Sendable, CustomStringConvertible
         public static let unknownDigest = Reason(text: "has no digest of a known algorithm")
         /// The key is malformed, too short, or not one of the algorithm.
         public static let invalidKey = Reason(text: "is not a key of this algorithm")
+        /// A sealed key is not that of the registered caller for this request, or the digest beside it is not valid.
+        public static let invalidSealedKey = Reason(text: "is not that of the registered caller for this request")
     }
 
     /// What is wrong.

@@ -78,6 +78,12 @@ public struct VerificationKey: Sendable {
                     .init(rawRepresentation: signature), for: SHA256.hash(data: base), padding: .insecurePKCS1v1_5)
         }
     }
+
+    /// Whether this is the key of a salted digest with this secret. Secrets of equal length are compared in constant time.
+    func isSalted(with secret: SymmetricKey) -> Bool {
+        guard case .salted(let registered) = storage else { return false }
+        return registered == secret
+    }
 }
 
 extension VerificationKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

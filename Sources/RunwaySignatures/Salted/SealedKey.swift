@@ -4,8 +4,16 @@ public import HTTPTypes
 
 /// The identifier and secret of a registered caller, encrypted to the server by HPKE (RFC 9180, base mode).
 ///
-/// It goes beside a ``SaltedDigest`` and is bound to the same lines, so that it cannot be moved to another request. The server
-/// opens it, checks that the caller is registered, and computes the digest with the secret.
+/// It goes beside a ``SaltedDigest`` and is bound to the same lines, so that it cannot be moved to another request. Base mode
+/// authenticates no sender: everyone who has the server's public key can seal an identifier and a secret of their choice. The
+/// server therefore compares the secret with the one that it has registered for the caller, and never uses the secret in the box:
+///
+/// ```swift
+/// let digest = try SaltedDigest(request.headerFields)
+/// let lines = try digest.canonicalRequest(of: request, body: body)
+/// guard let record = keys.record(forKeyID: digest.keyID) else { throw UnknownCaller() }
+/// try SealedKey(request.headerFields).verify(digest, of: lines, by: record.key, openedWith: serverKey)
+/// ```
 public struct SealedKey: Sendable, Hashable {
     /// The identifier of the server's key.
     public let serverKeyID: String
@@ -16,8 +24,7 @@ public struct SealedKey: Sendable, Hashable {
     public struct Caller: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         /// The caller's identifier, which the digest names as its key.
         public let id: String
-        /// The caller's secret.
-        public let secret: SymmetricKey
+        let secret: SymmetricKey
 
         /// A caller.
         public init(id: String, secret: SymmetricKey) { (self.id, self.secret) = (id, secret) }
@@ -63,24 +70,41 @@ public struct SealedKey: Sendable, Hashable {
         "v=1, to=\(serverKeyID), enc=\(Base64.encodedForURL(encapsulatedKey)), box=\(Base64.encodedForURL(box))"
     }
 
-    /// Decrypts the caller with the server's key. Throws a ``SignatureError`` if it was sealed to another key or for another
-    /// request.
-    public func open(
-        with serverKey: Curve25519.KeyAgreement.PrivateKey, for request: CanonicalRequest
-    ) throws(SignatureError) -> Caller {
-        do {
-            var recipient = try HPKE.Recipient(
-                privateKey: serverKey, ciphersuite: Self.suite, info: Self.info, encapsulatedKey: Data(encapsulatedKey))
-            let plain = try recipient.open(box, authenticating: request.bytes)
-            guard let end = plain.firstIndex(of: UInt8(ascii: "\n")) else {
-                throw SignatureError(.invalidKey, "the box")
-            }
-            let id = String(decoding: plain[..<end], as: UTF8.self)
-            guard Self.isID(id) else { throw SignatureError(.invalidKey, "the box") }
-            return Caller(id: id, secret: SymmetricKey(data: plain[end...].dropFirst()))
-        } catch {
-            throw SignatureError(.invalidKey, "the box")
-        }
+    /// Verifies that the registered caller sealed its secret for this request, and made the digest.
+    ///
+    /// Opens the box, and requires that the identifier in it is the digest's ``SaltedDigest/keyID``, that the secret in it is the
+    /// registered one, compared in constant time, and that the digest is valid by the registered secret. The secret in the box is
+    /// not returned, since only the comparison shows whose it is.
+    ///
+    /// The time and the nonce of the digest are not judged: as with a digest alone, refuse an old ``SaltedDigest/time``, and claim
+    /// ``SaltedDigest/nonce`` in a ``NonceStore``.
+    ///
+    /// Throws the same ``SignatureError`` whichever requirement is not met.
+    ///
+    /// - Parameters:
+    ///   - digest: The digest of the same request.
+    ///   - request: The lines of the request, with the time and the nonce of the digest.
+    ///   - key: The key that is registered under ``SaltedDigest/keyID``.
+    ///   - serverKey: The server's key, which ``serverKeyID`` names.
+    public func verify(
+        _ digest: SaltedDigest, of request: CanonicalRequest, by key: VerificationKey,
+        openedWith serverKey: Curve25519.KeyAgreement.PrivateKey
+    ) throws(SignatureError) {
+        guard let caller = open(with: serverKey, for: request), caller.id == digest.keyID,
+            key.isSalted(with: caller.secret), digest.isValid(of: request, by: key)
+        else { throw SignatureError(.invalidSealedKey, "runway-sealed-key") }
+    }
+
+    /// Returns `nil` if the box was sealed to another key or for another request, or does not hold a caller.
+    func open(with serverKey: Curve25519.KeyAgreement.PrivateKey, for request: CanonicalRequest) -> Caller? {
+        guard
+            var recipient = try? HPKE.Recipient(
+                privateKey: serverKey, ciphersuite: Self.suite, info: Self.info, encapsulatedKey: Data(encapsulatedKey)),
+            let plain = try? recipient.open(box, authenticating: request.bytes),
+            let end = plain.firstIndex(of: UInt8(ascii: "\n"))
+        else { return nil }
+        let id = String(decoding: plain[..<end], as: UTF8.self)
+        return Self.isID(id) ? Caller(id: id, secret: SymmetricKey(data: plain[end...].dropFirst())) : nil
     }
 
     private static func isID(_ text: String) -> Bool { SaltedDigest.isKeyID(text[...]) }
