@@ -139,7 +139,9 @@ def pairs_of(request, field):
 
 
 def unpadded(text):
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if base64.urlsafe_b64encode(data).decode().rstrip("=") != text: raise ValueError("Base64 is not canonical")  # RFC 4648 section 3.5
+    return data
 
 
 def open_box(private, enc, box, aad, info=b"runway sealed key 1"):
@@ -166,6 +168,7 @@ def open_box(private, enc, box, aad, info=b"runway sealed key 1"):
 
 def check_digest(request, secret, server_key):
     digest = pairs_of(request, "runway-digest")
+    unpadded(digest["nonce"])
     text = canonical(request, digest["ts"], digest["nonce"])
     print(text.decode(), "\n")
     if server_key:

@@ -4,14 +4,17 @@ import Foundation
 enum Base64 {
     static func encoded(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
 
-    /// Returns `nil` if the text is no Base64. Padding may be absent, as RFC 9651 §4.2.7 recommends, but not be too long.
+    /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651 §4.2.7
+    /// recommends, but not be too long, and the unused bits of the last digit are zero (RFC 4648 §3.5). A second spelling of a
+    /// nonce would let a request be replayed.
     static func decoded(_ text: String) -> [UInt8]? {
         let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }.count
         let padding = [0: 0, 2: 2, 3: 1][digits % 4]
         let found = text.utf8.count - digits
         guard let padding, found == 0 || found == padding else { return nil }
-        return Data(base64Encoded: text.utf8.count == digits ? text + String(repeating: "=", count: padding) : text)
-            .map(Array.init)
+        let padded = found == padding ? text : text + String(repeating: "=", count: padding)
+        guard let bytes = Data(base64Encoded: padded), bytes.base64EncodedString() == padded else { return nil }
+        return Array(bytes)
     }
 
     /// Base64 for URLs without padding (RFC 4648 §5).

@@ -78,6 +78,8 @@ struct BodyDigestTests {
 
     @Test(arguments: [
         "sha-256=:AA==:", "sha-256=AA", "sha-256", "sha-256=:A:", "sha-256=(:AA==:)", "sha-256=::", "=",
+        // Unused bits of the last digit that are not zero.
+        "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=:",
         // Appendices B.5, B.6, B.11 and C.1 print one padding character too many.
         "sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg==:",
         "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:, sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:",

@@ -95,6 +95,15 @@ struct SaltedDigestTests {
         }
     }
 
+    /// Four bits of the last of a nonce's 22 digits are unused.
+    @Test func aNonceHasOneSpelling() throws {
+        let spellings = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".map { last in
+            "v=1, key=k, alg=sha-256, ts=1, nonce=AAECAwQFBgcICQoLDA0OD\(last), sig=00"
+        }
+        let read = spellings.compactMap { try? SaltedDigest([.runwayDigest: $0]) }
+        #expect(read.map { $0.nonce.suffix(1) } == ["A", "Q", "g", "w"])
+    }
+
     @Test func brokenFieldsAreRefused() throws {
         let valid = "v=1, key=k, alg=sha-256, ts=1, nonce=AAECAwQFBgcICQoLDA0ODw, sig=00"
         #expect(try SaltedDigest([.runwayDigest: valid]).keyID == "k")
