@@ -63,7 +63,8 @@ struct SignatureExamination: Sendable {
             throw refusal(.coverage, "signatures of the key \(keyID) must cover \(names)")
         }
         return VerifiedSignature(
-            label: signature.label, parameters: signature.parameters, keyID: keyID, owner: record.owner, digest: digest)
+            label: signature.label, parameters: signature.parameters, keyID: keyID, owner: record.owner, digest: digest,
+            coversBody: policy.coversBody)
     }
 
     /// The last moment at which the signature is accepted, until which its nonce must be remembered.

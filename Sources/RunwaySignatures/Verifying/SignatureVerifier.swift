@@ -87,10 +87,20 @@ public struct VerifiedSignature: Sendable, Hashable {
     public let owner: String
     /// The signed digest of the body. `nil` if the signature does not cover `content-digest`.
     public let digest: BodyDigest?
+    /// The policy's ``VerificationPolicy/coversBody``.
+    let coversBody: Bool
 
-    /// Verifies a whole body. Throws a ``SignatureRefusal`` if it is not the one whose digest is signed.
+    /// Verifies a whole body.
+    ///
+    /// Throws a ``SignatureRefusal`` if it is not the one whose digest is signed, or if it is not empty and no digest is signed. The
+    /// latter is accepted by a policy whose ``VerificationPolicy/coversBody`` is `false`.
     public func verifyBody(_ body: some DataProtocol, at now: UnixTime) throws(SignatureRefusal) {
-        guard let digest else { return }
+        guard let digest else {
+            guard body.isEmpty || !coversBody else {
+                throw SignatureRefusal(.body, "the signature covers no body, and the message has one", at: now)
+            }
+            return
+        }
         do {
             try digest.verify(BodyDigest(of: body, by: digest.algorithms))
         } catch {

@@ -97,6 +97,20 @@ struct SignatureVerifierTests {
         #expect(try await exchange.verify(signed).digest == nil)
     }
 
+    @Test func aBodyWithoutASignedDigestIsRefused() async throws {
+        var exchange = try Exchange()
+        exchange.covered.removeLast()
+        exchange.hasBody = false
+        let verified = try await exchange.verify()
+        #expect(verified.digest == nil)
+        try verified.verifyBody([UInt8](), at: Self.now)
+        let refusal = #expect(throws: SignatureRefusal.self) { try verified.verifyBody(Exchange.body, at: Self.now) }
+        #expect(refusal?.reason == .body)
+        exchange.policy.coversBody = false
+        exchange.nonce = "n-2"
+        try await exchange.verify().verifyBody(Exchange.body, at: Self.now)
+    }
+
     @Test(arguments: [
         (-121, SignatureRefusal.Reason.tooOld), (-120, nil), (0, nil), (30, nil), (31, .inFuture),
     ])
