@@ -23,6 +23,7 @@ private struct SignatureBase {
     /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name occurs
     /// twice.
     private var queryParameters: [String: String?]?
+    private var dictionaries = ParsedDictionaries()
 
     init(context: SignatureContext) {
         self.context = context
@@ -123,14 +124,12 @@ private struct SignatureBase {
             throw SignatureError(.unknownComponent, component.serialized)
         }
         guard uses.queryName == nil else { throw SignatureError(.unknownParameter, component.serialized) }
+        if let key = uses.member {
+            bytes += try member(key, of: name, component, uses)
+            return
+        }
         let lines = try lines(of: name, component, uses)
-        if let member = uses.member {
-            guard context.structuredFieldTypes[component.name, default: .dictionary] == .dictionary else {
-                throw SignatureError(.notStructured, component.serialized)
-            }
-            bytes += try StructuredFieldParsing().strictMember(
-                member, of: lines.map(\.value), named: component.serialized)
-        } else if uses.isStrict {
+        if uses.isStrict {
             guard let type = context.structuredFieldTypes[component.name] else {
                 throw SignatureError(.notStructured, component.serialized)
             }
@@ -139,6 +138,22 @@ private struct SignatureBase {
         } else {
             append(lines, asBytes: uses.isBytes)
         }
+    }
+
+    private mutating func member(
+        _ key: String, of name: HTTPField.Name, _ component: ComponentIdentifier, _ uses: ParameterUse
+    ) throws(SignatureError) -> [UInt8] {
+        guard context.structuredFieldTypes[component.name, default: .dictionary] == .dictionary else {
+            throw SignatureError(.notStructured, component.serialized)
+        }
+        let field = ParsedDictionaries.Field(
+            name: component.name, isOfRequest: uses.isOfRequest, isTrailer: uses.isTrailer)
+        let member = try dictionaries.member(key, of: field) { [self] () throws(SignatureError) in
+            let lines = try lines(of: name, component, uses)
+            return try StructuredFieldParsing().dictionary(lines.map(\.value), named: component.serialized)
+        }
+        guard let member else { throw SignatureError(.missing, component.serialized) }
+        return try StructuredFieldParsing().strictValue(of: member, named: component.serialized)
     }
 
     private func lines(

@@ -11,9 +11,10 @@ public struct CoveredComponents: Sendable, Hashable {
 
     /// Throws a ``SignatureError`` if a component occurs twice, or is the signature's own parameters.
     public init(_ identifiers: [ComponentIdentifier]) throws(SignatureError) {
-        for (index, identifier) in identifiers.enumerated() {
+        var covered: Set<ComponentIdentifier> = []
+        for identifier in identifiers {
             if identifier.name == "@signature-params" { throw SignatureError(.unknownComponent, identifier.serialized) }
-            if identifiers[..<index].contains(identifier) {
+            guard covered.insert(identifier).inserted else {
                 throw SignatureError(.duplicateComponent, identifier.serialized)
             }
         }

@@ -31,11 +31,7 @@ struct StructuredFieldParsing {
         do {
             var parser = StructuredFieldValueParser(bytes)
             let members = try parser.parseDictionaryFieldValue()
-            let parameters = members.reduce(0) { $0 + $1.1.numberOfParameters }
-            // An empty field has one member by the count of commas.
-            guard members.count == count.members || members.isEmpty, parameters == count.parameters else {
-                throw SignatureError(.duplicateName, name)
-            }
+            try count.check(members.map { $0.1 }, named: name)
             return members
         } catch let error as SignatureError {
             throw error
@@ -44,42 +40,47 @@ struct StructuredFieldParsing {
         }
     }
 
-    /// Parses the lines of a field and serialises them strictly (RFC 9421 §2.1.1).
+    /// Parses the lines of a field and serialises them strictly (RFC 9421 §2.1.1). A duplicate key or parameter is an error.
     func strictValue(
         of lines: [String], as type: StructuredFieldType, named name: String
     ) throws(SignatureError) -> [UInt8] {
-        let (bytes, _) = try counted(lines, named: name)
+        if type == .dictionary {
+            let members = try dictionary(lines, named: name)
+            return try serialized(named: name) { try $0.writeDictionaryFieldValue(members) }
+        }
+        let (bytes, count) = try counted(lines, named: name)
         do {
             var parser = StructuredFieldValueParser(bytes)
-            var serializer = StructuredFieldValueSerializer()
-            switch type {
-            case .list: return try serializer.writeListFieldValue(parser.parseListFieldValue())
-            case .dictionary: return try serializer.writeDictionaryFieldValue(parser.parseDictionaryFieldValue())
-            case .item: return try serializer.writeItemFieldValue(parser.parseItemFieldValue())
-            }
+            let members = type == .list ? try parser.parseListFieldValue() : [.item(try parser.parseItemFieldValue())]
+            try count.check(members, named: name)
+            return try serialized(named: name) { try $0.writeListFieldValue(members) }
+        } catch let error as SignatureError {
+            throw error
         } catch {
             throw SignatureError(.notStructured, name)
         }
     }
 
-    /// The member of a Dictionary, serialised strictly without its key (RFC 9421 §2.1.2).
-    func strictMember(
-        _ key: String, of lines: [String], named name: String
+    /// A member of a Dictionary, serialised strictly without its key (RFC 9421 §2.1.2).
+    func strictValue(of member: ItemOrInnerList, named name: String) throws(SignatureError) -> [UInt8] {
+        try serialized(named: name) { try $0.writeListFieldValue([member]) }
+    }
+
+    private func serialized(
+        named name: String, _ write: (inout StructuredFieldValueSerializer) throws -> [UInt8]
     ) throws(SignatureError) -> [UInt8] {
-        guard let member = try dictionary(lines, named: name)[key] else { throw SignatureError(.missing, name) }
         do {
             var serializer = StructuredFieldValueSerializer()
-            return try serializer.writeListFieldValue([member])
+            return try write(&serializer)
         } catch {
             throw SignatureError(.notStructured, name)
         }
     }
 
-    /// The joined lines, and how many members and parameters they have. Commas and semicolons in strings do not count; elsewhere a
-    /// comma only separates members, and a semicolon only begins a parameter.
+    /// The joined lines, and how many members and parameters they have.
     private func counted(
         _ lines: [String], named name: String
-    ) throws(SignatureError) -> (bytes: [UInt8], count: (members: Int, parameters: Int)) {
+    ) throws(SignatureError) -> (bytes: [UInt8], count: NameCount) {
         let size = lines.reduce(0) { $0 + $1.utf8.count + 2 }
         guard size <= maximumBytes + 2 else { throw SignatureError(.tooLarge, name) }
         // The whitespace around a line is not part of its value (RFC 9110 §5.5); the parser knows only spaces.
@@ -89,27 +90,54 @@ struct StructuredFieldParsing {
             if index > 0 { bytes += ", ".utf8 }
             bytes += Array(line.utf8).trimmingBlanks()
         }
-        var count = (members: 1, parameters: 0)
-        var isInString = false
-        var isEscaped = false
-        for byte in bytes {
-            if isEscaped {
-                isEscaped = false
-            } else if isInString {
-                if byte == UInt8(ascii: "\\") { isEscaped = true }
-                if byte == UInt8(ascii: "\"") { isInString = false }
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = true
-            } else if byte == UInt8(ascii: ",") {
-                count.members += 1
-            } else if byte == UInt8(ascii: ";") {
-                count.parameters += 1
-            }
-        }
+        let count = NameCount(of: bytes)
         guard count.members <= maximumMembers, count.parameters <= maximumParameters else {
             throw SignatureError(.tooLarge, name)
         }
         return (bytes, count)
+    }
+}
+
+/// How many members and parameters a field names, duplicates among them.
+private struct NameCount {
+    private(set) var members = 1
+    private(set) var parameters = 0
+
+    private enum Position {
+        case outside
+        /// A backslash escapes the next byte (RFC 9651 §3.3.3).
+        case string
+        case escape
+        /// A backslash is a byte like others, and `%22` stands for a quotation mark (RFC 9651 §3.3.8).
+        case displayString
+    }
+
+    /// Commas and semicolons in Strings and Display Strings do not count; elsewhere a comma only separates members, and a semicolon
+    /// only begins a parameter.
+    init(of bytes: [UInt8]) {
+        var position = Position.outside
+        var previous: UInt8 = 0
+        for byte in bytes {
+            switch (position, byte) {
+            case (.outside, UInt8(ascii: "\"")):
+                position = previous == UInt8(ascii: "%") ? .displayString : .string
+            case (.outside, UInt8(ascii: ",")): members += 1
+            case (.outside, UInt8(ascii: ";")): parameters += 1
+            case (.string, UInt8(ascii: "\\")): position = .escape
+            case (.string, UInt8(ascii: "\"")), (.displayString, UInt8(ascii: "\"")): position = .outside
+            case (.escape, _): position = .string
+            default: break
+            }
+            previous = byte
+        }
+    }
+
+    /// Throws if fewer members or parameters were parsed than the field names: the parser has dropped duplicates.
+    func check(_ parsed: [ItemOrInnerList], named name: String) throws(SignatureError) {
+        // An empty field has one member by the count of commas.
+        guard parsed.count == members || parsed.isEmpty,
+            parsed.reduce(0, { $0 + $1.numberOfParameters }) == parameters
+        else { throw SignatureError(.duplicateName, name) }
     }
 }
 
