@@ -12,14 +12,14 @@ public import Foundation
 /// ```
 ///
 /// `key` is PEM for ECDSA and RSA, and Base64 of the raw bytes for the others. `notBefore` and `notAfter` are
-/// seconds since 1970; `revoked` is `true` for a key that is refused. A file with a secret must be readable by its user alone.
+/// seconds since 1970; `revoked` is `true` for a key that is refused.
+///
+/// Who can write the file can sign: it must be a regular file, and not a symbolic link, that belongs to the process's user or to
+/// root and that no other user can write (mode 0644 or less). One with a secret must also be readable by its user alone (0600).
 public final class FileKeyDirectory: KeyDirectory {
     /// The file.
     public let file: URL
     private let directory = InMemoryKeyDirectory()
-
-    /// The greatest size of the file: 16 MiB.
-    private static let maximumBytes = 16 * 1_024 * 1_024
 
     /// Reads the file. Throws a ``KeyFileError``.
     public init(_ file: URL) throws(KeyFileError) {
@@ -36,28 +36,21 @@ public final class FileKeyDirectory: KeyDirectory {
     /// Reads the file again, as a server does after it was changed. All keys are replaced at once. If it throws, the keys stay as
     /// they are.
     public func reload() throws(KeyFileError) {
+        let file = try KeyFile(self.file)
         let contents: Contents
-        let isPrivate: Bool
         do {
-            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-            guard (attributes[.size] as? Int).map({ $0 <= Self.maximumBytes }) == true else {
-                throw KeyFileError(reason: "the file is too large")
-            }
-            isPrivate = (attributes[.posixPermissions] as? Int).map { $0 & 0o077 == 0 } == true
-            contents = try JSONDecoder().decode(Contents.self, from: Data(contentsOf: file))
-        } catch let error as KeyFileError {
-            throw error
+            contents = try JSONDecoder().decode(Contents.self, from: file.data)
         } catch {
             // The error of the decoder quotes the file.
-            throw KeyFileError(reason: "the file cannot be read, or is not JSON of the expected form")
+            throw KeyFileError(reason: "the file is not JSON of the expected form")
         }
         var records: [KeyRecord] = []
         var identifiers: Set<String> = []
         for entry in contents.keys {
             guard identifiers.insert(entry.id).inserted else { throw KeyFileError(reason: "\(entry.id) occurs twice") }
             let record = try entry.record()
-            guard isPrivate || !record.key.algorithm.isSymmetric else {
-                throw KeyFileError(reason: "others than its user can read the file, and \(entry.id) is a secret")
+            guard file.isPrivate || !record.key.algorithm.isSymmetric else {
+                throw KeyFileError(reason: "other users can read the file, and \(entry.id) is a secret")
             }
             records.append(record)
         }
@@ -93,6 +86,37 @@ public final class FileKeyDirectory: KeyDirectory {
             record.isRevoked = revoked ?? false
             return record
         }
+    }
+}
+
+/// The bytes of a file of keys, and who can read them. All of it is of one open file, which nobody can exchange meanwhile.
+private struct KeyFile {
+    let data: Data
+    /// Whether no other user can read the file.
+    let isPrivate: Bool
+
+    /// The greatest size of the file: 16 MiB.
+    private static let maximumBytes = 16 * 1_024 * 1_024
+
+    init(_ file: URL) throws(KeyFileError) {
+        // Without O_NONBLOCK, a named pipe would be waited for.
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw KeyFileError(reason: "the file cannot be opened, or is a symbolic link") }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw KeyFileError(reason: "the file is not a regular file")
+        }
+        guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
+            throw KeyFileError(reason: "the file belongs to another user, or other users can write it")
+        }
+        // The file may grow while it is read.
+        guard let data = try? handle.read(upToCount: Self.maximumBytes + 1) ?? Data() else {
+            throw KeyFileError(reason: "the file cannot be read")
+        }
+        guard data.count <= Self.maximumBytes else { throw KeyFileError(reason: "the file is too large") }
+        self.data = data
+        isPrivate = status.st_mode & 0o077 == 0
     }
 }
 

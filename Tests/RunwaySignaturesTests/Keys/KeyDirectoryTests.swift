@@ -135,9 +135,53 @@ struct KeyDirectoryTests {
         }
     }
 
+    private static let publicKeys = #"{"keys": [\#(publicKey)]}"#
+    private static let publicKey =
+        #"{"id": "e", "alg": "ed25519", "owner": "o", "key": "\#(Data(repeating: 1, count: 32).base64EncodedString())"}"#
+
     @Test func aSecretThatOthersCanReadIsRefused() throws {
-        try withFile(#"{"keys": [\#(Self.secret)]}"#, permissions: 0o644) { file in
+        for permissions in [0o644, 0o640, 0o604, 0o601] {
+            try withFile(#"{"keys": [\#(Self.secret)]}"#, permissions: permissions) { file in
+                #expect(throws: KeyFileError.self) { try FileKeyDirectory(file) }
+            }
+        }
+    }
+
+    @Test func keysThatOthersCanWriteAreRefused() throws {
+        for (permissions, isAccepted) in [(0o644, true), (0o444, true), (0o664, false), (0o646, false), (0o622, false)]
+        {
+            try withFile(Self.publicKeys, permissions: permissions) { file in
+                #expect(((try? FileKeyDirectory(file)) != nil) == isAccepted, "\(String(permissions, radix: 8))")
+            }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func aFileOfAnotherUserIsRefused() throws {
+        try withFile(Self.publicKeys) { file in
+            #expect(chown(file.path, 65_534, gid_t.max) == 0)
             #expect(throws: KeyFileError.self) { try FileKeyDirectory(file) }
+        }
+    }
+
+    @Test func onlyRegularFilesAreRead() throws {
+        try withFile(Self.publicKeys) { file in
+            let link = file.appendingPathExtension("link")
+            defer { try? FileManager.default.removeItem(at: link) }
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+            #expect(throws: KeyFileError.self) { try FileKeyDirectory(link) }
+            let pipe = file.appendingPathExtension("pipe")
+            defer { try? FileManager.default.removeItem(at: pipe) }
+            #expect(mkfifo(pipe.path, 0o600) == 0)
+            #expect(throws: KeyFileError.self) { try FileKeyDirectory(pipe) }
+            #expect(throws: KeyFileError.self) { try FileKeyDirectory(file.deletingLastPathComponent()) }
+        }
+    }
+
+    @Test func aFileThatIsTooLargeIsRefused() throws {
+        let blanks = String(repeating: " ", count: 16 * 1_024 * 1_024)
+        try withFile(Self.publicKeys + blanks) { file in
+            #expect(throws: KeyFileError(reason: "the file is too large")) { try FileKeyDirectory(file) }
         }
     }
 }
