@@ -3,27 +3,38 @@ import Synchronization
 
 /// Remembers used nonces in memory, for one server.
 ///
-/// Its size is bounded: when it is full, claims are refused until nonces expire. It forgets everything when the server restarts;
-/// signatures that were made before the start are therefore refused, and their signers have to sign again. A wall clock that is set
-/// back lets no nonce be used twice: what has expired once stays expired.
+/// Its size is bounded: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key alone cannot
+/// have the signatures of all others refused. It forgets everything when the server restarts; signatures that were made before the
+/// start are therefore refused, and their signers have to sign again. A wall clock that is set back lets no nonce be used twice:
+/// what has expired once stays expired.
 ///
-/// A nonce takes 16 bytes in a set, by its digest: about 32 bytes with the set's spare room.
+/// A nonce takes 16 bytes in a set, by its digest: about 32 bytes with the set's spare room. The memory has 16 parts; a key takes
+/// about 32 bytes more in each part that has nonces of it.
 public final class NonceMemory: NonceStore {
     /// Parts with locks of their own, so that claims seldom wait for each other.
     private let shards: [Shard]
     private let start: UnixTime
     private let maximumPerShard: Int
+    private let maximumPerKeyAndShard: Int
     /// The first interval that has not expired at any time so far.
     private let firstInterval = Atomic(Int64.min)
 
     /// - Parameters:
     ///   - startedAt: When the server started.
     ///   - maximumNonces: The greatest number of nonces. By default one million, which is about 32 MB.
-    public init(startedAt: UnixTime, maximumNonces: Int = 1_000_000) {
+    ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By default a
+    /// quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass `maximumNonces`.
+    ///
+    /// Both are divided among 16 parts by the nonces' digests, so that a claim can be refused a little before a limit is reached.
+    public init(startedAt: UnixTime, maximumNonces: Int = 1_000_000, maximumNoncesPerKey: Int? = nil) {
         precondition(maximumNonces > 0, "A nonce memory has room for at least one nonce")
+        let maximumPerKey = maximumNoncesPerKey ?? max(1, maximumNonces / 4)
+        precondition(
+            (1...maximumNonces).contains(maximumPerKey), "A key's quota is between 1 and the room of the memory")
         start = startedAt
         let count = min(16, maximumNonces)
         maximumPerShard = (maximumNonces + count - 1) / count
+        maximumPerKeyAndShard = (maximumPerKey + count - 1) / count
         shards = (0..<count).map { _ in Shard() }
     }
 
@@ -34,10 +45,11 @@ public final class NonceMemory: NonceStore {
         let first = firstInterval.max(NonceTable.interval(of: now), ordering: .relaxed).newValue
         let interval = NonceTable.interval(of: nonce.expires)
         if interval < first || nonce.expires < now { return .beforeMemory }
-        let shard = shards[Int(fingerprint.low % UInt64(shards.count))]
+        let shard = shards[Int(fingerprint.nonce % UInt64(shards.count))]
         return shard.state.withLock { table in
             table.evict(before: first)
-            return table.claim(fingerprint, in: interval, maximum: maximumPerShard)
+            return table.claim(
+                fingerprint, in: interval, maximum: maximumPerShard, maximumPerKey: maximumPerKeyAndShard)
         }
     }
 
@@ -49,10 +61,13 @@ public final class NonceMemory: NonceStore {
     }
 }
 
-/// 16 bytes of a digest of key and nonce: nobody can make two that are equal.
+/// Eight bytes of a digest of the key's identifier, and eight of a digest of the key's identifier and the nonce.
+///
+/// Two nonces with the same fingerprint have the second refused, and neither accepted twice. Who wants that for another key has to
+/// meet 16 given bytes.
 private struct Fingerprint: Hashable, Sendable {
-    let high: UInt64
-    let low: UInt64
+    let key: UInt64
+    let nonce: UInt64
 
     init(_ nonce: Nonce) {
         var hash = SHA256()
@@ -60,28 +75,36 @@ private struct Fingerprint: Hashable, Sendable {
         var length = UInt64(nonce.keyID.utf8.count)
         withUnsafeBytes(of: &length) { hash.update(bufferPointer: $0) }
         hash.update(data: Array(nonce.keyID.utf8))
+        key = Self.prefix(of: hash.finalize())
         hash.update(data: Array(nonce.value.utf8))
-        (high, low) = hash.finalize().withUnsafeBytes {
-            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        }
+        self.nonce = Self.prefix(of: hash.finalize())
+    }
+
+    private static func prefix(of digest: SHA256Digest) -> UInt64 {
+        digest.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
 }
 
 /// Nonces in sets by the time at which they expire, so that a whole set is removed at once.
 private struct NonceTable {
     private var sets: [Int64: Set<Fingerprint>] = [:]
+    /// How many of the nonces are of each key, by the digest of its identifier.
+    private var countsByKey: [UInt64: Int] = [:]
     private var firstInterval = Int64.min
     private(set) var count = 0
 
     /// The seconds that a set spans.
     private static let interval: Int64 = 16
 
-    mutating func claim(_ nonce: Fingerprint, in interval: Int64, maximum: Int) -> NonceClaim {
+    mutating func claim(
+        _ nonce: Fingerprint, in interval: Int64, maximum: Int, maximumPerKey: Int
+    ) -> NonceClaim {
         // Another claim may have removed the set meanwhile.
         if interval < firstInterval { return .beforeMemory }
         if sets.values.contains(where: { $0.contains(nonce) }) { return .replayed }
-        if count >= maximum { return .full }
+        if count >= maximum || countsByKey[nonce.key, default: 0] >= maximumPerKey { return .full }
         sets[interval, default: []].insert(nonce)
+        countsByKey[nonce.key, default: 0] += 1
         count += 1
         return .claimed
     }
@@ -91,8 +114,14 @@ private struct NonceTable {
         firstInterval = interval
         for (key, nonces) in sets where key < interval {
             count -= nonces.count
+            for nonce in nonces { release(nonce.key) }
             sets[key] = nil
         }
+    }
+
+    private mutating func release(_ key: UInt64) {
+        guard let count = countsByKey[key] else { preconditionFailure("Every nonce in a set is counted for its key") }
+        countsByKey[key] = count > 1 ? count - 1 : nil
     }
 
     static func interval(of time: UnixTime) -> Int64 {

@@ -21,7 +21,7 @@ public enum NonceClaim: Sendable, Hashable {
     case claimed
     /// It was used before.
     case replayed
-    /// There is no room to remember it.
+    /// There is no room to remember it, or none for this key.
     case full
     /// The signature was made before the memory began, or has expired: nothing can tell whether its nonce was used.
     case beforeMemory

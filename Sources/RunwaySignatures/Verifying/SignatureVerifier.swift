@@ -92,8 +92,8 @@ public struct VerifiedSignature: Sendable, Hashable {
 
     /// Verifies a whole body.
     ///
-    /// Throws a ``SignatureRefusal`` if it is not the one whose digest is signed, or if it is not empty and no digest is signed. The
-    /// latter is accepted by a policy whose ``VerificationPolicy/coversBody`` is `false`.
+    /// Throws a ``SignatureRefusal`` if it is not the one whose digest is signed, or if it is not empty and no digest is signed.
+    /// The latter is accepted by a policy whose ``VerificationPolicy/coversBody`` is `false`.
     public func verifyBody(_ body: some DataProtocol, at now: UnixTime) throws(SignatureRefusal) {
         guard let digest else {
             guard body.isEmpty || !coversBody else {

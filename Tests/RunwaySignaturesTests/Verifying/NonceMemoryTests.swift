@@ -33,6 +33,28 @@ struct NonceMemoryTests {
         #expect(memory.count == 1)
     }
 
+    @Test func oneKeyCannotShutOutOthers() {
+        let memory = NonceMemory(startedAt: Self.start, maximumNonces: 1_600)
+        let claims = (0..<5_000).map { memory.claim(nonce("n\($0)", key: "loud"), at: Self.start) }
+        #expect(claims.filter { $0 == .claimed }.count == 400 && claims.last == .full)
+        for index in 0..<20 {
+            #expect(memory.claim(nonce("n\(index)", key: "quiet"), at: Self.start) == .claimed)
+        }
+    }
+
+    @Test func aKeysQuotaIsFreeWhenItsNoncesExpire() {
+        let memory = NonceMemory(startedAt: Self.start, maximumNonces: 100, maximumNoncesPerKey: 1)
+        var claimed = 0
+        for round in 0..<5 {
+            let time = Self.start + .seconds(round * 200)
+            for index in 0..<200 {
+                let nonce = nonce("n\(index)", created: round * 200, expires: round * 200 + 120)
+                if memory.claim(nonce, at: time) == .claimed { claimed += 1 }
+            }
+        }
+        #expect(claimed == 5 * 16)
+    }
+
     @Test func aClockThatIsSetBackLetsNothingBeReplayed() {
         let memory = NonceMemory(startedAt: Self.start)
         #expect(memory.claim(nonce("a"), at: Self.start) == .claimed)
