@@ -120,13 +120,21 @@ def form_pairs(text):
     return [tuple(coded(p) for p in piece.partition(b"=")[::2]) for piece in text.split(b"&") if piece]
 
 
+def parameters(text):
+    """Sorted by name alone: Python's sort is stable, so that pairs with equal names remain in their order."""
+    return b"&".join(name + b"=" + value for name, value in sorted(form_pairs(text), key=lambda pair: pair[0]))
+
+
 def canonical(request, time, nonce):
-    pairs = form_pairs(request.query[1:].encode("latin-1"))
-    kind = (request.values("content-type") or [""])[0].split(";")[0].strip().lower()
-    if kind == "application/x-www-form-urlencoded": pairs += form_pairs(request.body)
-    parameters = b"&".join(name + b"=" + value for name, value in sorted(pairs))
-    lines = ["runway-digest-1", request.method, request.path, parameters.decode(), hashlib.sha256(request.body).hexdigest(), time, nonce]
-    return "\n".join(lines).encode("ascii")
+    content_type = ", ".join(request.values("content-type"))
+    is_form = content_type.split(";")[0].strip(" \t").lower() == "application/x-www-form-urlencoded"
+    lines = [
+        b"runway-digest-1", request.method.encode("ascii"), request.path.encode("ascii"),
+        parameters(request.query[1:].encode("latin-1")), content_type.encode("latin-1"),
+        parameters(request.body) if is_form else b"", hashlib.sha256(request.body).hexdigest().encode(),
+        time.encode("ascii"), nonce.encode("ascii"),
+    ]
+    return b"\n".join(lines)
 
 
 def salted(text, secret, name):
@@ -170,7 +178,7 @@ def check_digest(request, secret, server_key):
     digest = pairs_of(request, "runway-digest")
     unpadded(digest["nonce"])
     text = canonical(request, digest["ts"], digest["nonce"])
-    print(text.decode(), "\n")
+    print(text.decode("latin-1"), "\n")
     if server_key:
         sealed = pairs_of(request, "runway-sealed-key")
         caller, _, sealed_secret = open_box(server_key, unpadded(sealed["enc"]), unpadded(sealed["box"]), text).partition(b"\n")

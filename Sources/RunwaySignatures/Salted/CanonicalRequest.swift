@@ -13,9 +13,9 @@ public struct CanonicalRequest: Sendable, Hashable {
     /// Throws a ``SignatureError`` if the request has no path, or the path is not ASCII.
     ///
     /// - Parameters:
-    ///   - request: The request. If its content type is `application/x-www-form-urlencoded`, the parameters of the body are covered
-    /// like those of the query.
-    ///   - body: The whole body; empty for a request without a body.
+    ///   - request: The request, with the content type that is sent.
+    ///   - body: The whole body; empty for a request without a body. If the content type is `application/x-www-form-urlencoded`,
+    /// its parameters are covered besides its bytes.
     ///   - time: When the digest is made.
     ///   - nonce: 16 random bytes.
     public init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {
@@ -27,19 +27,35 @@ public struct CanonicalRequest: Sendable, Hashable {
         }
         self.time = time
         self.nonce = Base64.encodedForURL(nonce)
-        var pairs = Self.pairs(of: query.dropFirst().utf8)
-        let type = request.headerFields[.contentType]?.prefix { $0 != ";" }.lowercased().trimmingBlanksInText()
-        if type == "application/x-www-form-urlencoded" { pairs += Self.pairs(of: body) }
-        pairs.sort {
-            $0.name == $1.name
-                ? $0.value.lexicographicallyPrecedes($1.value) : $0.name.lexicographicallyPrecedes($1.name)
-        }
-        let parameters = pairs.map { $0.name + [UInt8(ascii: "=")] + $0.value }.joined(separator: [UInt8(ascii: "&")])
+        let contentType = Self.contentType(of: request.headerFields)
+        let isForm = Self.isForm(contentType)
         let lines: [[UInt8]] = [
-            Array("runway-digest-1".utf8), Array(request.method.rawValue.utf8), Array(path.utf8), Array(parameters),
+            Array("runway-digest-1".utf8), Array(request.method.rawValue.utf8), Array(path.utf8),
+            Self.parameters(of: query.dropFirst().utf8), contentType, isForm ? Self.parameters(of: body) : [],
             Hex.encoded(Array(SHA256.hash(data: body))), Array(String(time.seconds).utf8), Array(self.nonce.utf8),
         ]
         bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    }
+
+    /// The lines of the field, joined as RFC 9110 §5.2 says; empty if it is absent.
+    private static func contentType(of fields: HTTPFields) -> [UInt8] {
+        let lines = fields[fields: .contentType].map { $0.withUnsafeBytesOfValue { Array($0.trimmingBlanks()) } }
+        return Array(lines.joined(separator: ", ".utf8))
+    }
+
+    private static func isForm(_ contentType: [UInt8]) -> Bool {
+        let type = Array(contentType.prefix { $0 != UInt8(ascii: ";") }.trimmingBlanks())
+        return String(decoding: type, as: UTF8.self).lowercased() == "application/x-www-form-urlencoded"
+    }
+
+    /// The parameters sorted by name. Those of equal names remain in their order, which decides which one a server takes.
+    private static func parameters(of text: some Collection<UInt8>) -> [UInt8] {
+        let pairs = pairs(of: text).enumerated().sorted { left, right in
+            left.element.name == right.element.name
+                ? left.offset < right.offset : left.element.name.lexicographicallyPrecedes(right.element.name)
+        }
+        let texts = pairs.map { $0.element.name + [UInt8(ascii: "=")] + $0.element.value }
+        return Array(texts.joined(separator: [UInt8(ascii: "&")]))
     }
 
     /// The parameters, decoded and encoded anew by RFC 3986 §2.3. Names and values are bytes: they need not be UTF-8.
@@ -58,8 +74,4 @@ public struct CanonicalRequest: Sendable, Hashable {
             }
         }
     }
-}
-
-extension String {
-    fileprivate func trimmingBlanksInText() -> String { String(decoding: Array(utf8).trimmingBlanks(), as: UTF8.self) }
 }

@@ -84,6 +84,12 @@ struct SaltedDigestTests {
             let received = try digest.canonicalRequest(of: changed, body: Array(body.utf8))
             #expect(digest.isValid(of: received, by: key.verificationKey) == isSame, "\(method) \(path) \(body)")
         }
+        for type in ["application/json", "application/x-www-form-urlencoded", nil] {
+            var changed = request
+            changed.headerFields[.contentType] = type
+            let received = try digest.canonicalRequest(of: changed, body: Array("y=2".utf8))
+            #expect(!digest.isValid(of: received, by: key.verificationKey))
+        }
         for other in try [SigningKey.salted(Self.secret, by: .saltedMD5), .hmac(Self.secret)] {
             #expect(!digest.isValid(of: lines, by: other.verificationKey))
         }
