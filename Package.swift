@@ -209,7 +209,7 @@ let package = Package(
         .testTarget(
             name: "RunwaySignaturesTests",
             dependencies: [
-                "RunwaySignatures",
+                "RunwaySignatures", "RunwayTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("CryptoExtras", of: "swift-crypto", with: "Command"),

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HTTPTypes
+import RunwayTesting
 import Testing
 
 @testable import RunwaySignatures

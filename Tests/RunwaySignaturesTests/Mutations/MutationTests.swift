@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayTesting
 import Testing
 
 @testable import RunwaySignatures

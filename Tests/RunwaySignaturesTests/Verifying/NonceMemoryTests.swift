@@ -1,3 +1,4 @@
+import RunwayTesting
 import Testing
 
 @testable import RunwaySignatures
