@@ -23,4 +23,9 @@ public struct KeyRecord: Sendable {
         (self.id, self.key, self.owner) = (id, key, owner)
         (self.notBefore, self.notAfter) = (notBefore, notAfter)
     }
+
+    /// Whether signatures of the key are accepted at a time: it is not revoked, and the time is from ``notBefore`` to ``notAfter``.
+    public func isActive(at now: UnixTime) -> Bool {
+        !isRevoked && notBefore.map { $0 <= now } ?? true && notAfter.map { now <= $0 } ?? true
+    }
 }

@@ -11,7 +11,7 @@ public import HTTPTypes
 /// ```swift
 /// let digest = try SaltedDigest(request.headerFields)
 /// let lines = try digest.canonicalRequest(of: request, body: body)
-/// guard let record = keys.record(forKeyID: digest.keyID) else { throw UnknownCaller() }
+/// guard let record = keys.record(forKeyID: digest.keyID), record.isActive(at: now) else { throw UnknownCaller() }
 /// try SealedKey(request.headerFields).verify(digest, of: lines, by: record.key, openedWith: serverKey)
 /// ```
 public struct SealedKey: Sendable, Hashable {

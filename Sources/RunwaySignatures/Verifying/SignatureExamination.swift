@@ -53,8 +53,7 @@ struct SignatureExamination: Sendable {
             throw refusal(.algorithm, "the key \(keyID) is one for \(key.algorithm)")
         }
         guard isValid else { throw refusal(.invalid, "the signature is not that of this message by the key \(keyID)") }
-        let isActive = record.notBefore.map { $0 <= now } ?? true && record.notAfter.map { now <= $0 } ?? true
-        guard isActive, !record.isRevoked else {
+        guard record.isActive(at: now) else {
             throw refusal(.inactiveKey, "the key \(keyID) is not accepted any more, or not yet")
         }
         let missing = record.requiredComponents.filter { !signature.parameters.components.contains($0) }

@@ -50,6 +50,26 @@ struct SignatureExamples {
         #expect(try SaltedDigest(request.headerFields).isValid(of: lines, by: key.verificationKey))
     }
 
+    @Test func aSealedKeyIsVerified() async throws {
+        struct UnknownCaller: Error {}
+        let serverKey = Curve25519.KeyAgreement.PrivateKey()
+        let (body, nonce) = ([UInt8](), [UInt8](repeating: 7, count: 16))
+        let key = try SigningKey.salted(secret)
+        let keys = InMemoryKeyDirectory([KeyRecord(id: "partner-3", key: key.verificationKey, owner: "partner")])
+        var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/orders")
+        do {
+            let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)
+            request.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: "partner-3", by: key).fieldValue
+            let caller = SealedKey.Caller(id: "partner-3", secret: secret)
+            let sealed = try SealedKey(caller, to: serverKey.publicKey, serverKeyID: "server-1", for: lines)
+            request.headerFields[.runwaySealedKey] = sealed.fieldValue
+        }
+        let digest = try SaltedDigest(request.headerFields)
+        let lines = try digest.canonicalRequest(of: request, body: body)
+        guard let record = keys.record(forKeyID: digest.keyID), record.isActive(at: now) else { throw UnknownCaller() }
+        try SealedKey(request.headerFields).verify(digest, of: lines, by: record.key, openedWith: serverKey)
+    }
+
     @Test func componentsAreNamed() throws {
         let covered: [ComponentIdentifier] = [.method, .authority, .path, .query, .field(.contentType)]
         #expect(try CoveredComponents(covered).contains(.path))
