@@ -5,8 +5,7 @@ extension SignatureContext {
     /// let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
     /// let parameters = try SignatureParameters(
     ///     components: components, created: now, nonce: nonce, keyID: "device-7", tag: "app")
-    /// let signature = try await SignatureContext(request).signature(parameters, by: key)
-    /// request.headerFields.append(signature)
+    /// request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
     /// ```
     ///
     /// Throws a ``SignatureError`` if the base cannot be made, and what the signer throws.

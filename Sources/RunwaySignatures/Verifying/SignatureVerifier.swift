@@ -4,9 +4,10 @@ public import Foundation
 /// Verifies the signatures of messages by one policy.
 ///
 /// ```swift
-/// let policy = VerificationPolicy(tag: "app")
-/// let verifier = SignatureVerifier(policy: policy, keys: keys, nonces: NonceMemory(startedAt: now))
+/// let nonces = NonceMemory(startedAt: start)
+/// let verifier = SignatureVerifier(policy: VerificationPolicy(tag: "app"), keys: keys, nonces: nonces)
 /// let signature = try await verifier.verify(SignatureContext(request), hasBody: true, at: now)
+/// try signature.verifyBody(body, at: now)
 /// ```
 ///
 /// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. The verifier does the same

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import HTTPTypes
 import RunwaySignatures
 import Testing
@@ -11,21 +12,32 @@ struct SignatureExamples {
     @Test func aRequestIsSignedAndVerified() async throws {
         let body = Array("{}".utf8)
         let nonce = "a nonce"
+        let start = now
         let key = try SigningKey.hmac(secret)
-        let keys = InMemoryKeyDirectory([KeyRecord(id: "device-7", key: key.verificationKey, owner: "anna")])
         var request = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/orders")
         request.headerFields[.contentDigest] = BodyDigest(of: body).fieldValue
-        do {
-            let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
-            let parameters = try SignatureParameters(
-                components: components, created: now, nonce: nonce, keyID: "device-7", tag: "app")
-            let signature = try await SignatureContext(request).signature(parameters, by: key)
-            request.headerFields.append(signature)
-        }
-        let policy = VerificationPolicy(tag: "app")
-        let verifier = SignatureVerifier(policy: policy, keys: keys, nonces: NonceMemory(startedAt: now))
+        let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
+        let parameters = try SignatureParameters(
+            components: components, created: now, nonce: nonce, keyID: "device-7", tag: "app")
+        request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
+        let keys = InMemoryKeyDirectory([KeyRecord(id: "device-7", key: key.verificationKey, owner: "anna")])
+        let nonces = NonceMemory(startedAt: start)
+        let verifier = SignatureVerifier(policy: VerificationPolicy(tag: "app"), keys: keys, nonces: nonces)
         let signature = try await verifier.verify(SignatureContext(request), hasBody: true, at: now)
+        try signature.verifyBody(body, at: now)
         #expect(signature.owner == "anna")
+    }
+
+    @Test func theLandingPageHasTheseLines() throws {
+        let here = URL(filePath: #filePath)
+        let root = (0..<4).reduce(here) { url, _ in url.deletingLastPathComponent() }
+        let page = try String(
+            contentsOf: root.appending(path: "Sources/RunwaySignatures/RunwaySignatures.docc/RunwaySignatures.md"),
+            encoding: .utf8)
+        let compiled = try String(contentsOf: here, encoding: .utf8)
+        let blocks = page.split(separator: "```swift\n").dropFirst().compactMap { $0.split(separator: "```").first }
+        #expect(blocks.count == 2)
+        for line in blocks.joined().split(separator: "\n") { #expect(compiled.contains(line), "\(line)") }
     }
 
     @Test func aBodyIsVerifiedAsItIsReceived() async throws {
