@@ -26,7 +26,9 @@ public struct VerificationKey: Sendable {
 
     /// A secret that both sides have, for a ``SaltedDigest``. Throws a ``SignatureError`` if it has fewer than 16 bytes.
     ///
-    /// - Parameter algorithm: ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``.
+    /// - Parameters:
+    ///   - secret: The secret, of at least 16 bytes.
+    ///   - algorithm: ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``.
     public static func salted(
         _ secret: SymmetricKey, by algorithm: SignatureAlgorithm = .saltedSHA256
     ) throws(SignatureError) -> VerificationKey {

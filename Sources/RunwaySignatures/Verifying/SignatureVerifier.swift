@@ -37,7 +37,10 @@ public struct SignatureVerifier: Sendable {
     /// The body is not part of it: verify ``VerifiedSignature/digest`` while the body is read, or call
     /// ``VerifiedSignature/verifyBody(_:at:)``.
     ///
-    /// - Parameter hasBody: Whether the message has a body, whose digest must then be covered.
+    /// - Parameters:
+    ///   - context: The message, with its signature.
+    ///   - hasBody: Whether the message has a body, whose digest must then be covered.
+    ///   - now: The verifier's time.
     public func verify(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> VerifiedSignature {

@@ -43,7 +43,9 @@ public struct VerificationPolicy: Sendable {
 
     /// A policy for the response to a request: it must cover its status, and the method, authority, path and query of the request.
     ///
-    /// - Parameter nonce: The nonce that the request asked for, which binds the response to this request and no other.
+    /// - Parameters:
+    ///   - tag: The tag by which the signature is found.
+    ///   - nonce: The nonce that the request asked for, which binds the response to this request and no other.
     public static func response(tag: String, nonce: String) -> VerificationPolicy {
         var policy = VerificationPolicy(
             tag: tag,
