@@ -37,7 +37,9 @@ struct SignatureExamples {
         let compiled = try String(contentsOf: here, encoding: .utf8)
         let blocks = page.split(separator: "```swift\n").dropFirst().compactMap { $0.split(separator: "```").first }
         #expect(blocks.count == 2)
-        for line in blocks.joined().split(separator: "\n") { #expect(compiled.contains(line), "\(line)") }
+        for line in blocks.joined(separator: "\n").split(separator: "\n") {
+            #expect(compiled.contains(line), "\(line)")
+        }
     }
 
     @Test func aBodyIsVerifiedAsItIsReceived() async throws {
