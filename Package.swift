@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "RunwayTesting", targets: ["RunwayTesting"]),
         .library(name: "RunwayTestServer", targets: ["RunwayTestServer"]),
         .library(name: "RunwaySignatures", targets: ["RunwaySignatures"]),
+        .library(name: "RunwaySigning", targets: ["RunwaySigning"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
@@ -41,7 +42,8 @@ let package = Package(
             name: "Pins", description: "Public-key pins, and the reasons for which certificates are refused.",
             enabledTraits: ["Transport"]),
         .trait(
-            name: "Signing", description: "RunwaySignatures, which is made with swift-crypto and structured fields."),
+            name: "Signing",
+            description: "RunwaySignatures and RunwaySigning, which are made with swift-crypto and structured fields."),
         .trait(name: "Server", description: "RunwayServer, which is made for Hummingbird."),
         .trait(
             name: "Command", description: "The command runway, its demo, and the tests of this package.",
@@ -100,6 +102,15 @@ let package = Package(
                 product("RawStructuredFieldValues", of: "swift-http-structured-headers", with: "Signing"),
                 product("Crypto", of: "swift-crypto", with: "Signing"),
                 product("CryptoExtras", of: "swift-crypto", with: "Signing"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RunwaySigning",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwaySignatures",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("Crypto", of: "swift-crypto", with: "Signing"),
             ],
             swiftSettings: settings
         ),
@@ -213,6 +224,15 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("CryptoExtras", of: "swift-crypto", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwaySigningTests",
+            dependencies: [
+                "Runway", "RunwaySignatures", "RunwaySigning", "RunwayTransport", "RunwayTesting", "RunwayTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
             ],
             swiftSettings: settings
         ),

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Resumes a caller with the first of several outcomes; later outcomes are ignored.
-final class Race<Outcome: Sendable>: Sendable {
+package final class Race<Outcome: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Outcome, Never>?
         var task: Task<Void, Never>?
@@ -11,9 +11,11 @@ final class Race<Outcome: Sendable>: Sendable {
     /// Guards the caller that waits, the task that works, and the first outcome.
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Runs `work` in a task of its own and waits for the first outcome: that of the work, that of the caller's cancellation,
     /// or one that is passed to ``finish(_:)``. Work that lost is cancelled, and nobody waits for its end.
-    func run(onCancel cancelled: Outcome, _ work: @escaping @Sendable () async -> Outcome) async -> Outcome {
+    package func run(onCancel cancelled: Outcome, _ work: @escaping @Sendable () async -> Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard begin(continuation) else { return }
@@ -25,7 +27,7 @@ final class Race<Outcome: Sendable>: Sendable {
     }
 
     /// Ends the race with `outcome` if nothing ended it before.
-    func finish(_ outcome: Outcome) {
+    package func finish(_ outcome: Outcome) {
         let (continuation, task) = state.withLock { state in
             guard state.outcome == nil else {
                 return (nil as CheckedContinuation<Outcome, Never>?, nil as Task<Void, Never>?)

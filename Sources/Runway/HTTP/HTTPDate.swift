@@ -3,7 +3,7 @@ package import struct Foundation.Date
 /// A date of HTTP (RFC 9110 §5.6.7): whole seconds since 1970, in UTC, whatever the device's locale and time zone are.
 package struct HTTPDate: Hashable, Comparable, Sendable {
     /// The seconds since the first of January 1970; negative before it.
-    let seconds: Int64
+    package let seconds: Int64
 
     /// Creates a date from seconds since 1970.
     init(seconds: Int64) { self.seconds = seconds }
@@ -15,7 +15,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     ///
     /// A leap second is the second before it, the nearest that can be represented and is not later. A year of two digits is the
     /// latest that is not more than fifty years after `now`.
-    init?(_ text: String, now: HTTPDate) {
+    package init?(_ text: String, now: HTTPDate) {
         var reader = HTTPDateReader(text)
         guard let seconds = reader.read(now: now) else { return nil }
         self.seconds = seconds

@@ -40,6 +40,8 @@ public final class Flight: Sendable {
     public var environment: ServiceEnvironment { configuration.settings.environment }
     /// The account that was signed in to the service then; `nil` if none was.
     public var account: String? { configuration.settings.account }
+    /// The origin of the service when the call was made; `nil` if its base URL is invalid.
+    package var serviceOrigin: Origin? { try? Origin(configuration.baseURL.get().head) }
     /// The cache policy of the call.
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
     /// The retry policy of the call.

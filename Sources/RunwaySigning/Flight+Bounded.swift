@@ -1,0 +1,43 @@
+import Runway
+import RunwaySignatures
+
+extension Flight {
+    /// Runs work in a task of its own, which is cancelled and left behind at the deadline of the call and when the call is cancelled.
+    func runInTime<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        let race = Race<Result<Value, NetworkError>>()
+        let cancelled = NetworkError(.cancelled, in: .signing, "The call was cancelled.", sending: .notSent)
+        let result = await withDeadlineHandler {
+            await race.run(onCancel: .failure(cancelled)) {
+                do throws(NetworkError) { return .success(try await work()) } catch { return .failure(error) }
+            }
+        } onDeadline: {
+            race.finish(
+                .failure(
+                    NetworkError(
+                        .timedOut, in: .signing, "The deadline passed before the key had been found and used.",
+                        sending: .notSent)))
+        }
+        return try result.get()
+    }
+}
+
+extension NetworkError {
+    /// The error of a request that could not be signed. It has no text of an error of the app's own.
+    init(signing error: any Error) {
+        switch error {
+        case let error as NetworkError: self = error
+        case let error as SignatureError:
+            self.init(
+                .invalidConfiguration, in: .signing, "The request can't be signed: \(error).", sending: .notSent,
+                underlying: error)
+        case is CancellationError:
+            self.init(.cancelled, in: .signing, "The call was cancelled.", sending: .notSent)
+        default:
+            self.init(
+                .storage, in: .signing, "The key of the request can't be used: \(error.redactedDescription).",
+                sending: .notSent, underlying: error)
+        }
+    }
+}

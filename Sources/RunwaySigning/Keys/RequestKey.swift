@@ -1,0 +1,42 @@
+import Crypto
+public import RunwaySignatures
+
+/// A key that signs requests, and its identifier. Its description has the identifier alone.
+public struct RequestKey: Sendable {
+    /// The identifier by which the server finds the key.
+    public let id: String
+    let signer: any MessageSigner
+    /// The caller that a sealed key contains; `nil` for other keys.
+    let caller: SealedKey.Caller?
+
+    /// A key for ``SigningWay/signature(tag:components:)`` or ``SigningWay/saltedDigest``.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier by which the server finds the key.
+    ///   - signer: A `SigningKey`, or a signer of the app's own, such as for a key in the Secure Enclave.
+    public init(id: String, signer: any MessageSigner) {
+        (self.id, self.signer, caller) = (id, signer, nil)
+    }
+
+    /// A key for ``SigningWay/sealedKey(to:id:)``. Throws a `SignatureError` if the secret has fewer than 16 bytes.
+    ///
+    /// - Parameters:
+    ///   - caller: The identifier and the secret of the registered caller.
+    ///   - algorithm: `SignatureAlgorithm.saltedSHA256`, the default, or `saltedMD5`.
+    public init(
+        _ caller: SealedKey.Caller, by algorithm: SignatureAlgorithm = .saltedSHA256
+    ) throws(SignatureError) {
+        id = caller.id
+        signer = try SigningKey.salted(caller.secret, by: algorithm)
+        self.caller = caller
+    }
+}
+
+extension RequestKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text for logs, without the key.
+    public var description: String { "RequestKey(\(id), \(signer.algorithm))" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without the key.
+    public var customMirror: Mirror { Mirror(self, children: ["id": id, "algorithm": signer.algorithm]) }
+}

@@ -1,0 +1,41 @@
+public import Runway
+
+/// Finds the key with which requests are signed.
+///
+/// An app implements it over the place where it holds its keys: best a key that was made on the device, or a short-lived one that the
+/// server issued after login.
+///
+/// ```swift
+/// struct DeviceKeys: RequestKeyStore {
+///     let enrolment: Enrolment
+///
+///     func key(for owner: KeyOwner) async throws -> RequestKey? {
+///         guard let account = owner.account else { return nil }
+///         return try await enrolment.key(of: account).map { RequestKey(id: $0.id, signer: $0) }
+///     }
+/// }
+/// ```
+public protocol RequestKeyStore: Sendable {
+    /// The key of the requests of an owner, called for every request that is sent. `nil` if they are sent unsigned, such as before
+    /// login.
+    ///
+    /// The wait counts towards the deadline of the call; a store that does not return by then is left behind. If it throws a
+    /// ``NetworkError``, the call fails with that, and otherwise as ``NetworkError/Kind/storage``; the text of other errors is not
+    /// recorded.
+    func key(for owner: KeyOwner) async throws -> RequestKey?
+}
+
+/// Whose requests are signed.
+public struct KeyOwner: Sendable, Hashable {
+    /// The name of the service.
+    public let service: String
+    /// The environment of the service.
+    public let environment: ServiceEnvironment
+    /// The account that was signed in when the call was made; `nil` if none was.
+    public let account: String?
+
+    /// An owner, for a test of a store.
+    public init(service: String, environment: ServiceEnvironment, account: String?) {
+        (self.service, self.environment, self.account) = (service, environment, account)
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwaySignatures
+
+/// A refusal of a signature as a server of this project states it: `application/problem+json` (RFC 9457) whose `type` is
+/// `urn:runway:signature:` and the reason, with the server's time in seconds since 1970.
+struct SignatureProblem: Sendable {
+    /// The reason, in one word.
+    let reason: String
+    /// The server's time.
+    let time: UnixTime?
+
+    private static let type = "urn:runway:signature:"
+
+    /// Returns `nil` if the response is no such problem, or has a streamed body.
+    init?(_ response: Response) {
+        guard case .whole(let rawData) = response.body,
+            response.head.headerFields[.contentType]?.hasPrefix("application/problem+json") == true,
+            let type = rawData["type"].string, type.hasPrefix(Self.type)
+        else { return nil }
+        let reason = type.dropFirst(Self.type.count)
+        // The word stands in the text of an error.
+        guard (1...64).contains(reason.count), reason.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
+        self.reason = String(reason)
+        time = rawData["time"].int.map { UnixTime(seconds: Int64($0)) }
+    }
+
+    /// Whether the same request is accepted if it is signed anew: the server's memory of nonces began after the signature was made.
+    var needsNewSignature: Bool { reason == "nonceUnknown" }
+}
+
+extension NetworkError {
+    /// The error of a request whose signature the server refused.
+    init(refused response: Response, _ problem: SignatureProblem?) {
+        self.init(
+            .refused, in: .signing,
+            "The server refused the signature of the request\(problem.map { ": \($0.reason)" } ?? "").",
+            status: response.head.status)
+        if case .whole(let rawData) = response.body { self.rawData = rawData }
+    }
+}

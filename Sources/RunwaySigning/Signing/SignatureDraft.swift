@@ -1,0 +1,126 @@
+import HTTPTypes
+import Runway
+import RunwaySignatures
+
+/// A request with its signature.
+struct SignedRequest: Sendable {
+    var request: Request
+    /// The identifier of the key; `nil` if the request is not signed.
+    var keyID: String?
+    /// The nonce that the signature of the response must have; `nil` if none was asked for.
+    var responseNonce: String?
+}
+
+/// What the signature of a request shall be.
+struct SignatureDraft: Sendable {
+    let policy: SigningPolicy
+    /// The signature that the server asked for.
+    let wanted: SignatureRequest?
+
+    /// For how long a signature is valid if the server wants to know.
+    private static let lifetime = Duration.seconds(60)
+
+    /// Signs a request. Throws what the signer throws, a `SignatureError`, or a ``NetworkError``.
+    func sign(
+        _ request: Request, with key: RequestKey?, at now: @Sendable () -> UnixTime
+    ) async throws -> SignedRequest {
+        var signed = SignedRequest(request: request)
+        if let rule = policy.responses { signed.responseNonce = try rule.askForSignature(of: &signed.request) }
+        guard let key else { return signed }
+        signed.keyID = key.id
+        switch policy.way.format {
+        case .signature(let tag, let components):
+            try await addSignature(to: &signed.request, by: key, tag: tag, components, at: now)
+        case .saltedDigest: try await addDigest(to: &signed.request, by: key, at: now)
+        case .sealedKey(let serverKey, let id):
+            guard let caller = key.caller else { throw Self.misconfigured("A sealed key needs the key of a caller.") }
+            let lines = try await addDigest(to: &signed.request, by: key, at: now)
+            signed.request.head.headerFields[.runwaySealedKey] =
+                try SealedKey(caller, to: serverKey, serverKeyID: id, for: lines).fieldValue
+        }
+        return signed
+    }
+
+    // MARK: - HTTP Message Signatures
+
+    private func addSignature(
+        to request: inout Request, by key: RequestKey, tag: String, _ components: [ComponentIdentifier],
+        at now: @Sendable () -> UnixTime
+    ) async throws {
+        try await request.addContentDigest()
+        let created = now()
+        let parameters = try SignatureParameters(
+            components: covered(components, in: request), created: created,
+            expires: wanted?.wantsExpires == true ? created + Self.lifetime : nil,
+            nonce: wanted?.nonce ?? Self.makeNonce(), algorithm: try algorithm(of: key), keyID: key.id, tag: tag)
+        let signature = try await SignatureContext(request.head).signature(
+            parameters, label: try label(in: request.head.headerFields), by: key.signer)
+        request.head.headerFields.append(signature)
+    }
+
+    /// The components of the policy, those that the server asked for, and the digest of a body.
+    private func covered(_ components: [ComponentIdentifier], in request: Request) throws -> CoveredComponents {
+        var all = components
+        if request.head.headerFields.contains(.contentDigest) { all.append(.contentDigest) }
+        for component in wanted?.components.identifiers ?? [] where !all.contains(component) { all.append(component) }
+        return try CoveredComponents(all)
+    }
+
+    /// The algorithm that the signature names: none, unless the server asked for one.
+    private func algorithm(of key: RequestKey) throws -> SignatureAlgorithm? {
+        guard let wanted else { return nil }
+        let isOther = wanted.namesUnknownAlgorithm || wanted.algorithm.map { $0 != key.signer.algorithm } == true
+        guard !isOther, wanted.keyID == nil || wanted.keyID == key.id else {
+            throw NetworkError(
+                .refused, in: .signing, "The server asks for a signature by another key than \(key.id).",
+                status: .unauthorized)
+        }
+        return wanted.algorithm
+    }
+
+    /// The label that the server asked for, or a new one beside signatures of the app's own.
+    private func label(in fields: HTTPFields) throws -> String {
+        let labels = Set(try fields.signatures().map(\.label))
+        if let wanted, !labels.contains(wanted.label) { return wanted.label }
+        var number = 1
+        while labels.contains("sig\(number)") { number += 1 }
+        return "sig\(number)"
+    }
+
+    // MARK: - Salted digest
+
+    @discardableResult
+    private func addDigest(
+        to request: inout Request, by key: RequestKey, at now: @Sendable () -> UnixTime
+    ) async throws -> CanonicalRequest {
+        let body: [UInt8]
+        switch request.body {
+        case .none: body = []
+        case .bytes(let bytes): body = bytes
+        case .stream:
+            throw Self.misconfigured("A salted digest covers the whole body: a stream can't be sent with one.")
+        }
+        let lines = try CanonicalRequest(request.head, body: body, time: now(), nonce: Self.randomBytes())
+        request.head.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: key.id, by: key.signer)
+            .fieldValue
+        return lines
+    }
+
+    private static func misconfigured(_ detail: String) -> NetworkError {
+        NetworkError(.invalidConfiguration, in: .signing, detail, sending: .notSent)
+    }
+
+    // MARK: - Nonces
+
+    /// 128 random bits of the system's generator, in hexadecimal digits.
+    static func makeNonce() -> String {
+        var text = ""
+        for byte in randomBytes() { text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+        return text
+    }
+
+    private static func randomBytes() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}

@@ -1,0 +1,35 @@
+package import Runway
+
+/// What the signing stage decided, for the record. It has the identifier of the key, and nothing of the key.
+package enum SigningDecision: StageDecision, Equatable {
+    /// The request was signed.
+    case signed(keyID: String, way: String)
+    /// The key store has no key for the request.
+    case unsigned
+    /// The server refused the time of the signature, and the request is signed again with the server's.
+    case correctedTime(by: Duration)
+    /// The request is signed again with what the server asked for.
+    case meetsRequest
+    /// The server could not tell whether the nonce was used, and the request is signed again with another.
+    case repeated
+    /// The response has the signature of the server.
+    case verifiedResponse
+
+    package static var step: FlightStep { .signing }
+
+    static func signed(keyID: String, _ way: SigningWay) -> SigningDecision { .signed(keyID: keyID, way: way.name) }
+
+    package var entry: DecisionRecord {
+        switch self {
+        case .signed(let keyID, let way): .init("signed", ["key": keyID, "way": way], "\(way) by the key \(keyID)")
+        case .unsigned: .init("unsigned", "not signed, as there is no key")
+        case .correctedTime(let difference):
+            .init(
+                "correctedTime", ["difference": difference],
+                "the clock differs by \(difference.components.seconds) s from that of the server; signed again")
+        case .meetsRequest: .init("meetsRequest", "signed again as the server asked")
+        case .repeated: .init("repeated", "signed again with a new nonce")
+        case .verifiedResponse: .init("verifiedResponse", "the response has the server's signature")
+        }
+    }
+}

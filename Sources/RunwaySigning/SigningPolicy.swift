@@ -1,0 +1,81 @@
+public import Crypto
+import HTTPTypes
+import Runway
+public import RunwaySignatures
+
+/// How the requests of a service are signed, and whether its responses are verified.
+public struct SigningPolicy: Sendable {
+    /// How requests are signed.
+    public var way: SigningWay
+    /// Which signature responses must have. The default, `nil`, verifies none.
+    public var responses: ResponseSignatures?
+    /// How far the clock of the device may be corrected by the server's. The default is 24 hours.
+    ///
+    /// A signature that is made for a later time can be stored and used then. A device whose clock is further off is accepted with a
+    /// nonce of the server alone.
+    public var maximumCorrection = Duration.seconds(86_400)
+
+    /// A policy that verifies no response.
+    public init(_ way: SigningWay) { self.way = way }
+}
+
+/// One of the three ways to show that a request comes from the app; `docs/formats.md` states them to the byte.
+public struct SigningWay: Sendable {
+    enum Format: Sendable {
+        case signature(tag: String, [ComponentIdentifier])
+        case saltedDigest
+        case sealedKey(to: Curve25519.KeyAgreement.PublicKey, id: String)
+    }
+
+    let format: Format
+
+    /// An HTTP Message Signature (RFC 9421) with `Content-Digest` (RFC 9530), by any key. Use it wherever the backend can verify it.
+    ///
+    /// It has `created`, `nonce`, `keyid` and `tag`, and covers `content-digest` if there is a body.
+    ///
+    /// - Parameters:
+    ///   - tag: The tag by which the server finds the signature.
+    ///   - components: What is covered apart from the digest. The default is method, authority, path and query.
+    public static func signature(
+        tag: String, components: [ComponentIdentifier] = [.method, .authority, .path, .query]
+    ) -> SigningWay {
+        SigningWay(format: .signature(tag: tag, components.filter { $0 != .contentDigest }))
+    }
+
+    /// The salted digest, for a backend that cannot verify signatures. The key is one of `SigningKey.salted`. It covers neither the
+    /// host nor header fields. A streamed body is refused as ``NetworkError/Kind/invalidConfiguration``.
+    public static let saltedDigest = SigningWay(format: .saltedDigest)
+
+    /// The salted digest, and beside it the secret, encrypted to the server: for registered third parties. The key is a
+    /// ``RequestKey/init(_:by:)``.
+    ///
+    /// - Parameters:
+    ///   - serverKey: The public key of the server.
+    ///   - id: The identifier of that key.
+    public static func sealedKey(to serverKey: Curve25519.KeyAgreement.PublicKey, id: String) -> SigningWay {
+        SigningWay(format: .sealedKey(to: serverKey, id: id))
+    }
+
+    /// The name for records.
+    var name: String {
+        switch format {
+        case .signature: "signature"
+        case .saltedDigest: "salted digest"
+        case .sealedKey: "sealed key"
+        }
+    }
+
+    /// The signature with the tag of this way that a server asks for, `nil` if it asks for none.
+    func wantedSignature(in fields: HTTPFields) -> SignatureRequest? {
+        guard case .signature(let tag, _) = format, let requests = try? fields.signatureRequests() else { return nil }
+        return requests.first { $0.tag == tag }
+    }
+
+    /// Whether the signatures of this way are already what the server asks for, so that another would be no different.
+    func provides(_ wanted: SignatureRequest) -> Bool {
+        guard case .signature(_, let components) = format else { return true }
+        let provided = components + [.contentDigest]
+        return wanted.nonce == nil && !wanted.wantsExpires && wanted.algorithm == nil
+            && wanted.components.identifiers.allSatisfy(provided.contains)
+    }
+}

@@ -1,0 +1,162 @@
+import HTTPTypes
+public import Runway
+import RunwaySignatures
+
+#if !Signing
+    #error("RunwaySigning needs the package trait Signing.")
+#endif
+
+/// Signs the requests of one service as they are sent, and verifies the responses if the policy says so.
+///
+/// It stands at the place ``FlightStep/signing``, below retries, redirects, merging, compression and hedging: each attempt, hop and
+/// envelope is signed anew over its own bytes, and a cached response needs no signature.
+///
+/// ```swift
+/// var pipeline = RequestPipeline()
+/// let policy = SigningPolicy(.signature(tag: "shop-app"))
+/// pipeline.insert(SigningStage(for: Shop.self, policy, keys: deviceKeys), before: .signing)
+/// ```
+///
+/// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Make a stage for each layer: it holds
+/// the time of the service's server by the clock of the layer.
+///
+/// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of the device
+/// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. Bodies in memory pass unchanged. A streamed body
+/// passes unchanged, too, and must have a `Content-Digest` or be one that can be read twice: it is then read once for its digest.
+public struct SigningStage: RequestStage {
+    private let service: any APIService.Type
+    private let policy: SigningPolicy
+    private let keys: any RequestKeyStore
+    private let serverTime = ServerTime()
+
+    /// A stage for the requests of one service.
+    ///
+    /// - Parameters:
+    ///   - service: The service. Requests of other services pass unchanged.
+    ///   - policy: How requests are signed, and whether responses are verified.
+    ///   - keys: Finds the key of an account.
+    public init(for service: any APIService.Type, _ policy: SigningPolicy, keys: any RequestKeyStore) {
+        (self.service, self.policy, self.keys) = (service, policy, keys)
+    }
+
+    /// The place `signing`.
+    public var step: FlightStep { .signing }
+    /// Key store and signer are left behind at the deadline of the flight, and when it is cancelled.
+    public var endsInTime: Bool { true }
+
+    /// Signs the request, sends it, and verifies the response if the policy says so.
+    public func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard flight.service == service, request.isForServer(of: flight) else {
+            return try await next.send(request, in: flight)
+        }
+        var corrections = Corrections()
+        while true {
+            do throws(NetworkError) {
+                let signed = try await sign(request, corrections, in: flight)
+                let sent = serverTime.now(by: flight.clock)
+                let response = try await next.send(signed.request, in: flight)
+                if let decision = try correct(&corrections, after: response, to: signed, sent: sent, in: flight) {
+                    flight.note(decision)
+                    continue
+                }
+                return try await verified(response, to: signed, in: flight)
+            } catch {
+                guard corrections.isRefused else { throw error }
+                // The server received the request that it refused.
+                var error = error
+                error.sending = .sent
+                throw error
+            }
+        }
+    }
+
+    private func sign(
+        _ request: Request, _ corrections: Corrections, in flight: Flight
+    ) async throws(NetworkError) -> SignedRequest {
+        let owner = KeyOwner(service: flight.service.name, environment: flight.environment, account: flight.account)
+        let (keys, clock, serverTime) = (keys, flight.clock, serverTime)
+        let draft = SignatureDraft(policy: policy, wanted: corrections.wanted)
+        let signed = try await flight.runInTime { () async throws(NetworkError) -> SignedRequest in
+            do {
+                let key = try await keys.key(for: owner)
+                // Read after the wait for the key: the server judges when the signature was made.
+                return try await draft.sign(request, with: key, at: { serverTime.now(by: clock) })
+            } catch {
+                throw NetworkError(signing: error)
+            }
+        }
+        flight.note(signed.keyID.map { SigningDecision.signed(keyID: $0, policy.way) } ?? .unsigned)
+        return signed
+    }
+
+    /// Returns what was corrected, if the server refused the signature and another can be accepted.
+    ///
+    /// - Throws: The refusal, if it is certainly one of the signature and nothing can be corrected.
+    private func correct(
+        _ corrections: inout Corrections, after response: Response, to signed: SignedRequest, sent: UnixTime,
+        in flight: Flight
+    ) throws(NetworkError) -> SigningDecision? {
+        guard response.head.status == .unauthorized, signed.keyID != nil else { return nil }
+        corrections.isRefused = true
+        let wanted = policy.way.wantedSignature(in: response.head.headerFields)
+        let problem = SignatureProblem(response)
+        var decision: SigningDecision?
+        if signed.request.body.isReplayable {
+            if problem?.needsNewSignature == true, !corrections.isRepeated {
+                corrections.isRepeated = true
+                decision = .repeated
+            }
+            if let wanted, corrections.wanted == nil, !policy.way.provides(wanted) {
+                corrections.wanted = wanted
+                decision = .meetsRequest
+            }
+            let time = problem?.time ?? ServerTime.date(of: response, flight.clock)
+            if let time, !corrections.hasTime,
+                let difference = serverTime.adopt(time, sent: sent, within: policy.maximumCorrection, flight.clock)
+            {
+                corrections.hasTime = true
+                decision = .correctedTime(by: difference)
+            }
+        }
+        if decision == nil, wanted != nil || problem != nil { throw NetworkError(refused: response, problem) }
+        return decision
+    }
+
+    private func verified(
+        _ response: Response, to signed: SignedRequest, in flight: Flight
+    ) async throws(NetworkError) -> Response {
+        guard let rule = policy.responses, let nonce = signed.responseNonce else { return response }
+        // A server does not sign for somebody whom it does not know.
+        if let problem = SignatureProblem(response) { throw NetworkError(refused: response, problem) }
+        let now = serverTime.now(by: flight.clock)
+        let verification = VerificationOfResponse(rule: rule, nonce: nonce, time: now)
+        let verified = try await flight.runInTime { () async throws(NetworkError) -> Response in
+            try await verification.verify(response, to: signed.request.head)
+        }
+        flight.note(SigningDecision.verifiedResponse)
+        return verified
+    }
+}
+
+/// What the stage has corrected in one attempt. Each correction is made once.
+private struct Corrections {
+    /// Whether the server refused a request of this attempt.
+    var isRefused = false
+    /// Whether the time was corrected.
+    var hasTime = false
+    /// Whether the request was signed anew without a change.
+    var isRepeated = false
+    /// The signature that the server asked for.
+    var wanted: SignatureRequest?
+}
+
+extension Request {
+    /// Whether the request goes to the server of the service: to its origin, or to the same host by TLS where the service has none.
+    fileprivate func isForServer(of flight: Flight) -> Bool {
+        guard let own = flight.serviceOrigin else { return false }
+        let target = Origin(head)
+        return target == own || target.host == own.host && own.scheme == "http" && target.scheme == "https"
+    }
+}

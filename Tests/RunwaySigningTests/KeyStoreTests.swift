@@ -1,0 +1,69 @@
+import HTTPTypes
+import RunwayTestServer
+import RunwayTesting
+import Testing
+
+@testable import Runway
+@testable import RunwaySigning
+
+/// Key stores that fail, or do not return.
+@Suite(.timeLimit(.minutes(10)))
+struct KeyStoreTests {
+    private struct Locked: Error {
+        let secret = "hunter2"
+    }
+
+    /// A store that never returns, whatever becomes of its task.
+    private func endlessStore(_ arrival: ScriptedGate) -> ScriptedKeys {
+        ScriptedKeys {
+            Task { try await arrival.pass() }
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return nil
+        }
+    }
+
+    @Test func aFailingStoreFailsTheCall() async throws {
+        try await withScriptedOrigin { origin in
+            let network = try NetworkLayer(to: origin, keys: ScriptedKeys { throw Locked() })
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .storage && error.step == .signing && error.sending == .notSent)
+            #expect(!error.detail.contains("hunter2"))
+            #expect(origin.requestCount == 0)
+        }
+    }
+
+    @Test func aStoresOwnErrorIsThrown() async throws {
+        try await withScriptedOrigin { origin in
+            let network = try NetworkLayer(
+                to: origin, keys: ScriptedKeys { throw NetworkError(.needsLogin, in: .signing, "Log in first.") })
+            #expect(try await network.failure(of: Read(path: "a")).kind == .needsLogin)
+        }
+    }
+
+    @Test func aCallIsCancelledWhileItsKeyIsSought() async throws {
+        try await withScriptedOrigin { origin in
+            let arrival = ScriptedGate()
+            let network = try NetworkLayer(to: origin, keys: endlessStore(arrival))
+            let call = Task { try await network.call(Read(path: "a")) }
+            try await arrival.waitForArrivals()
+            call.cancel()
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == .cancelled && origin.requestCount == 0)
+            arrival.open()
+        }
+    }
+
+    @Test func theDeadlineBoundsTheKeyStore() async throws {
+        try await withScriptedOrigin { origin in
+            let arrival = ScriptedGate()
+            let clock = ManualClock()
+            let network = try NetworkLayer(to: origin, keys: endlessStore(arrival), clock: LayerClock(clock))
+            let call = Task { try await network.call(Read(path: "a")) }
+            try await arrival.waitForArrivals()
+            clock.advance(by: .seconds(601))
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == .timedOut && origin.requestCount == 0)
+            arrival.open()
+        }
+    }
+}

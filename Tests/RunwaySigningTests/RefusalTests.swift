@@ -1,0 +1,178 @@
+import Foundation
+import HTTPTypes
+import RunwaySignatures
+import RunwayTestServer
+import RunwayTesting
+import Testing
+
+@testable import Runway
+@testable import RunwaySigning
+
+/// Servers that refuse a signature, and what the app does about it.
+@Suite(.timeLimit(.minutes(10)))
+struct RefusalTests {
+    private let peers = Peers()
+
+    /// A clock whose date differs from the server's.
+    private func clock(off difference: TimeInterval) -> LayerClock {
+        LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: difference) }
+    }
+
+    /// Verifies each request, and refuses with the server's time.
+    private func verify(at origin: ScriptedOrigin, asking: Bool = false) {
+        let peers = peers
+        origin.otherwise { received in
+            do {
+                try await peers.verify(received)
+                return .text("fine")
+            } catch {
+                var wanted: SignatureRequest?
+                if asking {
+                    wanted = try peers.verifier.policy.signatureRequest(hasBody: false)
+                    wanted?.nonce = peers.serverNonces.issue(at: Peers.now)
+                }
+                return try .refusal(at: Peers.now, asking: wanted)
+            }
+        }
+    }
+
+    @Test(arguments: [3600.0, -3600.0]) func aWrongClockIsCorrectedOnce(_ difference: TimeInterval) async throws {
+        try await withScriptedOrigin { origin in
+            verify(at: origin)
+            let records = RecordCollector()
+            let network = try NetworkLayer(
+                to: origin, keys: OneKey(peers.requestKey), clock: clock(off: difference), sinks: [records])
+            _ = try await network.call(Read(path: "a"))
+            #expect(origin.requestCount == 2)
+            _ = try await network.call(Read(path: "b"))
+            #expect(origin.requestCount == 3, "The correction stays")
+            let record = try #require(try await records.records(count: 1).first)
+            let decisions = record.decisions(of: SigningDecision.self)
+            #expect(decisions.count == 3)
+            if case .correctedTime(let found) = decisions[1] {
+                #expect(abs(Double(found.components.seconds) + difference) < 60)
+            } else {
+                Issue.record("\(record)")
+            }
+        }
+    }
+
+    @Test func aClockIsNotCorrectedTwice() async throws {
+        try await withScriptedOrigin { origin in
+            let seconds = AwaitedValue(Peers.now.seconds)
+            origin.otherwise { _ in
+                seconds.update { $0 += 3600 }
+                return try .refusal(at: UnixTime(seconds: seconds.value))
+            }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.status == .unauthorized && origin.requestCount == 2)
+        }
+    }
+
+    @Test func aDateFarOffIsNotAdopted() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: try .refusal(at: Peers.now + .seconds(90_000)))
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            _ = try await network.failure(of: Read(path: "a"))
+            #expect(origin.requestCount == 1)
+        }
+    }
+
+    @Test func aRefusalAtTheRightTimeIsReturned() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise { _ in try .refusal(at: Peers.now) }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .needsAccessToken && origin.requestCount == 1)
+        }
+    }
+
+    @Test func aServersNonceIsUsed() async throws {
+        try await withScriptedOrigin { origin in
+            verify(at: origin, asking: true)
+            let week = 7 * 86_400.0
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock(off: week))
+            _ = try await network.call(Read(path: "a"))
+            #expect(origin.requestCount == 2)
+        }
+    }
+
+    @Test func aServersNonceIsUsedOnce() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { _ in
+                var wanted = try peers.verifier.policy.signatureRequest(hasBody: false)
+                wanted.nonce = peers.serverNonces.issue(at: Peers.now)
+                return try .refusal(at: Peers.now, asking: wanted)
+            }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .refused && error.step == .signing && error.status == .unauthorized)
+            #expect(error.rawData?.text == "refused" && error.sending == .sent)
+            #expect(origin.requestCount == 2)
+        }
+    }
+
+    @Test func componentsThatTheServerWantsAreCovered() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise { received in
+                let signature = try #require(try received.message.headerFields.signatures().first)
+                if signature.parameters.components.contains(.scheme) { return .text("fine") }
+                let wanted = try SignatureRequest(label: "own", components: CoveredComponents([.scheme]), tag: "app")
+                return try .refusal(at: Peers.now, asking: wanted)
+            }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            _ = try await network.call(Read(path: "a"))
+            let last = try #require(origin.requests.last)
+            #expect(try await peers.verify(last).label == "own")
+        }
+    }
+
+    @Test func theTimeOfAProblemIsAdopted() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { received in
+                do {
+                    try await peers.verify(received)
+                    return .text("fine")
+                } catch let refusal as SignatureRefusal {
+                    return .problem(refusal.reason.name, at: Peers.now)
+                }
+            }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock(off: -3600))
+            _ = try await network.call(Read(path: "a"))
+            #expect(origin.requestCount == 2)
+        }
+    }
+
+    @Test func anUnknownNonceIsReplacedOnce() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: [.problem("nonceUnknown", at: Peers.now), .text("fine")])
+            origin.on("/b", respond: .problem("nonceUnknown", at: Peers.now))
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            _ = try await network.call(Read(path: "a"))
+            #expect(origin.requestCount == 2)
+            let error = try await network.failure(of: Read(path: "b"))
+            #expect(error.kind == .refused && error.detail.contains("nonceUnknown") && origin.requestCount == 4)
+        }
+    }
+
+    @Test func anInvalidSignatureIsNotSentAgain() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .problem("invalid", at: Peers.now))
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .refused && error.step == .signing && origin.requestCount == 1)
+        }
+    }
+}
+
+extension ScriptedResponse {
+    /// A refusal as a server of this project states it.
+    fileprivate static func problem(_ reason: String, at time: UnixTime) -> ScriptedResponse {
+        .bytes(
+            Array(#"{"type":"urn:runway:signature:\#(reason)","status":401,"time":\#(time.seconds)}"#.utf8),
+            contentType: "application/problem+json", status: .unauthorized)
+    }
+}

@@ -1,0 +1,109 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import RunwaySignatures
+import RunwayTestServer
+import RunwayTesting
+import Testing
+
+@testable import Runway
+@testable import RunwaySigning
+
+/// Responses that the server signs, and those that somebody else made.
+@Suite(.timeLimit(.minutes(10)))
+struct ResponseSignatureTests {
+    private let peers = Peers()
+
+    private var policy: SigningPolicy {
+        var policy = SigningPolicy(.signature(tag: "app"))
+        policy.responses = ResponseSignatures(tag: "server", keys: peers.serverKeys)
+        return policy
+    }
+
+    private func refusal(
+        _ respond: @escaping @Sendable (Peers, ReceivedRequest) async throws -> ScriptedResponse
+    ) async throws -> SignatureRefusal.Reason? {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { try await respond(peers, $0) }
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a", parameters: ["b": "1"]))
+            #expect(error.kind == .notTrusted && error.step == .signing && error.sending == .sent)
+            #expect(origin.requestCount == 1)
+            return (error.underlying as? SignatureRefusal)?.reason
+        }
+    }
+
+    @Test func aSignedResponseIsAccepted() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { received in
+                try await peers.verify(received)
+                return try await peers.signed(.text("fine"), to: received)
+            }
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            #expect(try await network.call(Read(path: "a", parameters: ["b": "1"])).text == "fine")
+            #expect(try await network.stream(Read(path: "a")).body.collect(upTo: 100) == Array("fine".utf8))
+        }
+    }
+
+    @Test func anEmptyResponseNeedsNoDigest() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { try await peers.signed(.status(.noContent), to: $0) }
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            #expect(try await network.call(Read(path: "a")).bytes.isEmpty)
+        }
+    }
+
+    @Test func anUnsignedResponseIsRefused() async throws {
+        #expect(try await refusal { _, _ in .text("fine") } == .unsigned)
+    }
+
+    @Test func aResponseByAnotherKeyIsRefused() async throws {
+        let reason = try await refusal { peers, received in
+            try await peers.signed(.text("fine"), to: received, by: Curve25519.Signing.PrivateKey())
+        }
+        #expect(reason == .invalid)
+    }
+
+    @Test func aChangedBodyIsRefused() async throws {
+        let reason = try await refusal { peers, received in
+            var response = try await peers.signed(.text("fine"), to: received)
+            response.chunks = [Array("evil".utf8)]
+            return response
+        }
+        #expect(reason == .body)
+    }
+
+    @Test func aChangedStatusIsRefused() async throws {
+        let reason = try await refusal { peers, received in
+            var response = try await peers.signed(.text("fine"), to: received)
+            response.status = .created
+            return response
+        }
+        #expect(reason == .invalid)
+    }
+
+    @Test func theResponseToAnotherRequestIsRefused() async throws {
+        let reason = try await refusal { peers, received in
+            try await peers.signed(.text("fine"), to: received, nonce: "of another request")
+        }
+        #expect(reason == .parameters)
+    }
+
+    @Test func aStreamWithAnotherDigestThrowsAtItsEnd() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { received in
+                var response = try await peers.signed(.text("fine"), to: received)
+                response.chunks = [Array("evil".utf8)]
+                return response
+            }
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            let stream = try await network.stream(Read(path: "a"))
+            let error = try await #require(throws: NetworkError.self) { for try await _ in stream.body {} }
+            #expect(error.kind == .notTrusted && error.step == .signing)
+        }
+    }
+}
