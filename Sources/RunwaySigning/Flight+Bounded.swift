@@ -3,11 +3,15 @@ import RunwaySignatures
 
 extension Flight {
     /// Runs work in a task of its own, which is cancelled and left behind at the deadline of the call and when the call is cancelled.
+    ///
+    /// - Parameters:
+    ///   - sending: Whether the request was sent before the work, for the error of one that is left behind.
+    ///   - work: The work.
     func runInTime<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws(NetworkError) -> Value
+        _ sending: SendState, _ work: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         let race = Race<Result<Value, NetworkError>>()
-        let cancelled = NetworkError(.cancelled, in: .signing, "The call was cancelled.", sending: .notSent)
+        let cancelled = NetworkError(.cancelled, in: .signing, "The call was cancelled.", sending: sending)
         let result = await withDeadlineHandler {
             await race.run(onCancel: .failure(cancelled)) {
                 do throws(NetworkError) { return .success(try await work()) } catch { return .failure(error) }
@@ -17,7 +21,7 @@ extension Flight {
                 .failure(
                     NetworkError(
                         .timedOut, in: .signing, "The deadline passed before the key had been found and used.",
-                        sending: .notSent)))
+                        sending: sending)))
         }
         return try result.get()
     }

@@ -55,7 +55,7 @@ public struct SigningStage: RequestStage {
         while true {
             do throws(NetworkError) {
                 let signed = try await sign(request, corrections, in: flight)
-                let sent = serverTime.now(by: flight.clock)
+                let sent = serverTime.moment(by: flight.clock)
                 let response = try await next.send(signed.request, in: flight)
                 if let decision = try correct(&corrections, after: response, to: signed, sent: sent, in: flight) {
                     flight.note(decision)
@@ -78,7 +78,7 @@ public struct SigningStage: RequestStage {
         let owner = KeyOwner(service: flight.service.name, environment: flight.environment, account: flight.account)
         let (keys, clock, serverTime) = (keys, flight.clock, serverTime)
         let draft = SignatureDraft(policy: policy, wanted: corrections.wanted)
-        let signed = try await flight.runInTime { () async throws(NetworkError) -> SignedRequest in
+        let signed = try await flight.runInTime(.notSent) { () async throws(NetworkError) -> SignedRequest in
             do {
                 let key = try await keys.key(for: owner)
                 // Read after the wait for the key: the server judges when the signature was made.
@@ -95,31 +95,31 @@ public struct SigningStage: RequestStage {
     ///
     /// - Throws: The refusal, if it is certainly one of the signature and nothing can be corrected.
     private func correct(
-        _ corrections: inout Corrections, after response: Response, to signed: SignedRequest, sent: UnixTime,
-        in flight: Flight
+        _ corrections: inout Corrections, after response: Response, to signed: SignedRequest,
+        sent: ServerTime.Moment, in flight: Flight
     ) throws(NetworkError) -> SigningDecision? {
         guard response.head.status == .unauthorized, signed.keyID != nil else { return nil }
         corrections.isRefused = true
         let wanted = policy.way.wantedSignature(in: response.head.headerFields)
         let problem = SignatureProblem(response)
         var decision: SigningDecision?
-        if signed.request.body.isReplayable {
-            if problem?.needsNewSignature == true, !corrections.isRepeated {
-                corrections.isRepeated = true
-                decision = .repeated
-            }
-            if let wanted, corrections.wanted == nil, !policy.way.provides(wanted) {
-                corrections.wanted = wanted
-                decision = .meetsRequest
-            }
-            let time = problem?.time ?? ServerTime.date(of: response, flight.clock)
-            if let time, !corrections.hasTime,
-                let difference = serverTime.adopt(time, sent: sent, within: policy.maximumCorrection, flight.clock)
-            {
-                corrections.hasTime = true
-                decision = .correctedTime(by: difference)
-            }
+        if problem?.needsNewSignature == true, !corrections.isRepeated {
+            corrections.isRepeated = true
+            decision = .repeated
         }
+        if let wanted, corrections.wanted == nil, !policy.way.provides(wanted) {
+            corrections.wanted = wanted
+            decision = .meetsRequest
+        }
+        let time = problem?.time ?? ServerTime.date(of: response, flight.clock)
+        if let time, !corrections.hasTime,
+            let difference = serverTime.adopt(time, sent: sent, within: policy.maximumCorrection, flight.clock)
+        {
+            corrections.hasTime = true
+            decision = .correctedTime(by: difference)
+        }
+        // The time is adopted for later calls all the same.
+        if !signed.request.body.isReplayable { decision = nil }
         if decision == nil, wanted != nil || problem != nil { throw NetworkError(refused: response, problem) }
         return decision
     }
@@ -132,7 +132,7 @@ public struct SigningStage: RequestStage {
         if let problem = SignatureProblem(response) { throw NetworkError(refused: response, problem) }
         let now = serverTime.now(by: flight.clock)
         let verification = VerificationOfResponse(rule: rule, nonce: nonce, time: now)
-        let verified = try await flight.runInTime { () async throws(NetworkError) -> Response in
+        let verified = try await flight.runInTime(.sent) { () async throws(NetworkError) -> Response in
             try await verification.verify(response, to: signed.request.head)
         }
         flight.note(SigningDecision.verifiedResponse)

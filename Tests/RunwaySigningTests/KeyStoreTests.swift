@@ -66,4 +66,21 @@ struct KeyStoreTests {
             arrival.open()
         }
     }
+
+    @Test func aReplacedKeySignsTheNextAttempt() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: [.status(.badGateway), .text("fine")])
+            let (old, new) = (Peers(), Peers())
+            let count = AwaitedValue(0)
+            let network = try NetworkLayer(
+                to: origin,
+                keys: ScriptedKeys {
+                    count.update { $0 += 1 }
+                    return count.value == 1 ? old.requestKey : new.requestKey
+                })
+            _ = try await network.call(Read(path: "a"))
+            try await old.verify(origin.requests[0])
+            try await new.verify(origin.requests[1])
+        }
+    }
 }

@@ -57,6 +57,43 @@ struct RefusalTests {
         }
     }
 
+    @Test(arguments: [3600.0, -3600.0]) func callsAtOnceAreAllCorrected(_ difference: TimeInterval) async throws {
+        try await withScriptedOrigin { origin in
+            let (peers, gate, count) = (peers, ScriptedGate(), AwaitedValue(0))
+            origin.otherwise { received in
+                // All are sent before one is refused.
+                count.update { $0 += 1 }
+                if count.value <= 4 { try await gate.pass() }
+                do {
+                    try await peers.verify(received)
+                    return .text("fine")
+                } catch {
+                    return try .refusal(at: Peers.now)
+                }
+            }
+            let network = try NetworkLayer(
+                to: origin, keys: OneKey(peers.requestKey), clock: clock(off: difference))
+            let calls = (1...4).map { number in Task { try await network.call(Read(path: "\(number)")) } }
+            try await gate.waitForArrivals(count: 4)
+            gate.open()
+            for call in calls { _ = try await call.value }
+            #expect(origin.requestCount == 8)
+        }
+    }
+
+    @Test func aBodyThatCannotBeSentTwiceIsSentOnce() async throws {
+        try await withScriptedOrigin { origin in
+            verify(at: origin)
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock(off: -3600))
+            let body = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: false)
+            let digest = ["Content-Digest": BodyDigest(of: [1]).fieldValue]
+            let error = try await network.failure(of: Change("a", body, headers: digest))
+            #expect(error.status == .unauthorized && origin.requestCount == 1)
+            _ = try await network.call(Change("a", .bytes([1])))
+            #expect(origin.requestCount == 2, "The time is known")
+        }
+    }
+
     @Test func aClockIsNotCorrectedTwice() async throws {
         try await withScriptedOrigin { origin in
             let seconds = AwaitedValue(Peers.now.seconds)

@@ -106,4 +106,31 @@ struct ResponseSignatureTests {
             #expect(error.kind == .notTrusted && error.step == .signing)
         }
     }
+
+    /// A directory that never returns, whatever becomes of its task.
+    private struct EndlessDirectory: KeyDirectory {
+        let arrival: ScriptedGate
+
+        func record(forKeyID id: String) async throws -> KeyRecord? {
+            Task { try await arrival.pass() }
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return nil
+        }
+    }
+
+    @Test func aCallIsCancelledWhileItsResponseIsVerified() async throws {
+        try await withScriptedOrigin { origin in
+            let (peers, arrival) = (peers, ScriptedGate())
+            origin.otherwise { try await peers.signed(.text("fine"), to: $0) }
+            var policy = policy
+            policy.responses?.keys = EndlessDirectory(arrival: arrival)
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            let call = Task { try await network.call(Read(path: "a")) }
+            try await arrival.waitForArrivals()
+            call.cancel()
+            let error = try await #require(throws: NetworkError.self) { try await call.value }
+            #expect(error.kind == .cancelled)
+            arrival.open()
+        }
+    }
 }

@@ -7,34 +7,40 @@ import Synchronization
 /// The time by the server's clock: that of the device until a server has refused it, and then the server's, counted on by the
 /// monotonic clock, so that a change of the device's clock has no effect.
 final class ServerTime: Sendable {
-    private struct Correction {
-        /// The server's time.
+    /// A time, and the instant on the layer's clock at which it was the time.
+    struct Moment: Sendable {
         let time: UnixTime
-        /// The instant on the layer's clock at which the server's time was received.
         let instant: Duration
     }
 
     /// Guards what was learned from the server.
-    private let correction = Mutex<Correction?>(nil)
+    private let correction = Mutex<Moment?>(nil)
 
     /// A difference below this is no reason for a refusal: dates are whole seconds.
     private static let tolerance = Duration.seconds(2)
 
-    func now(by clock: LayerClock) -> UnixTime {
-        guard let correction = correction.withLock({ $0 }) else { return Self.deviceTime(clock) }
-        return correction.time + (clock.now - correction.instant)
+    func now(by clock: LayerClock) -> UnixTime { moment(by: clock).time }
+
+    /// The time, and the instant at which it was read.
+    func moment(by clock: LayerClock) -> Moment {
+        let instant = clock.now
+        guard let correction = correction.withLock({ $0 }) else {
+            return Moment(time: Self.deviceTime(clock), instant: instant)
+        }
+        return Moment(time: correction.time + (instant - correction.instant), instant: instant)
     }
 
-    /// Adopts the time in a response, if it is not between the sending of its request and now.
+    /// Adopts the time in a response, if it is not between the sending of its request and now, by the clock of the request.
     ///
-    /// Returns the difference to the time that was assumed before. Returns `nil`, and changes nothing, if the time was right, or if the
-    /// server's differs from the device's by more than `maximum`.
-    func adopt(_ server: UnixTime, sent: UnixTime, within maximum: Duration, _ clock: LayerClock) -> Duration? {
-        let received = now(by: clock)
-        guard server < sent - Self.tolerance || server > received + Self.tolerance else { return nil }
-        let device = Self.deviceTime(clock)
+    /// Returns the difference to the time that the request assumed. Returns `nil`, and changes nothing, if that was right, or if the
+    /// server's time differs from the device's by more than `maximum`.
+    func adopt(_ server: UnixTime, sent: Moment, within maximum: Duration, _ clock: LayerClock) -> Duration? {
+        // By the clock that was in use then: a response to another request may have corrected it since.
+        let (instant, device) = (clock.now, Self.deviceTime(clock))
+        let received = sent.time + (instant - sent.instant)
+        guard server < sent.time - Self.tolerance || server > received + Self.tolerance else { return nil }
         guard server >= device - maximum, server <= device + maximum else { return nil }
-        correction.withLock { $0 = Correction(time: server, instant: clock.now) }
+        correction.withLock { $0 = Moment(time: server, instant: instant) }
         return .seconds(server.seconds - received.seconds)
     }
 
