@@ -37,6 +37,7 @@ COUNT
 resolve Runway '' 5
 resolve RunwayTransport '"Transport"' 14
 resolve RunwaySignatures '"Signing"' 8
+resolve RunwaySigning '"Signing"' 8
 
 # Without Pins, RunwayTransport has other code; it is checked against the modules of the debug build, which takes seconds.
 built=$(realpath .build/debug)

@@ -8,7 +8,7 @@ import RunwaySignatures
 
 /// Signs the requests of one service as they are sent, and verifies the responses if the policy says so.
 ///
-/// It stands at the place ``FlightStep/signing``, below retries, redirects, merging, compression and hedging: each attempt, hop and
+/// It stands at the place `FlightStep.signing`, below retries, redirects, merging, compression and hedging: each attempt, hop and
 /// envelope is signed anew over its own bytes, and a cached response needs no signature.
 ///
 /// ```swift

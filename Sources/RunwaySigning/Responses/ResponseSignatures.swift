@@ -9,11 +9,10 @@ public import RunwaySignatures
 /// the nonce: it belongs to this request and no other. Its age is not judged, since the nonce is new and the clock of the device may
 /// be wrong.
 ///
-/// A response without it, or with one that is not valid, fails as ``NetworkError/Kind/notTrusted`` at the step
-/// ``FlightStep/signing``, with a `SignatureRefusal` as the underlying error; so does one of a gateway before the server. A refusal of
-/// the request's own signature need not be signed, and fails as ``NetworkError/Kind/refused``. The end of a
-/// streamed body throws the same error if the digest is not that of the body. Content codings are not asked for, since a digest is
-/// that of the coded bytes.
+/// A response without it, or with one that is not valid, fails as `NetworkError.Kind.notTrusted` at the step `FlightStep.signing`, with a
+/// `SignatureRefusal` as the underlying error; so does one of a gateway before the server. A refusal of the request's own signature
+/// need not be signed, and fails as `NetworkError.Kind.refused`. The end of a streamed body throws `notTrusted` if the digest is not
+/// that of the body. Content codings are not asked for, since a digest is that of the coded bytes.
 public struct ResponseSignatures: Sendable {
     /// The tag by which the signature is found.
     public var tag: String

@@ -5,7 +5,7 @@ import RunwaySignatures
 extension Request {
     /// Sets `Content-Digest` to the digest of the body as it is sent; removes it if there is no body.
     ///
-    /// A stream has the digest that the request states, or is read once for it if it can be read twice. Throws a ``NetworkError`` if
+    /// A stream has the digest that the request states, or is read once for it if it can be read twice. Throws a `NetworkError` if
     /// neither is so, and what the stream throws.
     mutating func addContentDigest() async throws {
         switch body {

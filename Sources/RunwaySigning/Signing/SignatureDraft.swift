@@ -20,7 +20,7 @@ struct SignatureDraft: Sendable {
     /// For how long a signature is valid if the server wants to know.
     private static let lifetime = Duration.seconds(60)
 
-    /// Signs a request. Throws what the signer throws, a `SignatureError`, or a ``NetworkError``.
+    /// Signs a request. Throws what the signer throws, a `SignatureError`, or a `NetworkError`.
     func sign(
         _ request: Request, with key: RequestKey?, at now: @Sendable () -> UnixTime
     ) async throws -> SignedRequest {
