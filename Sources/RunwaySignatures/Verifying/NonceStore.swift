@@ -37,3 +37,22 @@ public protocol NonceStore: Sendable {
     /// signature is refused.
     func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim
 }
+
+extension NonceStore {
+    /// Claims a nonce, or throws why the signature is refused.
+    package func use(_ nonce: Nonce, at now: UnixTime) async throws(SignatureRefusal) {
+        let claim: NonceClaim
+        do {
+            claim = try await self.claim(nonce, at: now)
+        } catch {
+            throw SignatureRefusal(.store, "the nonce store has failed", at: now)
+        }
+        switch claim {
+        case .claimed: return
+        case .replayed: throw SignatureRefusal(.replayed, "the nonce has been used", at: now)
+        case .full: throw SignatureRefusal(.nonceUnknown, "the nonce memory is full", at: now)
+        case .beforeMemory:
+            throw SignatureRefusal(.nonceUnknown, "the signature is older than the nonce memory", at: now)
+        }
+    }
+}

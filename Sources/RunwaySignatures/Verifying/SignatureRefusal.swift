@@ -5,6 +5,8 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         /// A stable name for logs and metrics.
         public let name: String
 
+        package init(name: String) { self.name = name }
+
         /// The message has no signature.
         public static let unsigned = Reason(name: "unsigned")
         /// The fields of the signatures are malformed or too large.
@@ -51,7 +53,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
     /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For developers, too.
     public let base: [UInt8]?
 
-    init(_ reason: Reason, _ detail: String, at time: UnixTime, base: [UInt8]? = nil) {
+    package init(_ reason: Reason, _ detail: String, at time: UnixTime, base: [UInt8]? = nil) {
         (self.reason, self.detail, self.time, self.base) = (reason, detail, time, base)
     }
 

@@ -52,30 +52,12 @@ public struct SignatureVerifier: Sendable {
             throw SignatureRefusal(.store, "the key directory has failed", at: now)
         }
         let verified = try examination.verify(with: record, orElse: decoy)
-        if let nonce = examination.nonce { try await claim(nonce, of: examination, at: now) }
+        if let nonce = examination.nonce {
+            let nonce = Nonce(
+                value: nonce, keyID: examination.keyID, created: examination.created, expires: examination.lastMoment)
+            try await nonces.use(nonce, at: now)
+        }
         return verified
-    }
-
-    private func claim(_ nonce: String, of examination: SignatureExamination, at now: UnixTime)
-        async throws(SignatureRefusal)
-    {
-        let claim: NonceClaim
-        do {
-            claim = try await nonces.claim(
-                Nonce(
-                    value: nonce, keyID: examination.keyID, created: examination.created,
-                    expires: examination.lastMoment),
-                at: now)
-        } catch {
-            throw SignatureRefusal(.store, "the nonce store has failed", at: now)
-        }
-        switch claim {
-        case .claimed: return
-        case .replayed: throw SignatureRefusal(.replayed, "the nonce has been used", at: now)
-        case .full: throw SignatureRefusal(.nonceUnknown, "the nonce memory is full", at: now)
-        case .beforeMemory:
-            throw SignatureRefusal(.nonceUnknown, "the signature is older than the nonce memory", at: now)
-        }
     }
 }
 

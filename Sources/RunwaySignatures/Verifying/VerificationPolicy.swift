@@ -69,7 +69,7 @@ public struct VerificationPolicy: Sendable {
     }
 
     /// The required components that a signature leaves out.
-    func missing(
+    package func missing(
         from covered: CoveredComponents, besides others: [ComponentIdentifier] = []
     ) -> [ComponentIdentifier] {
         (requiredComponents + others).filter { component in
