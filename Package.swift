@@ -44,7 +44,8 @@ let package = Package(
         .trait(
             name: "Signing",
             description: "RunwaySignatures and RunwaySigning, which are made with swift-crypto and structured fields."),
-        .trait(name: "Server", description: "RunwayServer, which is made for Hummingbird."),
+        .trait(
+            name: "Server", description: "RunwayServer, which is made for Hummingbird.", enabledTraits: ["Signing"]),
         .trait(
             name: "Command", description: "The command runway, its demo, and the tests of this package.",
             enabledTraits: ["Pins", "Signing", "Server"]),
@@ -153,11 +154,13 @@ let package = Package(
         .target(
             name: "RunwayServer",
             dependencies: [
-                "RunwayJSON",
+                "RunwayJSON", "RunwaySignatures",
                 product("Hummingbird", of: "hummingbird", with: "Server"),
                 product("HummingbirdCore", of: "hummingbird", with: "Server"),
+                product("Crypto", of: "swift-crypto", with: "Server"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 product("NIOCore", of: "swift-nio", with: "Server"),
                 product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Server"),
             ],
@@ -258,13 +261,18 @@ let package = Package(
         .testTarget(
             name: "RunwayServerTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayTesting", "RunwayDemo",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwayServer", "RunwayTransport", "RunwayTesting",
+                "RunwayDemo",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
+                product("AsyncHTTPClient", of: "async-http-client", with: "Command"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOHTTP1", of: "swift-nio", with: "Command"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
             ],
             swiftSettings: settings

@@ -1,0 +1,114 @@
+import Crypto
+import HTTPTypes
+import RunwaySignatures
+
+/// Verifies salted digests and sealed keys by rules.
+struct DigestVerifier: Sendable {
+    let rules: DigestRules
+    let policy: VerificationPolicy
+    let keys: any KeyDirectory
+    let nonces: any NonceStore
+    /// Keys that nobody has, so that the time does not show whether a caller is known.
+    private let decoys: [SignatureAlgorithm: VerificationKey]
+
+    init(rules: DigestRules, policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore) {
+        (self.rules, self.policy, self.keys, self.nonces) = (rules, policy, keys, nonces)
+        let secret = SymmetricKey(size: .bits256)
+        var decoys: [SignatureAlgorithm: VerificationKey] = [:]
+        for algorithm in rules.algorithms {
+            guard let decoy = try? VerificationKey.salted(secret, by: algorithm) else {
+                preconditionFailure("\(algorithm) is not an algorithm of salted digests")
+            }
+            decoys[algorithm] = decoy
+        }
+        self.decoys = decoys
+    }
+
+    /// The digest that a request carries, if it may be accepted as far as that can be said before the body is read.
+    func digest(of head: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> SaltedDigest {
+        let digest: SaltedDigest
+        do {
+            digest = try SaltedDigest(head.headerFields)
+        } catch {
+            throw SignatureRefusal(.malformed, error.description, at: now)
+        }
+        guard rules.algorithms.contains(digest.algorithm) else {
+            throw SignatureRefusal(.algorithm, "digests by \(digest.algorithm) are not accepted", at: now)
+        }
+        if digest.time > now + policy.clockTolerance {
+            throw SignatureRefusal(.inFuture, "ts is in the future", at: now)
+        }
+        if digest.time + policy.maximumAge < now { throw SignatureRefusal(.tooOld, "ts is too long ago", at: now) }
+        return digest
+    }
+
+    func verify(
+        _ digest: SaltedDigest, of head: HTTPRequest, body: [UInt8], at now: UnixTime
+    ) async throws(SignatureRefusal) -> VerifiedSigner {
+        let lines: CanonicalRequest
+        do {
+            lines = try digest.canonicalRequest(of: head, body: body)
+        } catch {
+            throw SignatureRefusal(.components, error.description, at: now)
+        }
+        let isSealed = rules.requiresSealedKey || head.headerFields.contains(.runwaySealedKey)
+        if isSealed { try verifySealedKey(of: digest, lines, head, at: now) }
+        let record: KeyRecord?
+        do {
+            record = try await keys.record(forKeyID: digest.keyID)
+        } catch {
+            throw SignatureRefusal(.store, "the key directory has failed", at: now)
+        }
+        guard let key = record?.key ?? decoys[digest.algorithm] else {
+            preconditionFailure("Every accepted algorithm has a decoy")
+        }
+        let isValid = digest.isValid(of: lines, by: key)
+        guard let record else { throw SignatureRefusal(.unknownKey, "the key \(digest.keyID) is unknown", at: now) }
+        guard key.algorithm == digest.algorithm else {
+            throw SignatureRefusal(.algorithm, "the key \(digest.keyID) is one for \(key.algorithm)", at: now)
+        }
+        guard isValid else {
+            throw SignatureRefusal(
+                .invalid, "the digest is not that of this request by the key \(digest.keyID)", at: now)
+        }
+        guard record.isActive(at: now) else {
+            throw SignatureRefusal(
+                .inactiveKey, "the key \(digest.keyID) is not accepted any more, or not yet", at: now)
+        }
+        guard record.requiredComponents.allSatisfy({ Self.covered.contains($0) }) else {
+            throw SignatureRefusal(.coverage, "the key \(digest.keyID) must cover more than a digest does", at: now)
+        }
+        let nonce = Nonce(
+            value: digest.nonce, keyID: digest.keyID, created: digest.time, expires: digest.time + policy.maximumAge)
+        try await nonces.use(nonce, at: now)
+        return VerifiedSigner(
+            keyID: digest.keyID, owner: record.owner, way: isSealed ? .sealedKey : .saltedDigest, tag: policy.tag,
+            head: head)
+    }
+
+    /// The sealed secret must be the one by which the digest was made, and its caller the one that the digest names.
+    private func verifySealedKey(
+        of digest: SaltedDigest, _ lines: CanonicalRequest, _ head: HTTPRequest, at now: UnixTime
+    ) throws(SignatureRefusal) {
+        let sealed: SealedKey
+        do {
+            sealed = try SealedKey(head.headerFields)
+        } catch {
+            throw SignatureRefusal(.malformed, error.description, at: now)
+        }
+        guard let serverKey = rules.serverKeys[sealed.serverKeyID] else {
+            throw SignatureRefusal(.unknownKey, "the key is sealed to \(sealed.serverKeyID), which is unknown", at: now)
+        }
+        let isOfDigest: Bool
+        do {
+            let caller = try sealed.open(with: serverKey, for: lines)
+            let key = try VerificationKey.salted(caller.secret, by: digest.algorithm)
+            isOfDigest = caller.id == digest.keyID && digest.isValid(of: lines, by: key)
+        } catch {
+            throw SignatureRefusal(.invalid, "the sealed key cannot be opened for this request", at: now)
+        }
+        if !isOfDigest { throw SignatureRefusal(.invalid, "the sealed key is not the one of the digest", at: now) }
+    }
+
+    private static let covered: [ComponentIdentifier] = [.method, .path, .query, .contentDigest]
+}

@@ -1,0 +1,68 @@
+import RunwaySignatures
+import Synchronization
+
+/// How many failures of one source are examined.
+public struct FailureLimits: Sendable, Hashable {
+    /// How many failures a source may have at once. The default is 100.
+    public var burst: Int
+    /// How many more failures it may have with each second. The default is 10.
+    public var perSecond: Int
+    /// The greatest number of sources that are remembered, 32 bytes each; a source beyond it replaces another. The default is 4,096.
+    public var maximumSources: Int
+
+    /// Creates limits, each of them at least 1; see the properties for the defaults.
+    public init(burst: Int = 100, perSecond: Int = 10, maximumSources: Int = 4_096) {
+        precondition(burst > 0 && perSecond > 0 && maximumSources > 0, "Limits of failures are at least 1")
+        (self.burst, self.perSecond, self.maximumSources) = (burst, perSecond, maximumSources)
+    }
+}
+
+/// Counts the failures of sources in a table of fixed size.
+///
+/// Each source has one slot by its hash. Of two sources with the same slot, the one that failed last has it: a flood from many
+/// addresses can make the table forget others, and never lets the failures of one count for another.
+final class FailureLimiter: Sendable {
+    private struct Slot {
+        var source = 0
+        var failures = 0
+        var time = Int64.min
+    }
+
+    private let limits: FailureLimits
+    /// Guards the slots.
+    private let slots: Mutex<[Slot]>
+
+    init(_ limits: FailureLimits) {
+        self.limits = limits
+        slots = Mutex(Array(repeating: Slot(), count: limits.maximumSources))
+    }
+
+    /// Whether a source has failed too often to be examined.
+    func isExceeded(by source: String, at now: UnixTime) -> Bool {
+        let hash = source.hashValue
+        return slots.withLock { slots in
+            let slot = slots[index(of: hash)]
+            return slot.source == hash && remaining(slot, now) >= limits.burst
+        }
+    }
+
+    /// Counts a failure.
+    func record(_ source: String, at now: UnixTime) {
+        let hash = source.hashValue
+        slots.withLock { slots in
+            let index = index(of: hash)
+            let before = slots[index].source == hash ? remaining(slots[index], now) : 0
+            slots[index] = Slot(source: hash, failures: min(before + 1, limits.burst), time: now.seconds)
+        }
+    }
+
+    private func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(limits.maximumSources)) }
+
+    /// The failures that the time since the last one has not made good. A clock that was set back makes all good.
+    private func remaining(_ slot: Slot, _ now: UnixTime) -> Int {
+        guard slot.time != .min, now.seconds >= slot.time else { return 0 }
+        let (recovered, overflows) = Int(clamping: now.seconds - slot.time)
+            .multipliedReportingOverflow(by: limits.perSecond)
+        return overflows ? 0 : max(0, slot.failures - recovered)
+    }
+}

@@ -1,0 +1,71 @@
+public import HTTPTypes
+import RunwaySignatures
+
+/// The scheme and the authorities under which clients reach a server.
+///
+/// Signatures cover them. They come from the server's configuration, because `Host` is what a client or a proxy says.
+///
+/// ```swift
+/// let origin = PublicOrigin("api.example.com")
+/// ```
+///
+/// With one authority, that one is verified, whatever `Host` or `:authority` the request has: a proxy may have replaced it. With
+/// several, the one that the request names is verified if it is in the list; otherwise the request is refused with 421. A default
+/// port is the same as none.
+public struct PublicOrigin: Sendable, Hashable {
+    /// The scheme. The default is `https`.
+    public let scheme: String
+    /// The authorities, in lower case and without the default port.
+    public let authorities: [String]
+    /// The field in which the proxy before this server states the authority that the client used, such as `X-Forwarded-Host`. It
+    /// is read if there are several authorities, and must be one of them. The proxy must replace what a client sends in it. The
+    /// default is `nil`: the authority is that of the request.
+    public var proxyField: HTTPField.Name?
+
+    /// An origin with one or more authorities: hosts with a port unless it is the default.
+    public init(_ authority: String, _ others: String..., scheme: String = "https") {
+        self.scheme = scheme.lowercased()
+        authorities = ([authority] + others).map { Self.normalized($0, scheme: scheme) }
+        precondition(authorities.allSatisfy { !$0.isEmpty }, "A public authority has a host")
+    }
+
+    /// The request as the client sent it, with the public scheme and authority.
+    func head(of request: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> HTTPRequest {
+        // HTTP/2 has Host beside :authority, and HTTP/1.1 a second Host (RFC 9113 §8.3.1, RFC 9112 §3.2).
+        let hosts = request.headerFields[values: Self.host].map { Self.normalized($0, scheme: scheme) }
+        let named = request.authority.map { Self.normalized($0, scheme: scheme) } ?? hosts.first
+        guard hosts.allSatisfy({ $0 == named }) else {
+            throw SignatureRefusal(.malformed, "Host differs from the authority of the request", at: now)
+        }
+        // An absolute target would decide over the authority (RFC 9112 §3.2.2), and with it over the configuration.
+        guard let path = request.path, path.utf8.first == UInt8(ascii: "/") else {
+            throw SignatureRefusal(.malformed, "the target of the request is not in origin-form", at: now)
+        }
+        var head = request
+        head.scheme = scheme
+        if authorities.count == 1 {
+            head.authority = authorities[0]
+        } else {
+            let stated = proxyField.map { name in
+                let values = request.headerFields[values: name]
+                return values.count == 1 ? Self.normalized(values[0], scheme: scheme) : nil
+            }
+            guard let authority = stated ?? named, authorities.contains(authority) else {
+                throw SignatureRefusal(.authority, "the authority is not one of this server's", at: now)
+            }
+            head.authority = authority
+        }
+        return head
+    }
+
+    private static func normalized(_ authority: String, scheme: String) -> String {
+        let text = authority.lowercased()
+        let port = [":443", ":80"][scheme.lowercased() == "https" ? 0 : 1]
+        return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
+    }
+
+    private static let host: HTTPField.Name = {
+        guard let name = HTTPField.Name("Host") else { preconditionFailure("Host is the name of a header field") }
+        return name
+    }()
+}

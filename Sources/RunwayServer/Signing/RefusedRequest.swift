@@ -1,0 +1,112 @@
+import Foundation
+public import HTTPTypes
+public import Hummingbird
+import Logging
+import NIOCore
+import RunwayJSON
+public import RunwaySignatures
+
+/// Why ``SignatureMiddleware`` refused a request, as a response of the type `application/problem+json` (RFC 9457).
+///
+/// Its members are `type` (`urn:runway:signature:` and the reason), `title`, `status`, `reason`, and `time`, the server's time in
+/// seconds since 1970, by which a client corrects its clock. `Accept-Signature` says what signature would do (RFC 9421 §5). A request
+/// with a key that is unknown, revoked or one for another algorithm is refused like one with a signature that is not valid. Only with
+/// ``SignatureRules/explainsRefusals`` it also has the precise reason, `detail`, and the server's `signatureBase`.
+///
+/// | status | reason |
+/// |---|---|
+/// | 400 | `malformed`, `components`, `body` |
+/// | 413 | `bodyTooLarge` |
+/// | 421 | `authority` |
+/// | 429 | `tooManyFailures`, with `Retry-After` |
+/// | 503 | `store` |
+/// | 401 | all others |
+public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
+    /// The reason, and the server's time.
+    public let refusal: SignatureRefusal
+    /// What signature would be accepted. `nil` if none would.
+    public let accepted: SignatureRequest?
+    let isExplained: Bool
+
+    /// The status of the response.
+    public var status: HTTPResponse.Status { Self.status(refusal.disclosedReason) }
+
+    /// The reason alone, as others may see it.
+    public var description: String { "the request is refused: \(refusal.disclosedReason)" }
+
+    /// The response.
+    public func response(from request: Request, context: some RequestContext) -> Response {
+        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if let accepted {
+            do {
+                try fields.append(accepted)
+            } catch {
+                context.logger.error("Accept-Signature cannot be made", metadata: ["error": "\(error)"])
+            }
+        }
+        // RFC 9110 §15.5.2 requires a challenge. RFC 9421 registers no scheme: what to do is in Accept-Signature.
+        if status == .unauthorized { fields[.wwwAuthenticate] = "Signature" }
+        if status == .tooManyRequests { fields[.retryAfter] = "1" }
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: problem)))
+    }
+
+    private var problem: [UInt8] {
+        let reason = isExplained ? refusal.reason : refusal.disclosedReason
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, value) in [
+            ("type", "urn:runway:signature:\(reason)"), ("title", Self.title(status)), ("reason", reason.name),
+        ] {
+            writer.name(name)
+            writer.string(value)
+        }
+        writer.name("status")
+        writer.integer(status.code)
+        writer.name("time")
+        writer.integer(refusal.time.seconds)
+        if isExplained {
+            writer.name("detail")
+            writer.string(refusal.detail)
+            if let base = refusal.base {
+                writer.name("signatureBase")
+                writer.string(String(decoding: base, as: UTF8.self))
+            }
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private static func status(_ reason: SignatureRefusal.Reason) -> HTTPResponse.Status {
+        switch reason {
+        case .malformed, .components, .body: .badRequest
+        case .bodyTooLarge: .contentTooLarge
+        case .authority: .misdirectedRequest
+        case .tooManyFailures: .tooManyRequests
+        case .store: .serviceUnavailable
+        default: .unauthorized
+        }
+    }
+
+    private static func title(_ status: HTTPResponse.Status) -> String {
+        switch status {
+        case .contentTooLarge: "The body is too large to be verified."
+        case .tooManyRequests: "Too many requests failed verification."
+        case .serviceUnavailable: "Signatures cannot be verified now."
+        default: "The signature of the request is not accepted."
+        }
+    }
+}
+
+extension SignatureRefusal.Reason {
+    /// The body is larger than what is verified (``SignatureRules/maximumBodyByteCount``).
+    public static let bodyTooLarge = Self(name: "bodyTooLarge")
+    /// The request is for an authority that the server does not have (``PublicOrigin``).
+    public static let authority = Self(name: "authority")
+    /// Too many requests of the same source were refused (``FailureLimits``).
+    public static let tooManyFailures = Self(name: "tooManyFailures")
+
+    /// Whether an attacker may have caused the failure, and not a wrong clock or the server itself.
+    var countsAgainstSource: Bool {
+        ![.store, .tooOld, .inFuture, .nonceUnknown, .tooManyFailures, .bodyTooLarge].contains(self)
+    }
+}

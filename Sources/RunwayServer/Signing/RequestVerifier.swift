@@ -1,0 +1,184 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RunwaySignatures
+
+/// Verifies requests by rules.
+struct RequestVerifier: Sendable {
+    let rules: SignatureRules
+    let keys: any KeyDirectory
+    let signatures: SignatureVerifier
+    let digests: DigestVerifier?
+    let now: @Sendable () -> UnixTime
+
+    /// Returns who signed a request, and the request with its verified body.
+    ///
+    /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if it is another than the signed one.
+    /// - Throws: ``SignatureRefusal``, or what reading the body throws.
+    func verify(
+        _ request: Request, onStreamFailure: @escaping @Sendable (SignatureRefusal) -> RefusedRequest
+    ) async throws -> (signer: VerifiedSigner, request: Request) {
+        let time = now()
+        let head = try rules.origin.head(of: request.head, at: time)
+        // A request with a signature is verified by it alone: what else it carries is no way around it.
+        let isSigned = head.headerFields.contains(.signature) || head.headerFields.contains(.signatureInput)
+        let streams = isSigned && rules.streamsBody(head)
+        let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
+        guard streams || length <= rules.maximumBodyByteCount else { throw tooLarge(at: time) }
+        if let digests, !isSigned, head.headerFields.contains(.runwayDigest) {
+            let digest = try digests.digest(of: head, at: time)
+            let body = try await wholeBody(of: request, at: time)
+            let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: time)
+            return (signer, request.with(RequestBody(buffer: body)))
+        }
+        var context = SignatureContext(head)
+        context.structuredFieldTypes = rules.structuredFieldTypes
+        let signature = try await signatures.verify(context, hasBody: Self.announcesBody(head), at: time)
+        let signer = VerifiedSigner(
+            keyID: signature.keyID, owner: signature.owner, way: .signature(signature), tag: rules.policy.tag,
+            head: head)
+        guard let digest = signature.digest else {
+            return (signer, rules.policy.coversBody ? try await withoutBody(request, at: time) : request)
+        }
+        if streams {
+            let body = DigestedBody(base: request.body, digest: digest) { error in
+                onStreamFailure(SignatureRefusal(.body, error.description, at: time))
+            }
+            return (signer, request.with(RequestBody(asyncSequence: body)))
+        }
+        let body = try await wholeBody(of: request, at: time)
+        try body.withUnsafeReadableBytes { bytes throws(SignatureRefusal) in try signature.verifyBody(bytes, at: time) }
+        return (signer, request.with(RequestBody(buffer: body)))
+    }
+
+    /// Checks a request that reaches the middleware with a signer: the same request once more, or one that was made in this process
+    /// from a verified one, as the items of an envelope are.
+    func check(_ request: HTTPRequest, lent signer: VerifiedSigner) async throws(SignatureRefusal) {
+        let time = now()
+        let record: KeyRecord?
+        do {
+            record = try await keys.record(forKeyID: signer.keyID)
+        } catch {
+            throw SignatureRefusal(.store, "the key directory has failed", at: time)
+        }
+        guard let record, record.isActive(at: time) else {
+            throw SignatureRefusal(.inactiveKey, "the key \(signer.keyID) is not accepted any more", at: time)
+        }
+        var head = request
+        (head.scheme, head.authority) = (signer.head.scheme, signer.head.authority)
+        if head == signer.head {
+            guard case .signature(let signature) = signer.way else { return }
+            let missing = rules.policy.missing(
+                from: signature.parameters.components, besides: record.requiredComponents)
+            guard missing.isEmpty else {
+                throw SignatureRefusal(.coverage, "the signature does not cover \(missing)", at: time)
+            }
+            return
+        }
+        // The signature covers the item only through the digest of the envelope.
+        guard signer.coversBody else {
+            throw SignatureRefusal(.coverage, "the signature does not cover the body of the envelope", at: time)
+        }
+        var required: [ComponentIdentifier] = []
+        for component in rules.policy.requiredComponents + record.requiredComponents
+        where component.name != ComponentIdentifier.contentDigest.name && !required.contains(component) {
+            required.append(component)
+        }
+        do throws(SignatureError) {
+            var context = SignatureContext(head)
+            context.structuredFieldTypes = rules.structuredFieldTypes
+            _ = try context.signatureBase(for: SignatureParameters(components: CoveredComponents(required)))
+        } catch {
+            throw SignatureRefusal(.components, error.description, at: time)
+        }
+    }
+
+    /// What signature would be accepted after a refusal. `nil` if none would now.
+    func accepted(after refusal: SignatureRefusal, of request: HTTPRequest) async -> SignatureRequest? {
+        guard ![.store, .tooManyFailures, .bodyTooLarge, .authority].contains(refusal.reason) else { return nil }
+        var policy = rules.policy
+        // The signature was valid: its key's owner may know what the key requires.
+        if refusal.reason == .coverage, refusal.base != nil, let keyID = keyID(of: request),
+            let record = try? await keys.record(forKeyID: keyID)
+        {
+            for component in record.requiredComponents where !policy.requiredComponents.contains(component) {
+                policy.requiredComponents.append(component)
+            }
+        }
+        let hasBody = Self.announcesBody(request) || refusal.reason == .body
+        var accepted = try? policy.signatureRequest(hasBody: hasBody)
+        accepted?.tag = policy.tag
+        accepted?.nonce = policy.serverNonces?.issue(at: refusal.time)
+        return accepted
+    }
+
+    private func keyID(of request: HTTPRequest) -> String? {
+        let signatures = try? request.headerFields.signatures(within: rules.policy.limits)
+        return signatures?.first { $0.parameters.tag == rules.policy.tag }?.parameters.keyID
+    }
+
+    /// Whether the header section says that a body follows. HTTP/2 need not say it: what follows unsaid is refused when it is read.
+    private static func announcesBody(_ head: HTTPRequest) -> Bool {
+        head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
+    }
+
+    private func wholeBody(of request: Request, at time: UnixTime) async throws -> ByteBuffer {
+        do {
+            return try await request.body.collect(upTo: rules.maximumBodyByteCount)
+        } catch is NIOTooManyBytesError {
+            throw tooLarge(at: time)
+        }
+    }
+
+    private func withoutBody(_ request: Request, at time: UnixTime) async throws -> Request {
+        do {
+            return request.with(RequestBody(buffer: try await request.body.collect(upTo: 0)))
+        } catch is NIOTooManyBytesError {
+            throw SignatureRefusal(.coverage, "the signature does not cover content-digest", at: time)
+        }
+    }
+
+    private func tooLarge(at time: UnixTime) -> SignatureRefusal {
+        SignatureRefusal(.bodyTooLarge, "the body has more than \(rules.maximumBodyByteCount) bytes", at: time)
+    }
+}
+
+/// A body whose digest is compared at its end.
+struct DigestedBody: AsyncSequence, Sendable {
+    let base: RequestBody
+    let digest: BodyDigest
+    let failure: @Sendable (SignatureError) -> RefusedRequest
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(
+            base: base.makeAsyncIterator(), digest: digest, digester: BodyDigester(digest.algorithms), failure: failure)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var base: RequestBody.AsyncIterator
+        let digest: BodyDigest
+        var digester: BodyDigester
+        let failure: @Sendable (SignatureError) -> RefusedRequest
+
+        mutating func next() async throws -> ByteBuffer? {
+            if let part = try await base.next() {
+                part.withUnsafeReadableBytes { digester.update($0) }
+                return part
+            }
+            do throws(SignatureError) {
+                try digest.verify(digester.finish())
+            } catch {
+                throw failure(error)
+            }
+            return nil
+        }
+    }
+}
+
+extension Request {
+    fileprivate func with(_ body: RequestBody) -> Request {
+        var request = self
+        request.body = body
+        return request
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import Logging
+public import Metrics
+public import RunwaySignatures
+
+/// Passes only requests whose signature is verified, and gives handlers the signer.
+///
+/// ```swift
+/// let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
+/// router.add(middleware: SignatureMiddleware(rules, keys: keys))
+/// router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
+/// ```
+///
+/// Add it before all other middleware that reads or changes requests. It finds the signature by its tag, verifies it with the bytes of
+/// path and query as they were received, compares the digest with the body before a handler runs, and claims the nonce. Every other
+/// request gets the response of a ``RefusedRequest``, and a store of keys or nonces that fails lets none pass. Trailer fields are not
+/// available to Hummingbird's middleware: a signature that covers one is refused.
+///
+/// The items of a ``MergingRouter``'s envelope have the signer of the envelope, since their contexts are copies of its context. Each
+/// item must have the components that the rules and the key require. The signer is lent to nothing else: a context that was created
+/// for a received request has none.
+///
+/// It counts `runway_signatures_total` by `outcome`: `accepted`, or the reason of the refusal.
+public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddleware {
+    private let rules: SignatureRules
+    private let verifier: RequestVerifier
+    private let limiter: FailureLimiter?
+    private let outcomes: SignatureOutcomes
+
+    /// Creates the middleware.
+    ///
+    /// - Parameters:
+    ///   - rules: What a request must have.
+    ///   - keys: Where keys are found.
+    ///   - nonces: Where used nonces are remembered. The default is a ``NonceMemory`` that starts now, for one server. Middleware with
+    ///     the same keys must share one.
+    ///   - decoy: A key that nobody has, of the algorithm that your keys have, so that the time does not show whether a key is known.
+    ///     The default is one for `hmac-sha256`.
+    ///   - metrics: Makes the counters. The default is the factory of the process.
+    ///   - now: Returns the time. The default is the wall clock's.
+    public init(
+        _ rules: SignatureRules, keys: any KeyDirectory, nonces: (any NonceStore)? = nil,
+        decoy: VerificationKey? = nil, metrics: any MetricsFactory = MetricsSystem.factory,
+        now: (@Sendable () -> UnixTime)? = nil
+    ) {
+        let now = now ?? { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
+        let nonces = nonces ?? NonceMemory(startedAt: now())
+        self.rules = rules
+        verifier = RequestVerifier(
+            rules: rules, keys: keys,
+            signatures: SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces, decoy: decoy),
+            digests: rules.digests.map {
+                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces)
+            }, now: now)
+        limiter = rules.failureLimits.map(FailureLimiter.init)
+        outcomes = SignatureOutcomes(metrics)
+    }
+
+    /// Verifies a request and passes it on, or throws a ``RefusedRequest``.
+    public func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        if let signer = context.signer, signer.tag == rules.policy.tag {
+            do throws(SignatureRefusal) {
+                try await verifier.check(request.head, lent: signer)
+            } catch {
+                throw await refuse(request, error, context, source: nil)
+            }
+            return try await next(request, context)
+        }
+        let source = limiter == nil ? nil : rules.source(request.head, context.remoteAddress)
+        let verified: (signer: VerifiedSigner, request: Request)
+        do {
+            if let source, let limiter, limiter.isExceeded(by: source, at: verifier.now()) {
+                throw SignatureRefusal(.tooManyFailures, "too many requests of this source failed", at: verifier.now())
+            }
+            verified = try await verifier.verify(request) { [rules, outcomes, limiter] refusal in
+                outcomes.count(refusal.reason)
+                if let source { limiter?.record(source, at: refusal.time) }
+                return RefusedRequest(refusal: refusal, accepted: nil, isExplained: rules.explainsRefusals)
+            }
+        } catch let refusal as SignatureRefusal {
+            throw await refuse(request, refusal, context, source: source)
+        }
+        outcomes.countAccepted()
+        var context = context
+        context.signer = verified.signer
+        guard let signing = rules.responses else { return try await next(verified.request, context) }
+        let response: Response
+        do {
+            response = try await next(verified.request, context)
+        } catch let error as any HTTPResponseError {
+            response = try error.response(from: verified.request, context: context)
+        }
+        return await signing.signed(response, to: verified.signer, at: verifier.now(), logger: context.logger)
+    }
+
+    private func refuse(
+        _ request: Request, _ refusal: SignatureRefusal, _ context: Context, source: String?
+    ) async -> RefusedRequest {
+        outcomes.count(refusal.reason)
+        if let source, refusal.reason.countsAgainstSource { limiter?.record(source, at: refusal.time) }
+        // The reason alone: key identifiers, header fields and bases are the client's.
+        context.logger.debug("request refused", metadata: ["runway.signature": "\(refusal.reason)"])
+        return RefusedRequest(
+            refusal: refusal, accepted: await verifier.accepted(after: refusal, of: request.head),
+            isExplained: rules.explainsRefusals)
+    }
+}
+
+/// Counts what became of requests.
+struct SignatureOutcomes: Sendable {
+    private let factory: any MetricsFactory
+    private let accepted: Counter
+
+    init(_ factory: any MetricsFactory) {
+        self.factory = factory
+        accepted = Self.counter("accepted", factory)
+    }
+
+    func countAccepted() { accepted.increment() }
+
+    func count(_ reason: SignatureRefusal.Reason) { Self.counter(reason.name, factory).increment() }
+
+    private static func counter(_ outcome: String, _ factory: any MetricsFactory) -> Counter {
+        Counter(label: "runway_signatures_total", dimensions: [("outcome", outcome)], factory: factory)
+    }
+}

@@ -1,0 +1,58 @@
+public import HTTPTypes
+public import NIOCore
+public import RunwaySignatures
+
+/// What a request must have to pass a ``SignatureMiddleware``. Strict by default.
+public struct SignatureRules: Sendable {
+    /// Under which scheme and authorities clients reach the server.
+    public var origin: PublicOrigin
+    /// What a signature must have: by default method, authority, path, query, the digest of a body, a time of creation at most two
+    /// minutes ago and 30 seconds ahead, a key identifier, and a nonce that is accepted once.
+    public var policy: VerificationPolicy
+    /// The largest body, in bytes, that is read and verified before a handler runs; a larger one is refused with 413. The default is
+    /// 1 MiB.
+    public var maximumBodyByteCount = 1 << 20
+    /// Chooses the requests whose body is passed to the handler while it is received, however long it is. The digest is compared at
+    /// its end: reading throws a ``RefusedRequest`` after the last part if it is another body, so that a handler must not let the
+    /// body take effect before. The default chooses none.
+    ///
+    /// A body with a salted digest is never streamed, because the digest can only be verified with the whole body.
+    public var streamsBody: @Sendable (HTTPRequest) -> Bool = { _ in false }
+    /// The types of the structured fields that signatures may cover strictly. The default has those that RFCs define.
+    public var structuredFieldTypes = StructuredFieldType.registered
+    /// Which salted digests and sealed keys are accepted in place of a signature. The default is `nil`: none.
+    public var digests: DigestRules?
+    /// How responses are signed. The default is `nil`: they are not.
+    public var responses: ResponseSigning?
+    /// How many failures of one source are examined before its requests are refused with 429. `nil` sets no limit.
+    public var failureLimits: FailureLimits? = FailureLimits()
+    /// The source of a request, whose failures are limited. `nil` for one without limit. The default is the remote IP address, of IPv6
+    /// its first 64 bits. Behind a proxy all requests have the proxy's address: return what the proxy states of its client.
+    public var source: @Sendable (HTTPRequest, SocketAddress?) -> String? = { _, address in
+        address?.networkOfSource
+    }
+    /// Whether refusals explain themselves, with the signature base of the server. They then help an attacker, too, and can have
+    /// what covered header fields have. The default is `false`.
+    public var explainsRefusals = false
+
+    /// Rules for signatures with a tag.
+    public init(tag: String, origin: PublicOrigin) {
+        policy = VerificationPolicy(tag: tag)
+        self.origin = origin
+    }
+}
+
+extension SocketAddress {
+    /// The IP address; of IPv6 the network of 64 bits, since a client usually has all its addresses.
+    var networkOfSource: String? {
+        // An IPv4 address in the form of IPv6 is one client; a scoped address has its zone after a percent sign.
+        guard case .v6 = self, let text = ipAddress?.prefix(while: { $0 != "%" }), !text.hasPrefix("::ffff:") else {
+            return ipAddress
+        }
+        // Two colons stand for the groups that are zero.
+        let parts = text.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
+        let groups = parts.map { $0.split(separator: ":") }
+        let zeros = Array(repeating: "0"[...], count: max(0, 8 - groups.joined().count))
+        return (groups[0] + zeros + groups.dropFirst().joined()).prefix(4).joined(separator: ":")
+    }
+}

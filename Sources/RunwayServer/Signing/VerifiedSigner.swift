@@ -1,0 +1,56 @@
+import HTTPTypes
+public import Hummingbird
+public import RunwaySignatures
+
+/// A request context that has the verified signer of its request.
+///
+/// ```swift
+/// struct AppContext: SignedRequestContext {
+///     var coreContext: CoreRequestContextStorage
+///     let remoteAddress: SocketAddress?
+///     var signer: VerifiedSigner?
+///
+///     init(source: ApplicationRequestContextSource) {
+///         coreContext = CoreRequestContextStorage(source: source)
+///         remoteAddress = source.channel.remoteAddress
+///     }
+/// }
+/// ```
+///
+/// The remote address is the source whose failures are limited (``SignatureRules/source``).
+public protocol SignedRequestContext: RemoteAddressRequestContext {
+    /// Who signed the request. `nil` before ``SignatureMiddleware`` has verified it. Code that sets it vouches for the request.
+    var signer: VerifiedSigner? { get set }
+}
+
+/// Who signed a request, as ``SignatureMiddleware`` has verified it.
+public struct VerifiedSigner: Sendable {
+    /// How a request shows who sent it.
+    public enum Way: Sendable {
+        /// An HTTP Message Signature (RFC 9421).
+        case signature(VerifiedSignature)
+        /// A salted digest, which covers method, path, query and body.
+        case saltedDigest
+        /// A salted digest whose secret was sent encrypted to the server.
+        case sealedKey
+    }
+
+    /// The identifier of the key.
+    public let keyID: String
+    /// Whom the key identifies: an account, a device or a third party.
+    public let owner: String
+    /// How the request shows it.
+    public let way: Way
+    /// The tag of the rules that accepted the request.
+    let tag: String
+    /// The request that was verified, with the public authority.
+    let head: HTTPRequest
+
+    /// Whether what was verified determines the body.
+    var coversBody: Bool {
+        switch way {
+        case .signature(let signature): signature.digest != nil
+        case .saltedDigest, .sealedKey: true
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Hummingbird
+import NIOCore
+import RunwayServer
+import RunwaySignatures
+
+// The examples in the doc comments of SignatureMiddleware and SignedRequestContext, line by line. They are compiled and not run.
+
+enum SigningExample {
+    struct AppContext: SignedRequestContext {
+        var coreContext: CoreRequestContextStorage
+        let remoteAddress: SocketAddress?
+        var signer: VerifiedSigner?
+
+        init(source: ApplicationRequestContextSource) {
+            coreContext = CoreRequestContextStorage(source: source)
+            remoteAddress = source.channel.remoteAddress
+        }
+    }
+
+    static func makeSignedApplication(keys: InMemoryKeyDirectory) -> some ApplicationProtocol {
+        let router = Router(context: AppContext.self)
+        let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
+        router.add(middleware: SignatureMiddleware(rules, keys: keys))
+        router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
+        return Application(router: router)
+    }
+}
