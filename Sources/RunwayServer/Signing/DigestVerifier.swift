@@ -52,7 +52,6 @@ struct DigestVerifier: Sendable {
             throw SignatureRefusal(.components, error.description, at: now)
         }
         let isSealed = rules.requiresSealedKey || head.headerFields.contains(.runwaySealedKey)
-        if isSealed { try verifySealedKey(of: digest, lines, head, at: now) }
         let record: KeyRecord?
         do {
             record = try await keys.record(forKeyID: digest.keyID)
@@ -62,6 +61,7 @@ struct DigestVerifier: Sendable {
         guard let key = record?.key ?? decoys[digest.algorithm] else {
             preconditionFailure("Every accepted algorithm has a decoy")
         }
+        if isSealed { try verifySealedKey(of: digest, lines, head, by: key, at: now) }
         let isValid = digest.isValid(of: lines, by: key)
         guard let record else { throw SignatureRefusal(.unknownKey, "the key \(digest.keyID) is unknown", at: now) }
         guard key.algorithm == digest.algorithm else {
@@ -86,9 +86,10 @@ struct DigestVerifier: Sendable {
             head: head)
     }
 
-    /// The sealed secret must be the one by which the digest was made, and its caller the one that the digest names.
+    /// The sealed secret must be the registered one, and its caller the one that the digest names.
     private func verifySealedKey(
-        of digest: SaltedDigest, _ lines: CanonicalRequest, _ head: HTTPRequest, at now: UnixTime
+        of digest: SaltedDigest, _ lines: CanonicalRequest, _ head: HTTPRequest, by key: VerificationKey,
+        at now: UnixTime
     ) throws(SignatureRefusal) {
         let sealed: SealedKey
         do {
@@ -99,16 +100,12 @@ struct DigestVerifier: Sendable {
         guard let serverKey = rules.serverKeys[sealed.serverKeyID] else {
             throw SignatureRefusal(.unknownKey, "the key is sealed to \(sealed.serverKeyID), which is unknown", at: now)
         }
-        let isOfDigest: Bool
         do {
-            let caller = try sealed.open(with: serverKey, for: lines)
-            let key = try VerificationKey.salted(caller.secret, by: digest.algorithm)
-            isOfDigest = caller.id == digest.keyID && digest.isValid(of: lines, by: key)
+            try sealed.verify(digest, of: lines, by: key, openedWith: serverKey)
         } catch {
-            throw SignatureRefusal(.invalid, "the sealed key cannot be opened for this request", at: now)
+            throw SignatureRefusal(.invalid, "the sealed key is not that of this request and its digest", at: now)
         }
-        if !isOfDigest { throw SignatureRefusal(.invalid, "the sealed key is not the one of the digest", at: now) }
     }
 
-    private static let covered: [ComponentIdentifier] = [.method, .path, .query, .contentDigest]
+    private static let covered: [ComponentIdentifier] = [.method, .path, .query, .contentDigest, .field(.contentType)]
 }
