@@ -160,7 +160,7 @@ struct DigestedBody: AsyncSequence, Sendable {
         var digester: BodyDigester
         let failure: @Sendable (SignatureError) -> RefusedRequest
 
-        mutating func next() async throws -> ByteBuffer? {
+        @concurrent mutating func next() async throws -> ByteBuffer? {
             if let part = try await base.next() {
                 part.withUnsafeReadableBytes { digester.update($0) }
                 return part
