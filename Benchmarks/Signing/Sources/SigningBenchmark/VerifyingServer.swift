@@ -1,0 +1,79 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import RunwayServer
+import RunwaySignatures
+
+struct Context: SignedRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let remoteAddress: SocketAddress?
+    var signer: VerifiedSigner?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
+}
+
+/// A server that returns 1 KB bodies as they come, with a key whose signatures it verifies, or without.
+struct VerifyingServer: Sendable {
+    let name: String
+    let key: SigningKey?
+
+    static var all: [VerifyingServer] {
+        get throws {
+            [
+                VerifyingServer(name: "without verification", key: nil),
+                VerifyingServer(name: "hmac-sha256", key: try .hmac(SymmetricKey(size: .bits256))),
+                VerifyingServer(name: "ed25519", key: .ed25519(Curve25519.Signing.PrivateKey())),
+                VerifyingServer(name: "ecdsa-p256-sha256", key: .p256(P256.Signing.PrivateKey())),
+            ]
+        }
+    }
+
+    static var now: UnixTime { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
+
+    /// Runs until its task is cancelled.
+    func run(onRunning: @escaping @Sendable (Int) -> Void) async throws {
+        let router = Router(context: Context.self)
+        if let key {
+            let keys = InMemoryKeyDirectory([KeyRecord(id: "k", key: key.verificationKey, owner: "benchmark")])
+            var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
+            rules.policy.maximumAge = .seconds(3_600)
+            let nonces = NonceMemory(startedAt: Self.now - .seconds(60), maximumNonces: 10_000_000)
+            router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
+        }
+        router.post("mirror") { request, _ in
+            Response(status: .ok, body: ResponseBody(byteBuffer: try await request.body.collect(upTo: 1 << 20)))
+        }
+        let application = Application(
+            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { onRunning($0.localAddress?.port ?? 0) },
+            logger: Logger(label: "benchmark", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await application.run()
+    }
+
+    /// Requests with a nonce each, signed before the time is taken.
+    func requests(count: Int) async throws -> [HTTPFields] {
+        var requests: [HTTPFields] = []
+        let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
+        for _ in 0..<count {
+            var request = HTTPRequest(
+                method: .post, scheme: "https", authority: "api.example.com", path: "/mirror?page=1",
+                headerFields: [.contentDigest: BodyDigest(of: Self.body).fieldValue])
+            let nonce = "\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
+            let parameters = try SignatureParameters(
+                components: components, created: Self.now, nonce: nonce, keyID: "k", tag: "app")
+            if let key {
+                request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
+            }
+            requests.append(request.headerFields)
+        }
+        return requests
+    }
+
+    static let body = Array(repeating: UInt8(ascii: "a"), count: 1_024)
+}
