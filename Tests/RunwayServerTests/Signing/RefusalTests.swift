@@ -1,9 +1,12 @@
 import Crypto
 import HTTPTypes
+import Hummingbird
+import NIOCore
 import RunwayJSON
-import RunwayServer
 import RunwaySignatures
 import Testing
+
+@testable import RunwayServer
 
 /// Requests that are refused, each for one reason, over real sockets.
 @Suite(.timeLimit(.minutes(5)))
@@ -145,21 +148,23 @@ struct RefusalTests {
         }
     }
 
-    @Test func megabyteOfSignatureIsRefused() async throws {
-        try await withSignedServer(.http2) { server in
-            // The HTTP implementation refuses the header section before it is complete; what it lets pass, the middleware refuses.
-            let request = try await SignedCall().send(to: server).isHTTP2
-            #expect(request)
-            var status: Int?
-            do {
-                status = try await SignedCall().send(to: server) {
-                    $0.headerFields[.signature] = "sig1=:" + String(repeating: "A", count: 1 << 20) + ":"
-                }.status
-            } catch {}
-            #expect(status.map { $0 >= 400 } ?? true)
-            #expect(server.handled.value == 1)
-            #expect(try await SignedCall().send(to: server).status == 200)
+    @Test func megabyteOfSignatureIsRefusedBeforeItIsParsed() async throws {
+        // An HTTP implementation refuses such a header section before. The middleware does not depend on that.
+        let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
+        let keys = InMemoryKeyDirectory()
+        let signatures = SignatureVerifier(
+            policy: rules.policy, keys: keys, nonces: NonceMemory(startedAt: ServerTime.start))
+        let verifier = RequestVerifier(
+            rules: rules, keys: keys, signatures: signatures, digests: nil, now: { ServerTime.start })
+        var head = try await SignedCall().signed()
+        head.headerFields[.signature] = "sig1=:" + String(repeating: "A", count: 1 << 20) + ":"
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+        let refusal = await #expect(throws: SignatureRefusal.self) {
+            _ = try await verifier.verify(request) { refusal in
+                RefusedRequest(refusal: refusal, accepted: nil, isExplained: false)
+            }
         }
+        #expect(refusal?.reason == .malformed)
     }
 
     @Test func tooLargeBodyIsRefused() async throws {
