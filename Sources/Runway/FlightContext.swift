@@ -48,7 +48,7 @@ final class FlightContext: Sendable {
         let start = cache.lastSequenceNumber
         let renewals = RenewalScope.scopes(of: self).map(\.configuration)
         let configuration = renewals.last { $0.service == service } ?? services.configuration(of: service)
-        let lifetime = E.deadline ?? configuration.settings.deadline
+        let lifetime = options.deadline ?? E.deadline ?? configuration.settings.deadline
         // No clock counts further than a year; a negative lifetime has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(

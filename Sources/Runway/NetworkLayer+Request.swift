@@ -7,8 +7,9 @@ extension NetworkLayer {
     /// proxy. Where an endpoint can be written, ``call(_:options:)`` is the better choice: it throws for a response that the
     /// service does not accept, and returns raw data.
     ///
-    /// The request passes all stages, over the service's transport and within its deadline. The layer adds nothing to it: not
-    /// the service's base URL, nor its common parameters and header fields, since the request may be for another server. The
+    /// The request passes all stages, over the service's transport and within its deadline. The layer adds nothing to it but the
+    /// options' header fields: not the service's base URL, nor its common parameters and header fields, since the request may be for
+    /// another server. The
     /// service's judgement is the response's ``Response/verdict``; a refusal is the outcome of the call in its record, and is
     /// not thrown. A streamed body behaves as that of ``stream(_:options:)``. Nothing is sent a second time, unless the options
     /// have a retry policy.
@@ -45,6 +46,7 @@ extension NetworkLayer {
                 // Credentials in a URL are an error (RFC 9110 §4.2.4); the message does not show them.
                 throw NetworkError(.invalidParameters, in: .assembling, "The request can't be sent: \(error).")
             }
+            try request.head.headerFields.set(flight.options.headers)
             var draft = RequestDraft(request)
             var response: Response =
                 if let response = try respondImmediately(&draft, in: flight) { response } else {

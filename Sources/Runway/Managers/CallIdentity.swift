@@ -31,6 +31,8 @@ extension Flight {
         options.retry = retryPolicy
         options.priority = options.priority ?? endpoint.priority
         options.cacheUse = .standard
+        // They are part of the content.
+        options.headers = [:]
         options.resumption = nil
         return options
     }

@@ -35,7 +35,7 @@ extension Response {
         case .fine, .malformed: break
         default: return
         }
-        let names = [endpoint.headers, flight.configuration.settings.commonHeaders].flatMap(\.keys)
+        let names = [endpoint.headers, flight.options.headers, flight.configuration.settings.commonHeaders].flatMap(\.keys)
         if names.contains(where: { $0.lowercased() == "accept-encoding" }) { return }
         var error = NetworkError(
             .invalidResponse, in: .checking,

@@ -63,7 +63,9 @@ extension BaseURL {
 
 extension HTTPFields {
     /// Replaces fields, in the order of their names.
-    fileprivate mutating func set(_ headers: [String: String]) throws(NetworkError) {
+    ///
+    /// - Throws: As ``set(_:_:)``.
+    mutating func set(_ headers: [String: String]) throws(NetworkError) {
         if headers.isEmpty { return }
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }
     }

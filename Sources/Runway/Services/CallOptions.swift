@@ -23,6 +23,17 @@ public struct CallOptions: Sendable, Hashable {
     /// The call ends at this bound or at its own deadline, whichever comes first. The deadline covers less: only the head of a streamed
     /// response, and only the time between two bytes of a download or an upload.
     public var wholeDeadline: Duration?
+    /// The deadline of this call, in place of that of its endpoint or service. The default, `nil`, is theirs.
+    ///
+    /// As theirs it is the longest time to the landing or, for a streamed response, to its head, and the longest time without a byte of a
+    /// download or an upload. It is counted from `load`; more than a year counts as a year.
+    public var deadline: Duration?
+    /// Header fields of this call, which replace those of its endpoint and service with the same name. The default is none.
+    ///
+    /// They are fields of the request as any other: they are part of what identifies a stored response and an identical call, records
+    /// redact them by their names (``Redaction``), and those that may authenticate do not follow a redirect to another origin. What a
+    /// stage sets, such as the token of ``Credentials``, replaces them.
+    public var headers: [String: String]
     /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user asked for, such as a pull to
     /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``).
     public var bypassesCircuit: Bool
@@ -51,11 +62,13 @@ public struct CallOptions: Sendable, Hashable {
     ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
     ///   - waitsForNetwork: Whether the call waits for a network if the device has none. The default is `false`.
     ///   - wholeDeadline: The longest time for the whole call, including streamed bodies. The default, `nil`, is no such bound.
+    ///   - deadline: The deadline of this call. The default, `nil`, is its endpoint's or its service's.
+    ///   - headers: Header fields of this call, which replace those of its endpoint and service. The default is none.
     ///   - bypassesCircuit: Whether the call is sent although the circuit of its host or endpoint is open. The default is `false`.
     public init(
         cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,
         priority: CallPriority? = nil, waitsForNetwork: Bool = false, wholeDeadline: Duration? = nil,
-        bypassesCircuit: Bool = false
+        deadline: Duration? = nil, headers: [String: String] = [:], bypassesCircuit: Bool = false
     ) {
         self.cache = cache
         self.cacheUse = cacheUse
@@ -63,6 +76,8 @@ public struct CallOptions: Sendable, Hashable {
         self.priority = priority
         self.waitsForNetwork = waitsForNetwork
         self.wholeDeadline = wholeDeadline
+        self.deadline = deadline
+        self.headers = headers
         self.bypassesCircuit = bypassesCircuit
     }
 }
