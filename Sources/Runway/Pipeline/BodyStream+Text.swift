@@ -1,0 +1,164 @@
+extension BodyStream {
+    /// The largest line that ``lines`` allows: 1 MiB.
+    private static let maximumLineByteCount = 1 << 20
+
+    /// The body as lines of text, as they arrive: of a log, of JSON values on lines of their own, of server-sent events.
+    ///
+    /// ```swift
+    /// let changes = try await network.stream(RentalChanges())
+    /// for try await line in changes.body.lines { print(line) }
+    /// ```
+    ///
+    /// A line has at most 1 MiB; ``lines(upTo:)`` allows others, and says what a line is.
+    public var lines: some AsyncSequence<String, any Error> & Sendable { lines(upTo: Self.maximumLineByteCount) }
+
+    /// The body as lines of text, as they arrive.
+    ///
+    /// A line ends with LF or CRLF, which are no part of it; a CR without LF is. A line may be empty. Bytes after the last end are a line,
+    /// too. The bytes are read as UTF-8: what is not becomes U+FFFD, and a byte order mark at the start of the body is omitted. The memory
+    /// in use is at most one line and one part of the body.
+    ///
+    /// The sequence throws what the body throws: if the reading task is cancelled, that of ``NetworkLayer/stream(_:options:)`` throws
+    /// ``NetworkError/Kind/cancelled``. For a line that is too long it throws ``NetworkError/Kind/invalidResponse``, and reads no further.
+    ///
+    /// - Parameter maximumByteCount: The most bytes of one line, without its end.
+    public func lines(upTo maximumByteCount: Int) -> some AsyncSequence<String, any Error> & Sendable {
+        TextSequence(body: self, reader: LineReader(maximumByteCount: maximumByteCount))
+    }
+
+    /// The body as text, part by part, as it arrives.
+    ///
+    /// The bytes are read as those of ``lines(upTo:)``. A character that two parts share comes with the second one.
+    public var textParts: some AsyncSequence<String, any Error> & Sendable {
+        TextSequence(body: self, reader: TextPartReader())
+    }
+}
+
+/// Reads text in UTF-8 from the parts of a body. Pure: it waits for nothing.
+protocol TextReader: Sendable {
+    /// Takes the next part, once ``next()`` has returned `nil`.
+    mutating func add(_ part: [UInt8])
+    /// Returns the next piece of text; `nil` if it needs more bytes.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the piece is larger than allowed.
+    mutating func next() throws(NetworkError) -> String?
+    /// Returns the text of the bytes that are left at the end of the body; `nil` if there are none.
+    mutating func end() throws(NetworkError) -> String?
+}
+
+/// The pieces of text that a reader finds in a body.
+private struct TextSequence<Reader: TextReader>: AsyncSequence, Sendable {
+    let body: BodyStream
+    let reader: Reader
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        /// The parts of the body; `nil` after its end, and after an error.
+        var parts: BodyStream.AsyncIterator?
+        var reader: Reader
+        private var isFirst = true
+
+        init(parts: BodyStream.AsyncIterator, reader: Reader) {
+            self.parts = parts
+            self.reader = reader
+        }
+
+        mutating func next() async throws -> String? {
+            do {
+                guard let text = try await nextText() else { return nil }
+                defer { isFirst = false }
+                guard isFirst, text.unicodeScalars.first == "\u{FEFF}" else { return text }
+                return String(text.unicodeScalars.dropFirst())
+            } catch {
+                parts = nil
+                throw error
+            }
+        }
+
+        private mutating func nextText() async throws -> String? {
+            while var current = parts {
+                if let text = try reader.next() { return text }
+                let part = try await current.next()
+                parts = current
+                guard let part else { break }
+                reader.add(part)
+            }
+            if parts == nil { return nil }
+            parts = nil
+            return try reader.end()
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts: body.makeAsyncIterator(), reader: reader) }
+}
+
+/// Finds lines.
+struct LineReader: TextReader {
+    let maximumByteCount: Int
+    /// The part that is being read.
+    private var part: ArraySlice<UInt8> = []
+    /// The start of the line, from earlier parts.
+    private var line: [UInt8] = []
+
+    init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
+
+    mutating func add(_ part: [UInt8]) { self.part = part[...] }
+
+    mutating func next() throws(NetworkError) -> String? {
+        guard let end = part.firstIndex(of: UInt8(ascii: "\n")) else {
+            line += part
+            part = []
+            // The last byte may be the CR of an end.
+            if line.count > maximumByteCount {
+                try check(line.last == UInt8(ascii: "\r") ? line.count - 1 : line.count)
+            }
+            return nil
+        }
+        line += part[..<end]
+        part = part[(end + 1)...]
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return try takeLine()
+    }
+
+    mutating func end() throws(NetworkError) -> String? { line.isEmpty ? nil : try takeLine() }
+
+    private mutating func takeLine() throws(NetworkError) -> String {
+        try check(line.count)
+        defer { line.removeAll(keepingCapacity: true) }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private func check(_ byteCount: Int) throws(NetworkError) {
+        guard byteCount > maximumByteCount else { return }
+        throw NetworkError(
+            .invalidResponse, in: .transporting,
+            "A line of the body is longer than the \(maximumByteCount) bytes that its reader allows.")
+    }
+}
+
+/// Divides text where the parts of the body end, except within a character.
+struct TextPartReader: TextReader {
+    private var bytes: [UInt8] = []
+
+    mutating func add(_ part: [UInt8]) { bytes += part }
+
+    mutating func next() -> String? {
+        let count = bytes.count - unfinishedByteCount
+        guard count > 0 else { return nil }
+        defer { bytes.removeFirst(count) }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    mutating func end() -> String? {
+        defer { bytes = [] }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// How many bytes at the end begin a character whose rest is to come: at most three (RFC 3629 §3).
+    private var unfinishedByteCount: Int {
+        for (index, byte) in bytes.reversed().prefix(3).enumerated() where byte & 0xC0 != 0x80 {
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return length > index + 1 ? index + 1 : 0
+        }
+        return 0
+    }
+}
