@@ -53,19 +53,13 @@ final class FilmUploadModel {
         fraction = 0
         Task {
             do throws(NetworkError) {
-                _ = try await network.upload(FilmUpload(film: film, id: id)) { [weak self] progress in
-                    Task { @MainActor in self?.show(progress) }
-                }
+                // Called on the main actor, as this method is.
+                _ = try await network.upload(FilmUpload(film: film, id: id)) { [self] in fraction = $0.fraction }
                 message = "Sent"
             } catch {
                 message = error.detail
             }
             fraction = nil
         }
-    }
-
-    /// A report may come after the end.
-    private func show(_ progress: TransferProgress) {
-        if fraction != nil { fraction = progress.fraction }
     }
 }

@@ -30,6 +30,8 @@ public final class NetworkLayer: Sendable {
     let deadlines: DeadlineTimer
     let retries: RetryControl
     let merger: Merger
+    /// The files that downloads write.
+    let downloads = FileClaims()
     let connectivity: NetworkStatusMonitor
     let admission: AdmissionControl
     /// The access tokens of the services.

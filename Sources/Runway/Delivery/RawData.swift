@@ -16,6 +16,8 @@ public struct RawData: Sendable {
     public var bytes: [UInt8] { content.bytes }
     /// Status and header fields.
     public var response: HTTPResponse { content.response }
+    /// The file that holds the body, if the call was a download of a ``DownloadManager``; ``bytes`` is empty then.
+    public var file: DownloadedFile? { content.file }
     /// Where the response came from.
     public internal(set) var source: ResponseSource = .network
 
@@ -25,6 +27,11 @@ public struct RawData: Sendable {
     /// A response of these bytes, for tests and previews. The default of its head is status 200 without fields.
     public init(_ bytes: [UInt8], response: HTTPResponse = HTTPResponse(status: .ok)) {
         content = Content(bytes: bytes, response: response, document: LazyDocument())
+    }
+
+    /// The response of a download, whose body is in a file.
+    init(_ file: DownloadedFile) {
+        content = Content(bytes: [], response: file.response, document: LazyDocument(), file: file)
     }
 
     /// Returns the same body with another head. The index is reused, unless the other head has another content type.
@@ -96,11 +103,13 @@ private final class Content: Sendable {
     let bytes: [UInt8]
     let response: HTTPResponse
     let document: LazyDocument
+    let file: DownloadedFile?
 
-    init(bytes: [UInt8], response: HTTPResponse, document: LazyDocument) {
+    init(bytes: [UInt8], response: HTTPResponse, document: LazyDocument, file: DownloadedFile? = nil) {
         self.bytes = bytes
         self.response = response
         self.document = document
+        self.file = file
     }
 }
 

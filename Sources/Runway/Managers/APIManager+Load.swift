@@ -32,12 +32,6 @@ extension APIManager {
         return flight.id
     }
 
-    private func makeFlight(_ options: CallOptions) -> Flight {
-        let flight = network.makeFlight(E.self, options)
-        flight.setManager(owner ?? self)
-        return flight
-    }
-
     private func start(_ endpoint: E, _ flight: Flight) -> FlightID {
         flight.recorder.setEndpoint(endpoint)
         var endpoint = endpoint
@@ -64,8 +58,12 @@ extension APIManager {
                 flight.finish(.ignored(running: running))
                 return running
             }
-            let found = try lookUp(endpoint, &draft, flight)
-            start(found, of: endpoint, as: identity, flight)
+            let transfer = try transfer(of: endpoint, in: flight)
+            // A transfer is always sent.
+            let found =
+                transfer == nil
+                ? try lookUp(endpoint, &draft, flight) : .request(try draft.request(in: flight), stale: nil)
+            start(found, of: endpoint, as: identity, flight, transfer)
             let call = ManagerCall(flight: flight.id, endpoint: endpoint)
             for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: self) }
         } catch {
@@ -119,7 +117,9 @@ extension APIManager {
         return request.map { .request($0, stale: landing) } ?? .result(landing)
     }
 
-    private func start(_ found: Found, of endpoint: E, as identity: CallIdentity?, _ flight: Flight) {
+    private func start(
+        _ found: Found, of endpoint: E, as identity: CallIdentity?, _ flight: Flight, _ transfer: Transfer?
+    ) {
         let replaced = state.update { machine in
             switch found {
             case .result(let landing): machine.startCompleted(landing)
@@ -130,13 +130,15 @@ extension APIManager {
         switch found {
         case .result(let landing): landLater(landing)
         case .request(let request, let stale):
-            send(request, for: endpoint, flight)
+            send(request, for: endpoint, flight, transfer)
             if let stale { Task { @MainActor [weak self] in self?.landStale(stale) } }
         }
     }
 
-    private func send(_ request: Request, for endpoint: E, _ flight: Flight) {
-        if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
+    private func send(_ request: Request, for endpoint: E, _ flight: Flight, _ transfer: Transfer?) {
+        if transfer != nil {
+            flight.forgoProvisional()
+        } else if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
             flight.setProvisionalLanding { [weak self, network] response, flight in
                 guard let rawData = try? network.checked(response, for: endpoint, in: flight) else { return }
                 rawData.index()
@@ -147,7 +149,10 @@ extension APIManager {
         let task = Task { @concurrent [weak self, network] in
             let landing: Landing
             do throws(NetworkError) {
-                let rawData = try await network.accept(request, for: endpoint, in: flight).rawData
+                let rawData =
+                    if let transfer { try await transfer(request) } else {
+                        try await network.accept(request, for: endpoint, in: flight).rawData
+                    }
                 // Indexed here, off the main actor, and once, however many reformers read it.
                 rawData.index()
                 landing = Landing(flight, endpoint, rawData)

@@ -16,7 +16,7 @@ public import Observation
 ///
 /// A manager that is released cancels its calls: nothing lands. It is `Observable`, so that a SwiftUI view can show its state.
 @MainActor
-public final class APIManager<E: Endpoint>: APIManaging, Observable {
+public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that carries the calls.
     public let network: NetworkLayer
     /// What a second call does while the first is in flight. The default is the endpoint's.
@@ -71,6 +71,19 @@ public final class APIManager<E: Endpoint>: APIManaging, Observable {
         self.delegate = delegate
         state = ManagerState(overlap: overlap ?? E.overlap)
     }
+
+    /// Creates the flight of a call.
+    func makeFlight(_ options: CallOptions) -> Flight {
+        let flight = network.makeFlight(E.self, options)
+        flight.setManager(owner ?? self)
+        return flight
+    }
+
+    /// Sends the request of a call off the main actor, and returns the response that lands.
+    typealias Transfer = @Sendable (Request) async throws(NetworkError) -> RawData
+
+    /// Returns what performs a call that is a transfer; `nil` for every other call. It must not retain the manager.
+    func transfer(of endpoint: E, in flight: Flight) throws(NetworkError) -> Transfer? { nil }
 
     /// Waits until a call has landed and the delegate was notified, and returns its response; see
     /// ``APIManaging/landing(of:)``.

@@ -1,6 +1,7 @@
 public import HTTPTypes
 
-/// Any ``APIManager`` or ``PagedAPIManager``, whatever its endpoint: what a delegate of several managers is passed.
+/// Any ``APIManager``, also one of downloads or uploads, or ``PagedAPIManager``, whatever its endpoint: what a delegate of several
+/// managers is passed.
 ///
 /// Compare managers by identity: `if manager === rentals { … }`.
 @MainActor
@@ -71,6 +72,18 @@ public protocol APIManagerDelegate: AnyObject {
     func apiManagerDidSucceed(_ manager: any APIManaging)
     /// A call failed.
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError)
+    /// The transfer of a ``DownloadManager`` or ``UploadManager`` has progressed. The default does nothing.
+    ///
+    /// It is called at most thirty times a second for each call, with the newest progress, and for the last time before the call lands:
+    /// of a transfer that succeeds, with all bytes. It is not called for a call that was cancelled or replaced.
+    func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID)
+}
+
+extension APIManagerDelegate {
+    /// Does nothing.
+    public func apiManager(
+        _ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID
+    ) {}
 }
 
 /// Supplies a manager with the parameters of calls that are made without any, by ``APIManager/load(options:)``.

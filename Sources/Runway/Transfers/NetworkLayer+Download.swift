@@ -30,7 +30,7 @@ extension NetworkLayer {
     ///     its file, and the system ends an app that is suspended while it holds a lock there.
     ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
     ///   - options: Overrides for this call what its endpoint specifies.
-    ///   - progress: Receives the progress of the download, at most ten times a second, and at the end.
+    ///   - progress: Receives the progress of the download, at most ten times a second, and at the end, in the caller's isolation.
     /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download to it is
     ///   in progress, ``NetworkError/Kind/invalidResponse`` if it is too large or the server's responses contradict each other,
     ///   ``NetworkError/Kind/cancelled`` when the task is cancelled.
@@ -46,7 +46,11 @@ extension NetworkLayer {
             try Self.checkDestination(file)
             let endpoint = try prepared(endpoint)
             let request = try assemble(endpoint, delivery: .streamed, in: flight)
-            return try await download(request, to: file, upTo: maximumByteCount, progress, in: flight)
+            let saved = try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
+                try await self.save(request, to: file, upTo: maximumByteCount, report, in: flight)
+            }
+            flight.finish(.succeeded)
+            return saved
         } catch {
             throw flight.finish(failing: error)
         }
@@ -60,23 +64,30 @@ extension NetworkLayer {
         let flight = makeExchange(with: service, CallOptions(cache: .off, retry: .standard))
         do throws(NetworkError) {
             try Self.checkDestination(file)
-            return try await download(request, to: file, upTo: Int(clamping: Int64(64) << 30), progress, in: flight)
+            let saved = try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
+                try await self.save(request, to: file, upTo: Int(clamping: Int64(64) << 30), report, in: flight)
+            }
+            flight.finish(.succeeded)
+            return saved
         } catch {
             throw flight.finish(failing: error)
         }
     }
 
-    private static func checkDestination(_ file: URL) throws(NetworkError) {
+    /// - Throws: ``NetworkError/Kind/invalidParameters``.
+    static func checkDestination(_ file: URL) throws(NetworkError) {
         guard file.isFileURL else {
             throw NetworkError(.invalidParameters, in: .preparing, "The destination is not a file URL.")
         }
     }
 
-    private func download(
-        _ request: Request, to file: URL, upTo maximumByteCount: Int, _ progress: TransferProgress.Report?,
+    /// Fetches a file in a flight that is not finished afterwards.
+    func save(
+        _ request: Request, to file: URL, upTo maximumByteCount: Int, _ progress: ProgressReporter.Receiver?,
         in flight: Flight
     ) async throws(NetworkError) -> DownloadedFile {
         var request = request
+        request.delivery = .streamed
         guard !request.head.headerFields.contains(.range), !request.head.headerFields.contains(.ifRange) else {
             throw NetworkError(
                 .invalidParameters, in: .assembling,
@@ -84,16 +95,25 @@ extension NetworkLayer {
         }
         // A range is counted in the bytes of the coded body, which may be coded otherwise the next time.
         request.head.headerFields[.acceptEncoding] = "identity"
+        return try await downloads.run(to: file) { () throws(NetworkError) in
+            try await saveAlone(request, to: file, upTo: maximumByteCount, progress, in: flight)
+        }
+    }
+
+    private func saveAlone(
+        _ request: Request, to file: URL, upTo maximumByteCount: Int, _ progress: ProgressReporter.Receiver?,
+        in flight: Flight
+    ) async throws(NetworkError) -> DownloadedFile {
         let partial: PartialFile
         do throws(FileError) { partial = try await .open(for: file.path) } catch {
             throw NetworkError(error, in: .saving)
         }
+        // The tasks of the download may hold the file a moment longer.
+        defer { partial.close() }
         let download = Download(
             request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),
             progress: ProgressReporter(progress, clock), network: self)
-        let saved = try await download.run(upTo: max(0, maximumByteCount))
-        flight.finish(.succeeded)
-        return saved
+        return try await download.run(upTo: max(0, maximumByteCount))
     }
 
     /// Removes the partial files of a download; does nothing if there are none.

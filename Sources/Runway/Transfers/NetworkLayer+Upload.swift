@@ -15,7 +15,7 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
     ///   - options: Overrides for this call what its endpoint specifies.
-    ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end.
+    ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end, in the caller's isolation.
     /// - Throws: The error of the call, as ``call(_:options:)``; ``NetworkError/Kind/storage`` if a file can't be read or
     ///   changed while it was sent.
     public func upload<E: Endpoint>(
@@ -25,19 +25,30 @@ extension NetworkLayer {
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
             let endpoint = try prepared(endpoint)
-            var request = try assemble(
+            let request = try assemble(
                 endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            let reporter = ProgressReporter(progress, clock)
-            let byteCount = request.body.byteCount
-            request.body = request.body.counted(in: flight, reporter)
-            let accepted = try await accept(request, for: endpoint, in: flight)
-            if let byteCount { reporter?.report(byteCount, of: byteCount, isUrgent: true) }
+            let rawData = try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
+                try await self.sendCounted(request, for: endpoint, report, in: flight)
+            }
             flight.storeProposal()
             flight.finish(.succeeded)
-            return accepted.rawData
+            return rawData
         } catch {
             throw flight.finish(failing: error)
         }
+    }
+
+    /// Sends a request whose body is reported and extends the deadline, in a flight that is not finished afterwards.
+    func sendCounted<E: Endpoint>(
+        _ request: Request, for endpoint: E, _ progress: ProgressReporter.Receiver?, in flight: Flight
+    ) async throws(NetworkError) -> RawData {
+        var request = request
+        let reporter = ProgressReporter(progress, clock)
+        let byteCount = request.body.byteCount
+        request.body = request.body.counted(in: flight, reporter)
+        let accepted = try await accept(request, for: endpoint, in: flight)
+        if let byteCount { reporter?.report(byteCount, of: byteCount, isUrgent: true) }
+        return accepted.rawData
     }
 }
 

@@ -2,16 +2,19 @@ import Synchronization
 
 /// Reports the progress of a transfer, at most ten times a second.
 final class ProgressReporter: Sendable {
+    /// Receives the progress on any thread, and must return soon: the transfer waits for it.
+    typealias Receiver = @Sendable (TransferProgress) -> Void
+
     /// The least time between two reports.
     static let interval = Duration.milliseconds(100)
 
     private let clock: LayerClock
-    private let onProgress: TransferProgress.Report
+    private let onProgress: Receiver
     /// Guards the last report and its instant.
     private let last = Mutex<(progress: TransferProgress, instant: Duration)?>(nil)
 
     /// Returns `nil` if there is no receiver.
-    init?(_ report: TransferProgress.Report?, _ clock: LayerClock) {
+    init?(_ report: Receiver?, _ clock: LayerClock) {
         guard let report else { return nil }
         onProgress = report
         self.clock = clock

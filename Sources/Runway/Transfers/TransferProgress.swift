@@ -19,6 +19,36 @@ public struct TransferProgress: Sendable, Hashable {
         self.totalByteCount = totalByteCount
     }
 
-    /// Receives the progress of a transfer. It runs outside every actor and must return soon: the transfer waits for it.
-    public typealias Report = @Sendable (TransferProgress) -> Void
+    /// Receives the progress of a transfer, in the isolation of the code that started it: on the main actor, if that runs there.
+    ///
+    /// The transfer does not wait for it: reports that come while it runs are replaced by the newest of them.
+    public typealias Report = (TransferProgress) -> Void
+}
+
+extension TransferProgress {
+    /// Runs a transfer, and calls `report` with its progress in the isolation of the caller, for the last time before it returns.
+    ///
+    /// - Parameters:
+    ///   - report: Receives the progress; `nil` if nobody does.
+    ///   - transfer: The transfer. What it is passed may be called from any thread, and returns at once.
+    static func reported<Value: Sendable>(
+        to report: Report?,
+        _ transfer: @escaping @Sendable (ProgressReporter.Receiver?) async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        guard let report else { return try await transfer(nil) }
+        // The newest report alone waits for the caller's actor.
+        let (reports, relay) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        async let result = Self.result { () async throws(NetworkError) in
+            defer { relay.finish() }
+            return try await transfer { relay.yield($0) }
+        }
+        for await progress in reports { report(progress) }
+        return try await result.get()
+    }
+
+    @concurrent private static func result<Value: Sendable>(
+        of transfer: @Sendable () async throws(NetworkError) -> Value
+    ) async -> Result<Value, NetworkError> {
+        do throws(NetworkError) { return .success(try await transfer()) } catch { return .failure(error) }
+    }
 }

@@ -17,6 +17,8 @@ public final class LandingRecorder: APIManagerDelegate {
 
     /// The landings so far, in order.
     public private(set) var landings: [Landing] = []
+    /// What was reported of the progress of transfers so far, in order.
+    public private(set) var progress: [TransferProgress] = []
     /// Called with every landing, after it was recorded.
     public var onLanding: ((Landing, any APIManaging) -> Void)?
     private let count = AwaitedValue(0)
@@ -33,6 +35,11 @@ public final class LandingRecorder: APIManagerDelegate {
     public func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
         store(.failure(error), of: manager)
     }
+
+    /// Records the progress of a transfer.
+    public func apiManager(
+        _ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID
+    ) { self.progress.append(progress) }
 
     /// Waits until there are at least `count` landings, and returns all of them.
     ///

@@ -212,10 +212,22 @@ struct DownloadTests {
             reported.withLock { $0.append(progress) }
         }
         let all = reported.withLock { $0 }
-        #expect(all.first?.completedByteCount == 0)
         #expect(all.last == TransferProgress(completedByteCount: bytes.count, totalByteCount: bytes.count))
         #expect(all.last?.fraction == 1)
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completedByteCount <= $1.completedByteCount })
+    }
+
+    @MainActor @Test func progressIsReportedInTheIsolationOfTheCaller() async throws {
+        // Neither sendable nor guarded: the compiler proves the isolation.
+        var all: [TransferProgress] = []
+        _ = try await network.download(Film(), to: folder.file()) { progress in
+            MainActor.assertIsolated()
+            all.append(progress)
+        }
+        #expect(all.last?.completedByteCount == bytes.count)
+        let count = all.count
+        await Task { @MainActor in }.value
+        #expect(all.count == count, "no report comes after the end")
     }
 
     @Test func cancelledDownloadLeavesThePartialFile() async throws {

@@ -19,9 +19,36 @@ struct UploadTests {
         var content: RequestBody { get throws { try .file(film) } }
     }
 
-    private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
+    /// Truncates a file when the wire has asked for the first part of a body.
+    private struct TruncatingStage: RequestStage {
+        let file: URL
+        var step: FlightStep { .customStage("truncating") }
+
+        func respond(
+            to request: Request, in flight: Flight, next: RequestPipeline.Rest
+        ) async throws(NetworkError) -> Response {
+            var request = request
+            if case .stream(let body, let byteCount, _) = request.body {
+                let truncated = BodyStream { [file] in
+                    var parts = body.makeAsyncIterator()
+                    return {
+                        let part = try await parts.next()
+                        try FileHandle(forWritingTo: file).truncate(atOffset: 10)
+                        return part
+                    }
+                }
+                request.body = .stream(truncated, byteCount: byteCount, isReplayable: true)
+            }
+            return try await next.send(request, in: flight)
+        }
+    }
+
+    private func layer(
+        _ origin: ScriptedOrigin, _ pipeline: RequestPipeline = RequestPipeline()
+    ) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try TransportUnderTest.make(), limits: LayerLimits(admission: .none, retrying: .retrying))
+            transport: try TransportUnderTest.make(), pipeline: pipeline,
+            limits: LayerLimits(admission: .none, retrying: .retrying))
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network
     }
@@ -48,12 +75,11 @@ struct UploadTests {
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in
             origin.on("/film", respond: .json("{}"))
-            let path = folder.file
+            var pipeline = RequestPipeline()
+            pipeline.insert(TruncatingStage(file: folder.file), after: .judging)
+            let network = try layer(origin, pipeline)
             let error = await #expect(throws: NetworkError.self) {
-                _ = try await layer(origin).upload(FilmUpload(film: path)) { _ in
-                    // The first report comes when the wire asks for the first byte, after the length was said.
-                    try? FileHandle(forWritingTo: path).truncate(atOffset: 10)
-                }
+                _ = try await network.upload(FilmUpload(film: folder.file))
             }
             #expect(error?.kind == .storage)
             #expect(origin.requests.allSatisfy { !$0.isComplete })

@@ -27,7 +27,10 @@ final class PartialFile: Sendable {
 
     // Not left to the close of the last descriptor: the queue releases the file a moment after it has finished, and a process
     // that is being started holds a copy.
-    deinit { file.unlock() }
+    deinit { close() }
+
+    /// Lets other downloads have the file. It is not written to afterwards.
+    func close() { file.unlock() }
 
     /// Opens the partial file of a target, creating it if there is none.
     static func open(for target: String) async throws(FileError) -> PartialFile {

@@ -1,0 +1,71 @@
+public import Foundation
+
+/// Downloads the files of one API for a controller, and notifies the controller, its delegate, of progress and of the landing.
+///
+/// ```swift
+/// @MainActor final class FilmController: APIManagerDelegate {
+///     let folder: URL
+///     lazy var films = DownloadManager<RentalFilm>(
+///         on: network, to: { [folder] in folder.appendingPathComponent("\($0.id).mp4") }, delegate: self)
+///     func watch(id: Int) { films.load(RentalFilm(id: id)) }
+///     func pause() { films.cancelAll() }
+///     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID) {
+///         bar.fraction = progress.fraction ?? 0
+///     }
+///     func apiManagerDidSucceed(_ manager: any APIManaging) {
+///         if let film = manager.rawData?.file { play(film.url) }
+///     }
+///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { show(error) }
+/// }
+/// ```
+///
+/// It is an ``APIManager`` whose calls are downloads as ``NetworkLayer/download(_:to:upTo:options:progress:)`` makes them: with its
+/// interceptors and validator, its overlap policy, and its landings. What lands is the head of the response, with the file
+/// (``RawData/file``); the validator checks that head. The delegate is notified of progress by
+/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``.
+///
+/// A download that is cancelled, or whose manager is released, leaves what it received beside the file. The next `load` of the same call
+/// resumes there, in this manager or in another one of the layer; it waits until the cancelled download has closed the file.
+public final class DownloadManager<E: Endpoint>: APIManager<E> {
+    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is observed.
+    public var progress: TransferProgress? { reports.progress }
+
+    private let destination: @MainActor (E) -> URL
+    private let maximumByteCount: Int
+    private let reports = TransferReports()
+
+    /// Connects a controller with one API of a layer.
+    ///
+    /// - Parameters:
+    ///   - network: The layer that carries the calls.
+    ///   - destination: Returns the file that a call writes, after interceptors changed the call. Its folder has to exist. Calls for
+    ///     different content need different files: while one download writes a file, another one to it fails as
+    ///     ``NetworkError/Kind/storage``.
+    ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
+    ///   - delegate: Notified of progress and of landings; held weakly.
+    ///   - overlap: What a second call does while the first is in flight. The default, `nil`, is the endpoint's policy.
+    public init(
+        on network: NetworkLayer, to destination: @escaping @MainActor (E) -> URL,
+        upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30), delegate: (any APIManagerDelegate)? = nil,
+        overlap: OverlapPolicy? = nil
+    ) {
+        self.destination = destination
+        self.maximumByteCount = maximumByteCount
+        super.init(on: network, delegate: delegate, overlap: overlap)
+    }
+
+    override func makeFlight(_ options: CallOptions) -> Flight {
+        var options = options
+        options.cache = .off
+        return super.makeFlight(options)
+    }
+
+    override func transfer(of endpoint: E, in flight: Flight) throws(NetworkError) -> Transfer? {
+        let file = destination(endpoint)
+        try NetworkLayer.checkDestination(file)
+        return transfer(in: flight, reports) { [network, maximumByteCount] request, report throws(NetworkError) in
+            let saved = try await network.save(request, to: file, upTo: maximumByteCount, report, in: flight)
+            return RawData(saved)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// Makes calls whose bodies take long to send for a controller, and notifies the controller, its delegate, of progress and of the landing.
+///
+/// ```swift
+/// @MainActor final class FilmUploadController: APIManagerDelegate {
+///     lazy var films = UploadManager<FilmUpload>(on: network, delegate: self)
+///     func publish(_ film: URL, id: Int) { films.load(FilmUpload(film: film, id: id)) }
+///     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID) {
+///         bar.fraction = progress.fraction ?? 0
+///     }
+///     func apiManagerDidSucceed(_ manager: any APIManaging) { close() }
+///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { show(error) }
+/// }
+/// ```
+///
+/// It is an ``APIManager`` whose calls are uploads as ``NetworkLayer/upload(_:options:progress:)`` makes them: their deadline is the longest
+/// time without a byte, and the delegate is notified of progress by ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks,
+/// overlap and landings are those of every manager. Two calls with the same file are not identical: under
+/// ``OverlapPolicy/joinOrReplace`` the second replaces the first. An upload that is resumed is sent from its start.
+public final class UploadManager<E: Endpoint>: APIManager<E> {
+    /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is observed.
+    public var progress: TransferProgress? { reports.progress }
+
+    private let reports = TransferReports()
+
+    override func transfer(of endpoint: E, in flight: Flight) throws(NetworkError) -> Transfer? {
+        transfer(in: flight, reports) { [network] request, report throws(NetworkError) in
+            try await network.sendCounted(request, for: endpoint, report, in: flight)
+        }
+    }
+}
