@@ -74,6 +74,24 @@ extension PagedAPIManager {
         return rawData
     }
 
+    /// Loads the page after the last row in memory, waits until it has landed and the delegate was notified, and returns all rows. For
+    /// scripts and tests.
+    ///
+    /// ```swift
+    /// rentals.load(RentalList(city: "上海"))
+    /// while try await rentals.landingOfNextPage() != nil { print(rentals.newestItems.count) }
+    /// ```
+    ///
+    /// If a load is in flight, that of the first page for instance, it waits for that one.
+    ///
+    /// - Parameter options: Overrides for this call what its endpoint specifies.
+    /// - Returns: All rows; `nil` at the end of the list, where nothing is loaded.
+    /// - Throws: As ``landing(of:)``.
+    public func landingOfNextPage(options: CallOptions = .standard) async throws(NetworkError) -> RawData? {
+        guard let load = loadNextPage(options: options) else { return nil }
+        return try await landing(of: load)
+    }
+
     /// Removes the rows and the error, and cancels the load in flight. The parameters of the list stay.
     public func clear() {
         cancelAll()

@@ -25,6 +25,17 @@ struct PagingTests {
         #expect(play.list.queries.allSatisfy { $0["size"] == "5" })
     }
 
+    @Test func pagesAreAwaitedUntilTheEnd() async throws {
+        let play = PagedPlay(EditedList(count: 12), OffsetList.self)
+        play.manager.load(OffsetList())
+        var counts: [Int] = []
+        for _ in 1...5 {
+            guard try await play.manager.landingOfNextPage() != nil else { break }
+            counts.append(play.manager.newestItems.count)
+        }
+        #expect(counts == [5, 4, 3] && play.manager.isLastPage && play.ids == Array(1...12))
+    }
+
     @Test func numberedPagesOverlap() async throws {
         let play = PagedPlay(EditedList(count: 12), NumberedList.self)
         await play.first(NumberedList())
