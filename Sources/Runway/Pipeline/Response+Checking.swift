@@ -35,8 +35,8 @@ extension Response {
         case .fine, .malformed: break
         default: return
         }
-        let names = [endpoint.headers, flight.options.headers, flight.configuration.settings.commonHeaders].flatMap(\.keys)
-        if names.contains(where: { $0.lowercased() == "accept-encoding" }) { return }
+        let fields = [endpoint.headers, flight.options.headers, flight.configuration.settings.commonHeaders]
+        if fields.flatMap(\.keys).contains(where: { $0.lowercased() == "accept-encoding" }) { return }
         var error = NetworkError(
             .invalidResponse, in: .checking,
             "The body of the response has the content coding \"\(coding)\", which this transport can't undo.",
