@@ -27,7 +27,7 @@ struct YearReport: Endpoint {
 }
 
 @MainActor final class FilmController: APIManagerDelegate {
-    let folder: URL
+    let folder = FileManager.default.temporaryDirectory
     lazy var films = DownloadManager<RentalFilm>(
         on: network, to: { [folder] in folder.appendingPathComponent("\($0.id).mp4") }, delegate: self)
     func watch(id: Int) { films.load(RentalFilm(id: id)) }
@@ -39,8 +39,6 @@ struct YearReport: Endpoint {
         if let film = manager.rawData?.file { play(film.url) }
     }
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { show(error) }
-
-    init(folder: URL) { self.folder = folder }
 }
 
 @MainActor final class FilmUploadController: APIManagerDelegate {

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// ```swift
 /// @MainActor final class FilmController: APIManagerDelegate {
-///     let folder: URL
+///     let folder = FileManager.default.temporaryDirectory
 ///     lazy var films = DownloadManager<RentalFilm>(
 ///         on: network, to: { [folder] in folder.appendingPathComponent("\($0.id).mp4") }, delegate: self)
 ///     func watch(id: Int) { films.load(RentalFilm(id: id)) }
