@@ -3,7 +3,8 @@
 #
 #   Scripts/apple.sh            every target with its tests, then the program over the fakes
 #   Scripts/apple.sh run        what the program over the fakes needs, and the program
-#   Scripts/apple.sh planted    plants mistakes in a copy of the sources, one after the other, and fails if one is not found
+#   Scripts/apple.sh planted    plants mistakes in a copy of the sources, one after the other, and fails if one is not
+#                               found; by hand, since it takes several runs
 #
 # Wants a debug build, swift build --build-tests, of which it takes the modules and objects of the dependencies. The sources are copied
 # with their #if conditions as they are on Apple's systems, and compiled with the modules in Scripts/apple in place of Apple's. The
@@ -28,7 +29,7 @@ while read -r map; do
     maps+=(-Xcc "-fmodule-map-file=$map")
 done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap')
 plugins=$(dirname "$(readlink -f "$(command -v swiftc)")")/../lib/swift/host/plugins/testing
-features=(-enable-testing -D Transport -D Pins -D Server -D Command -plugin-path "$plugins"
+features=(-enable-testing -D Transport -D Pins -D Signing -D Server -D Command -plugin-path "$plugins"
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault)
 
@@ -117,7 +118,7 @@ if [ "$what" = run ]; then
     fakes
     exit
 fi
-sources RunwayServer RunwayDemo RunwayCommand
+sources RunwaySignatures RunwayServer RunwayDemo RunwayCommand
 turn macOS "$root/Samples" "$work/macOS/Samples"
 check Samples "$work/macOS/Samples"
 # Two at a time.
@@ -129,7 +130,7 @@ first=$!
 (
     turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
     compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o "$work/Runway-watchOS.sil"
-    tests RunwayTransport RunwayTestServer RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
+    tests RunwayTransport RunwayTestServer RunwaySignatures RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
 ) &
 second=$!
 code=0

@@ -9,6 +9,7 @@
 @_exported import struct Foundation.CharacterSet
 @_exported import struct Foundation.CocoaError
 @_exported import struct Foundation.Data
+@_exported import protocol Foundation.DataProtocol
 @_exported import struct Foundation.Date
 @_exported import struct Foundation.DateComponents
 @_exported import class Foundation.DateFormatter
