@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Resolves this package from one outside, for an app that uses Runway alone and for one that adds RunwayTransport, and fails if either
-# resolves more packages than README.md says.
+# Resolves this package from one outside, with each of the traits in the table of README.md, and fails if the number of packages is not
+# the one that README.md says.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,7 +10,7 @@ trap 'rm -rf "$outside"' EXIT
 mkdir "$outside/Sources"
 echo "" >"$outside/Sources/App.swift"
 
-# Arguments: the product, the traits, the greatest number of packages.
+# Arguments: the product, the traits, the number of packages.
 resolve() {
     cat >"$outside/Package.swift" <<MANIFEST
 // swift-tools-version:6.2
@@ -27,17 +27,20 @@ MANIFEST
     swift package --package-path "$outside" resolve >"$outside/log" 2>&1 || { cat "$outside/log" >&2; exit 1; }
     python3 - "$outside/Package.resolved" "$@" <<'COUNT'
 import json, sys
-path, product, traits, most = sys.argv[1:]
+path, product, traits, expected = sys.argv[1:]
 names = sorted(pin["identity"] for pin in json.load(open(path))["pins"])
 print(f"packages: {product} with traits [{traits}] resolves {len(names)}: {' '.join(names)}")
-sys.exit(len(names) > int(most))
+if len(names) != int(expected): sys.exit(f"packages: README.md says {expected}")
 COUNT
 }
 
 resolve Runway '' 5
-resolve RunwayTransport '"Transport"' 14
+resolve RunwayTransport '"Transport"' 11
+resolve RunwayTransport '"Pins"' 14
 resolve RunwaySignatures '"Signing"' 8
 resolve RunwaySigning '"Signing"' 8
+resolve RunwayServer '"Server"' 24
+resolve Runway .defaults 25
 
 # Without Pins, RunwayTransport has other code; it is checked against the modules of the debug build, which takes seconds.
 built=$(realpath .build/debug)
