@@ -12,7 +12,8 @@ struct DecisionNameTests {
         }
         var written: [String: Set<String>] = [:]
         for file in try Project.files(in: "Sources/Runway", endingIn: [".swift"]) {
-            for (name, fields) in Self.entries(in: file.lines.joined(separator: "\n")) {
+            let code = file.lines.filter { !$0.drop { $0 == " " }.hasPrefix("///") }.joined(separator: "\n")
+            for (name, fields) in Self.entries(in: code) {
                 written[name, default: []].formUnion(fields)
             }
         }
@@ -28,12 +29,18 @@ struct DecisionNameTests {
 
     /// The names of the decisions of a file, each with its fields.
     private static func entries(in text: String) -> [(String, [String])] {
-        text.split(separator: "var entry: DecisionRecord {").dropFirst().flatMap { part in
+        let decisions = text.split(separator: "var entry: DecisionRecord {").dropFirst().flatMap { part in
             let body = part.prefix(upTo: part.range(of: "\n    }\n")?.lowerBound ?? part.endIndex)
-            return body.matches(of: #/\.init\(\s*"(\w+)",\s*(\[(?:[^\[\]]|\[[^\[\]]*\])*\])?/#).map { match in
-                let fields = (match.2 ?? "").matches(of: #/[\[,]\s*"(\w+)":/#).map { String($0.1) }
-                return (String(match.1), fields)
-            }
+            return body.matches(of: #/\.init\(\s*"(\w+)",\s*(\[(?:[^\[\]]|\[[^\[\]]*\])*\])?/#)
+                .map { (String($0.1), fields(in: $0.2)) }
         }
+        // Decisions recorded as an app's own stage records them.
+        let notes = text.matches(of: #/flight\.note\(\s*"(\w+)",\s*(?:fields:\s*(\[(?:[^\[\]]|\[[^\[\]]*\])*\]))?/#)
+            .map { (String($0.1), fields(in: $0.2)) }
+        return decisions + notes
+    }
+
+    private static func fields(in dictionary: Substring?) -> [String] {
+        (dictionary ?? "").matches(of: #/[\[,]\s*"(\w+)":/#).map { String($0.1) }
     }
 }

@@ -1,9 +1,9 @@
 /// Decides which calls of a manager land, and what the manager shows of them. Pure: it starts no task, runs no hook and notifies
 /// nobody; `APIManager` does what its methods return.
 ///
-/// Each call starts by exactly one of ``startInFlight(_:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and ends by exactly
-/// one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start, or failed start, of a call that replaces it. A call that has ended lands
-/// nowhere: events of it that come later, from a task that was not cancelled in time, have no effect.
+/// Each call starts by exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and ends by
+/// exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start, or failed start, of a call that replaces it. A call
+/// that has ended lands nowhere: events of it that come later, from a task that was not cancelled in time, have no effect.
 struct LandingMachine {
     /// What a manager knows of a call that has not ended.
     enum State {

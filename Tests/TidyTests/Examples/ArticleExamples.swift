@@ -24,6 +24,14 @@ struct Home: Endpoint {
     var path: EndpointPath { "homes/\(id)" }
 }
 
+struct Offer: Endpoint {
+    static let service = Estate.self
+    static let method = HTTPRequest.Method.post
+    static let encoding = ParameterEncoding.json()
+    var path: EndpointPath { "homes/7" }
+    var price: Int
+}
+
 func firstHome(in city: String, on network: NetworkLayer) async throws(NetworkError) -> RawData? {
     let list = try await network.call(Homes(city: city))
     guard let id = list["homes"][0]["id"].string else { return nil }
@@ -86,6 +94,34 @@ func layer(for tenant: String, over transport: any Transport) -> NetworkLayer {
     return NetworkLayer(transport: transport, pipeline: pipeline)
 }
 
+struct EncryptingStage: RequestStage {
+    let encrypt: @Sendable ([UInt8]) throws(NetworkError) -> [UInt8]
+    var step: FlightStep { .customStage("encrypting") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var request = request
+        switch request.body {
+        case .none: break
+        case .bytes(let bytes):
+            request.body = .bytes(try encrypt(bytes))
+            request.head.headerFields[.contentType] = "application/octet-stream"
+        case .stream:
+            throw NetworkError(.invalidParameters, in: step, "A stream can't be encrypted.", sending: .notSent)
+        }
+        return try await next.send(request, in: flight)
+    }
+}
+
+func encryptingLayer(
+    over transport: any Transport, encrypt: @escaping @Sendable ([UInt8]) throws(NetworkError) -> [UInt8]
+) -> NetworkLayer {
+    var pipeline = RequestPipeline()
+    pipeline.insert(EncryptingStage(encrypt: encrypt), before: .signing)
+    return NetworkLayer(transport: transport, pipeline: pipeline)
+}
+
 struct ArticleExampleTests {
     private let transport = StubTransport { request in
         switch request.head.path {
@@ -118,6 +154,18 @@ struct ArticleExampleTests {
         _ = try await layer(for: "acme", over: transport).call(Home(id: "7"))
         let name = try #require(HTTPField.Name("X-Tenant"))
         #expect(transport.requests.map { $0.head.headerFields[name] } == ["acme"])
+    }
+
+    @Test func anEncryptedBodyIsWhatIsSent() async throws {
+        let network = encryptingLayer(over: transport) { bytes in bytes.map { $0 ^ 0xFF } }
+        _ = try await network.call(Offer(price: 7))
+        let request = try #require(transport.requests.first)
+        guard case .bytes(let bytes) = request.body else {
+            Issue.record("the body is \(request.body)")
+            return
+        }
+        #expect(String(decoding: bytes.map { $0 ^ 0xFF }, as: UTF8.self) == #"{"price":7}"#)
+        #expect(request.head.headerFields[.contentType] == "application/octet-stream")
     }
 
     @Test func aLateResponseTimesOut() async throws {
