@@ -167,12 +167,12 @@ final class OpenFile: Sendable {
         throw FileError(path, "can't be removed")
     }
 
-    /// Takes the file for this process and this opening alone, as long as it is open; `false` where another has it.
+    /// Locks the file for as long as it is open here; returns `false` if another process, or another opening, has locked it.
     func lock() -> Bool {
-        // Some file systems have no locks: there everything counts as free.
+        // Some file systems have no locks: there every file counts as unlocked.
         flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 
-    /// Lets others have it, whoever still has this file open.
+    /// Unlocks the file while it stays open.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 }

@@ -27,7 +27,7 @@ extension DemoReport: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// Calls made against requests flown, and why.
+    /// The number of calls compared with that of requests sent, and why they differ.
     private var totals: [String] {
         let reasons = UnsentReason.allCases.map { (callsNotSent[$0] ?? 0, $0.reason) }
         let repetitions = Repetition.allCases.map { (requestsRepeated[$0] ?? 0, $0.reason) }

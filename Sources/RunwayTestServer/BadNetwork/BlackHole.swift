@@ -6,14 +6,15 @@ import NIOCore
 /// It listens and never accepts. Once the system's backlog is full, the system drops further attempts to connect.
 final class BlackHole: Sendable {
     private let listener: Int32
-    private let line: [Int32]
+    /// The connections that fill the backlog.
+    private let fillers: [Int32]
 
     /// Creates one at an IPv4 address.
     ///
     /// - Throws: `POSIXError` if the port is in use, and if the backlog can't be filled.
     init(at address: String, port: Int) throws {
         let listener = try Self.makeSocket()
-        var line: [Int32] = []
+        var fillers: [Int32] = []
         do {
             var yes: Int32 = 1
             setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -24,24 +25,24 @@ final class BlackHole: Sendable {
                 // The system takes one more than its limit, at least.
                 for _ in 0..<64 {
                     let filler = try Self.makeSocket()
-                    line.append(filler)
+                    fillers.append(filler)
                     _ = fcntl(filler, F_SETFL, O_NONBLOCK)
                     if connect(filler, socketAddress, length) != 0, errno != EINPROGRESS { throw Self.error }
                     var request = pollfd(fd: filler, events: Int16(POLLOUT), revents: 0)
-                    // Whoever is not let in on the loopback within this time never is.
+                    // A connection that is not established within 50 ms never will be.
                     if poll(&request, 1, 50) == 0 { return }
                 }
                 throw POSIXError(.ENOBUFS)
             }
         } catch {
-            for descriptor in line + [listener] { close(descriptor) }
+            for descriptor in fillers + [listener] { close(descriptor) }
             throw error
         }
         self.listener = listener
-        self.line = line
+        self.fillers = fillers
     }
 
-    deinit { for descriptor in line + [listener] { close(descriptor) } }
+    deinit { for descriptor in fillers + [listener] { close(descriptor) } }
 
     private static var error: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 

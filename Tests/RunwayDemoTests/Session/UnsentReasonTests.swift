@@ -18,9 +18,9 @@ struct UnsentReasonTests {
     }
 
     @Test func aCallThatMadeARequestHasNone() {
-        var flown = record(.succeeded)
-        flown.attempts = [FlightRecord.Attempt(method: .get, url: "", headerFields: [:], start: .zero)]
-        #expect(UnsentReason(flown) == nil)
+        var sent = record(.succeeded)
+        sent.attempts = [FlightRecord.Attempt(method: .get, url: "", headerFields: [:], start: .zero)]
+        #expect(UnsentReason(sent) == nil)
     }
 
     @Test func everyReasonIsReadFromItsDecision() {

@@ -130,7 +130,7 @@ struct CircuitBreakerTests {
         #expect(openTime == nil && breaker.isIdle)
     }
 
-    @Test func callsThatTookOffBeforeTheCircuitOpenedChangeNothing() {
+    @Test func callsStartedBeforeTheCircuitOpenedChangeNothing() {
         var breaker = opened()
         let before = breaker.state
         for outcome in [.success, failure, .unknown] {

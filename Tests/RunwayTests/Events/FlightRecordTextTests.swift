@@ -40,7 +40,7 @@ struct FlightRecordTextTests {
             ))
     }
 
-    @Test func summaryOfACallThatNeverTookOffSaysThatNothingWasSent() async throws {
+    @Test func summaryOfAnUnsentCallSaysThatNothingWasSent() async throws {
         let layer = StubbedLayer()
         _ = try await layer.failure(of: QueryCall(given: ["a": .double(.nan)]))
         #expect(

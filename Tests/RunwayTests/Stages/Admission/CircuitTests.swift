@@ -98,7 +98,7 @@ struct CircuitTests {
         #expect(flaky.layer.transport.requests.last?.head.authority == "museum.test")
     }
 
-    @Test func oneCallLooksWhetherTheHostIsWellAndClosesTheCircuit() async throws {
+    @Test func oneCallProbesTheHostAndClosesTheCircuit() async throws {
         let flaky = flaky(Array(repeating: .lost(), count: 5) + [.fine])
         await fail(flaky, times: 5)
         flaky.layer.clock.advance(by: .seconds(1))
@@ -112,7 +112,7 @@ struct CircuitTests {
             ])
     }
 
-    @Test func callThatLooksIsNotTriedAgain() async throws {
+    @Test func probeIsNotRetried() async throws {
         let flaky = flaky([.lost()])
         await fail(flaky, times: 5)
         flaky.layer.clock.advance(by: .seconds(1))
