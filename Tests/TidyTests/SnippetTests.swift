@@ -25,6 +25,7 @@ struct SnippetTests {
     private static func snippets(of page: Project.File) -> [[Substring]] {
         var snippets: [[Substring]] = []
         var current: [Substring]?
+        var isInside = false
         let isSource = page.path.hasSuffix(".swift")
         for line in page.lines {
             var line = line
@@ -36,7 +37,10 @@ struct SnippetTests {
             let trimmed = line.drop { $0 == " " }
             if trimmed.hasPrefix("```") {
                 if let snippet = current { snippets.append(snippet) }
-                current = current == nil && trimmed.hasPrefix("```swift") ? [] : nil
+                // A fence without a language in a doc comment is Swift, as DocC has it.
+                let isSwift = trimmed.hasPrefix("```swift") || isSource && trimmed == "```"
+                isInside.toggle()
+                current = isInside && isSwift ? [] : nil
             } else {
                 current?.append(line)
             }

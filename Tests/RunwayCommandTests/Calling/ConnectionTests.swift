@@ -67,8 +67,8 @@ struct ConnectionTests {
         #expect(!output.contains("CONNECT"))
     }
 
-    @Test func clientCertificateIsShownToTheServer() async throws {
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl") else { return }
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
+    func clientCertificateIsShownToTheServer() async throws {
         try await withTemporaryFolder { folder in
             let tool = try await Tool.shell(
                 """

@@ -23,7 +23,7 @@ struct FlightRecordTests {
                 == (0..<10).map { $0.isMultiple(of: 2) ? "succeeded" : "failed" })
     }
 
-    @Test func callThatNeverTookOffHasARecordToo() async throws {
+    @Test func callThatNeverStartedHasARecordToo() async throws {
         let layer = StubbedLayer()
         _ = try await layer.failure(of: QueryCall(given: ["a": .double(.nan)]))
         let record = try await layer.record()
@@ -165,6 +165,13 @@ struct FlightRecordTests {
         #expect(spent.map(\.fields) == [["left": "9"], [:]])
         #expect(spent.map(\.description) == ["9 calls left", "8 calls left"])
         #expect(spent.map(\.step) == [.customStage("quota"), .admission])
+    }
+
+    /// What is beyond a microsecond is cut off.
+    @Test func durationHasAtMostSixDecimalPlaces() {
+        let duration = Duration(secondsComponent: 4, attosecondsComponent: 999_528_692_999_000_000)
+        #expect("\(duration.roundedSeconds)" == "4.999528")
+        #expect("\(Duration.nanoseconds(-1_500).roundedSeconds)" == "-1e-06")
     }
 
     private struct WrongOutcome: Error {}

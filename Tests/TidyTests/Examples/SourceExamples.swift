@@ -4,6 +4,10 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
+#if canImport(UIKit)
+    import UIKit
+#endif
+
 // The examples in the doc comments of Runway and RunwayTransport, line by line. They are compiled and not run.
 
 enum Listings: APIService {
@@ -254,3 +258,37 @@ func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental]
     let rawData = try await rentals.landing(of: rentals.load(RentalList(city: "上海")))
     return rawData
 }
+
+// What only Apple's systems have.
+#if canImport(Darwin)
+    actor FilmLibrary {
+        func note(_ id: String, _ error: NetworkError?) {}
+    }
+
+    @MainActor func loadFilm(
+        to file: URL, folder: URL, for library: FilmLibrary, over network: NetworkLayer,
+        _ completionHandler: @escaping () -> Void
+    ) async throws {
+        let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
+            await library.note(transfer.id, transfer.error)
+        }
+        try await transfers.download(RentalFilm(id: 7), to: file, id: "film-7")
+        // In the app's delegate, application(_:handleEventsForBackgroundURLSession:completionHandler:):
+        transfers.handleEvents(completionHandler)
+    }
+#endif
+
+#if canImport(UIKit)
+    @MainActor func layerWithGrace() -> NetworkLayer {
+        struct AppGrace: BackgroundGrace {
+            let application: UIApplication
+            func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int? {
+                let task = application.beginBackgroundTask(withName: name) { onExpiry() }
+                return task == .invalid ? nil : task.rawValue
+            }
+            func end(_ token: Int) { application.endBackgroundTask(UIBackgroundTaskIdentifier(rawValue: token)) }
+        }
+        let network = NetworkLayer(grace: AppGrace(application: .shared))
+        return network
+    }
+#endif

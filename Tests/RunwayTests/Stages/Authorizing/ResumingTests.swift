@@ -114,6 +114,21 @@ struct ResumingTests {
         #expect(need.resume().isEmpty)
     }
 
+    @Test func callWhoseNewTokenWasRefusedIsResumed() async throws {
+        let manager = manager()
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.refuseRenewedTokens()
+        manager.load(Members(page: 3))
+        try await recorder.landings(count: 1)
+        #expect(manager.error?.kind == .needsAccessToken)
+        try await signInAgain()
+        let resumed = house.network.resumeCalls(of: Club.self)
+        try await recorder.landings(count: 2)
+        #expect(manager.error == nil && resumed == [manager.landedFlight])
+        #expect((manager.landedEndpoint as? Members)?.page == 3)
+    }
+
     @Test func concurrentCallsAreAllResumed() async throws {
         let manager = manager(overlap: .concurrent)
         for page in 1...3 { manager.load(Members(page: page)) }
