@@ -106,6 +106,11 @@ public enum FakeDaemon {
         states.withLock { $0[identifier]?.running ?? [] }
     }
 
+    /// The configuration of the session that receives the ends; `nil` if there is none.
+    public static func configuration(_ identifier: String) -> URLSessionConfiguration? {
+        states.withLock { $0[identifier]?.session?.configuration }
+    }
+
     /// Ends the app's process, as far as the daemon is concerned: nothing is reported to its session any more.
     public static func endProcess(_ identifier: String) { states.withLock { $0[identifier]?.session = nil } }
 

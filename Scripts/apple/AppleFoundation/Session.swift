@@ -23,13 +23,13 @@ public enum NSURLRequest {
 
 // developer.apple.com: URLSessionConfiguration
 open class URLSessionConfiguration: NSObject, @unchecked Sendable {
-    // developer.apple.com: URLSessionConfiguration.ephemeral
+    // developer.apple.com: URLSessionConfiguration.ephemeral. It has storages, which are in memory alone.
     open class var ephemeral: URLSessionConfiguration { URLSessionConfiguration() }
-    open var httpCookieStorage: HTTPCookieStorage?
+    open var httpCookieStorage: HTTPCookieStorage? = HTTPCookieStorage()
     open var httpShouldSetCookies = true
     open var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    open var urlCache: URLCache?
-    open var urlCredentialStorage: URLCredentialStorage?
+    open var urlCache: URLCache? = URLCache()
+    open var urlCredentialStorage: URLCredentialStorage? = URLCredentialStorage()
     open var requestCachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
     open var timeoutIntervalForRequest: TimeInterval = 60
     open var timeoutIntervalForResource: TimeInterval = 604_800

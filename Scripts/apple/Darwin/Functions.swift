@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 // Each is declared as its manual page in sections 2 and 3 has it, and calls Glibc's. The name of the page is that of the function.
 @discardableResult
@@ -43,7 +44,34 @@ public func lstat(_ path: UnsafePointer<CChar>!, _ status: UnsafeMutablePointer<
 public func fsync(_ descriptor: Int32) -> Int32 { Glibc.fsync(descriptor) }
 /// The call with `F_FULLFSYNC`, the only one that this package makes without an argument.
 @discardableResult
-public func fcntl(_ descriptor: Int32, _ command: Int32) -> Int32 { Glibc.fsync(descriptor) }
+public func fcntl(_ descriptor: Int32, _ command: Int32) -> Int32 {
+    precondition(command == F_FULLFSYNC, "fcntl without an argument is F_FULLFSYNC here.")
+    FakeDrive.note(descriptor)
+    return Glibc.fsync(descriptor)
+}
+/// Which files were flushed with `F_FULLFSYNC`.
+public enum FakeDrive {
+    /// Guards the numbers of the files.
+    private static let flushed = Mutex<Set<UInt>>([])
+
+    static func note(_ descriptor: Int32) {
+        guard let number = number(descriptor) else { return }
+        flushed.withLock { _ = $0.insert(number) }
+    }
+
+    /// Whether a file was flushed.
+    public static func hasFlushed(_ path: String) -> Bool {
+        let descriptor = Glibc.open(path, Glibc.O_RDONLY)
+        defer { _ = Glibc.close(descriptor) }
+        guard let number = number(descriptor) else { return false }
+        return flushed.withLock { $0.contains(number) }
+    }
+
+    private static func number(_ descriptor: Int32) -> UInt? {
+        var status = Glibc.stat()
+        return Glibc.fstat(descriptor, &status) == 0 ? UInt(status.st_ino) : nil
+    }
+}
 @discardableResult
 public func fcntl(_ descriptor: Int32, _ command: Int32, _ value: Int32) -> Int32 {
     Glibc.fcntl(descriptor, command, value)

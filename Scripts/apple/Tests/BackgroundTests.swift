@@ -58,6 +58,14 @@ final class BackgroundTests {
         #expect(transfers.ids == ["film"])
     }
 
+    @Test func sessionStoresAndAddsNothing() throws {
+        let transfers = try launch()
+        let session = try #require(FakeDaemon.configuration(identifier))
+        #expect(session.httpCookieStorage == nil && session.urlCache == nil && session.urlCredentialStorage == nil)
+        #expect(!session.httpShouldSetCookies && session.httpCookieAcceptPolicy == .never)
+        withExtendedLifetime(transfers) {}
+    }
+
     @Test func uploadSendsACopyOfItsBody() async throws {
         let transfers = try launch()
         try await transfers.upload(Post(content: .bytes([4, 5, 6])), id: "upload")

@@ -1,4 +1,5 @@
 import AppleFoundation
+import Security
 import Synchronization
 import Testing
 
@@ -20,5 +21,20 @@ struct ConfigurationTests {
         }
         _ = try await network.call(Get())
         #expect(seen.all == [[isExpensiveAllowed, isConstrainedAllowed]])
+    }
+
+    @Test func sessionStoresAndAddsNothing() async throws {
+        let seen = Seen<URLSessionConfiguration>()
+        let network = layer { exchange in
+            seen.note(exchange.sessionConfiguration)
+            await exchange.respond()
+            await exchange.complete()
+        }
+        _ = try await network.call(Get())
+        let session = try #require(seen.all.first)
+        #expect(session.httpCookieStorage == nil && session.urlCache == nil && session.urlCredentialStorage == nil)
+        #expect(!session.httpShouldSetCookies && session.httpCookieAcceptPolicy == .never)
+        #expect(session.requestCachePolicy == .reloadIgnoringLocalCacheData)
+        #expect(session.tlsMinimumSupportedProtocolVersion == .TLSv12)
     }
 }

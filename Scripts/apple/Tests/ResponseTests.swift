@@ -113,21 +113,29 @@ struct ResponseTests {
         #expect(fields[values: .vary] == ["A, B"])
     }
 
+    /// A session may report what was on its way when its task was cancelled.
     @Test func dataAfterACancellationIsIgnored() async throws {
-        let gate = ScriptedGate()
-        let network = layer { exchange in
-            await exchange.respond()
-            await exchange.send([1])
-            try? await gate.pass()
-            await exchange.send([2])
-            await exchange.complete()
+        let url = try #require(URL(string: "https://a.test/"))
+        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+        let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: nil)
+        let exchange = URLSessionExchange(
+            session.dataTask(with: URLRequest(url: url)),
+            for: Request(
+                head: HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: "/"), delivery: .streamed),
+            in: network.makeFlight(Get.self, CallOptions()), nil, maximumBufferedByteCount: 1 << 16)
+        exchange.receive(
+            try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])))
+        exchange.receive(Data([1]))
+        let response = try await exchange.response()
+        exchange.stop(CancellationError())
+        exchange.receive(Data([2]))
+        guard case .stream(let body) = response.body else {
+            Issue.record("the body is no stream")
+            return
         }
-        let call = Task { try await network.call(Get()) }
-        try await gate.waitForArrivals()
-        call.cancel()
-        let error = try await #require(throws: NetworkError.self) { try await call.value }
-        #expect(error.kind == .cancelled)
-        gate.open()
+        var parts: [[UInt8]] = []
+        let error = await #expect(throws: NetworkError.self) { for try await part in body { parts.append(part) } }
+        #expect(parts == [[1]] && error?.kind == .cancelled)
     }
 
     @Test func handshakeThatWasCutIsNoMatterOfTrust() async throws {

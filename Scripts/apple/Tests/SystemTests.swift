@@ -1,6 +1,7 @@
 import AppleDispatch
 import AppleFoundation
 import CoreTelephony
+import Darwin
 import Network
 import PhoneStatus
 import RunwayTesting
@@ -55,6 +56,15 @@ struct SystemTests {
         let path = NWPath(fake: .satisfied, [NWInterface(fake: .cellular, "pdp_ip0")])
         let status = report(path, to: PhoneStatus.PathNetworkStatus.init)
         #expect(status.current.generation == generation)
+    }
+
+    @Test func fileAndItsFolderAreFlushedBeyondTheDrivesOwnMemory() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("runway-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("token").path
+        try PrivateFile.replace(path, with: [1])
+        #expect(FakeDrive.hasFlushed(path) && FakeDrive.hasFlushed(folder.path))
     }
 
     @Test func changeOfTechnologyIsReported() async throws {
