@@ -3,7 +3,7 @@ import NIOCore
 import RunwayServer
 import RunwaySignatures
 
-// The examples in the doc comments of SignatureMiddleware and SignedRequestContext, line by line. They are compiled and not run.
+// The examples in the doc comments of SignatureMiddleware, SignedRequestContext and PublicOrigin, line by line. They are compiled and not run.
 
 enum SigningExample {
     struct AppContext: SignedRequestContext {
@@ -19,6 +19,8 @@ enum SigningExample {
 
     static func makeSignedApplication(keys: InMemoryKeyDirectory) -> some ApplicationProtocol {
         let router = Router(context: AppContext.self)
+        let origin = PublicOrigin("api.example.com")
+        precondition(origin.scheme == "https")
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
         router.add(middleware: SignatureMiddleware(rules, keys: keys))
         router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
