@@ -42,8 +42,8 @@ public struct SigningWay: Sendable {
         SigningWay(format: .signature(tag: tag, components.filter { $0 != .contentDigest }))
     }
 
-    /// The salted digest, for a backend that cannot verify signatures. The key is one of `SigningKey.salted`. It covers neither the
-    /// host nor header fields. A streamed body is refused as `NetworkError.Kind.invalidConfiguration`.
+    /// The salted digest, for a backend that cannot verify signatures. The key is one of `SigningKey.salted`. It covers not
+    /// the host, and of the header fields `Content-Type` alone. A streamed body is refused as `NetworkError.Kind.invalidConfiguration`.
     public static let saltedDigest = SigningWay(format: .saltedDigest)
 
     /// The salted digest, and beside it the secret, encrypted to the server: for registered third parties. The key is a

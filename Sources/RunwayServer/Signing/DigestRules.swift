@@ -4,7 +4,7 @@ public import RunwaySignatures
 /// Which salted digests are accepted in place of a signature, and how their secret is sent.
 ///
 /// A key's record decides over its way: a key of the algorithm `saltedSHA256` makes digests alone, and a key of
-/// another algorithm makes none. A digest covers neither the authority nor a header field.
+/// another algorithm makes none. A digest does not cover the authority, and of the header fields `Content-Type` alone.
 public struct DigestRules: Sendable {
     /// The algorithms that are accepted. The default is SHA-256 alone. MD5 is broken for collisions: add it only for a caller that
     /// has nothing else.
