@@ -51,7 +51,7 @@ private struct TerminatingProxy: Transport {
 
 /// The stage that signs requests, against the middleware that verifies them.
 @Suite(.timeLimit(.minutes(5)))
-struct BothHalvesTests {
+struct StageAndMiddlewareTests {
     private static let deviceKey = RequestKey(id: "k-2", signer: SigningKey.p256(SignedServer.deviceKey))
 
     private func layer(_ server: SignedServer, _ policy: SigningPolicy, _ key: RequestKey) throws -> NetworkLayer {
