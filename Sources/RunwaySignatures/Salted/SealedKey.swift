@@ -24,7 +24,7 @@ public struct SealedKey: Sendable, Hashable {
     public struct Caller: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         /// The caller's identifier, which the digest names as its key.
         public let id: String
-        let secret: SymmetricKey
+        package let secret: SymmetricKey
 
         /// A caller.
         public init(id: String, secret: SymmetricKey) { (self.id, self.secret) = (id, secret) }

@@ -83,7 +83,7 @@ struct StageAndMiddlewareTests {
             policy.responses = ResponseSignatures(tag: "reply", keys: InMemoryKeyDirectory([record]))
             let network = try layer(server, policy, Self.deviceKey)
             let echo = try await network.call(Echo(path: "echo/a%2Fb"))
-            #expect(echo.text.hasPrefix("k-2 ben /v1/echo/a%2Fb?"))
+            #expect(echo.text?.hasPrefix("k-2 ben /v1/echo/a%2Fb?") == true)
             #expect(try await network.call(Mirror(bytes: Array(0...255))).bytes == Array(0...255))
         }
     }
@@ -91,7 +91,7 @@ struct StageAndMiddlewareTests {
     @Test func clientWithAWrongClockIsCorrectedOnce() async throws {
         try await serve(off: .seconds(3_600)) { server in
             let network = try layer(server, SigningPolicy(.signature(tag: "app")), Self.deviceKey)
-            #expect(try await network.call(Echo(path: "echo/a")).text.hasPrefix("k-2 ben "))
+            #expect(try await network.call(Echo(path: "echo/a")).text?.hasPrefix("k-2 ben ") == true)
             _ = try await network.call(Echo(path: "echo/b"))
             #expect(try server.outcomes("tooOld") == 1)
             #expect(server.handled.value == 2)
@@ -119,7 +119,7 @@ struct StageAndMiddlewareTests {
             let caller = SealedKey.Caller(id: "partner-3", secret: SignedServer.secret)
             let way: SigningWay = isSealed ? .sealedKey(to: serverKey.publicKey, id: "server-1") : .saltedDigest
             let network = try layer(server, SigningPolicy(way), RequestKey(caller))
-            #expect(try await network.call(Echo(path: "echo/a%2Fb")).text.hasPrefix("partner-3 partner "))
+            #expect(try await network.call(Echo(path: "echo/a%2Fb")).text?.hasPrefix("partner-3 partner ") == true)
             #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
             #expect(server.handled.value == 2)
         }
