@@ -54,7 +54,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { headTimer?.cancel() }
 
-    /// Gives the client time for a head: bytes of it that come one by one would never let the connection be idle.
+    /// Closes the connection if no whole head comes in time: bytes that come one by one would never let it be idle.
     private func awaitHead(_ context: ChannelHandlerContext) {
         headTimer?.cancel()
         headTimer = context.eventLoop.assumeIsolated().scheduleTask(in: headTimeout) { context.close(promise: nil) }
