@@ -118,7 +118,7 @@ if [ "$what" = run ]; then
     fakes
     exit
 fi
-sources RunwaySignatures RunwayServer RunwayDemo RunwayCommand
+sources RunwaySignatures RunwaySigning RunwayServer RunwayDemo RunwayCommand
 turn macOS "$root/Samples" "$work/macOS/Samples"
 check Samples "$work/macOS/Samples"
 # Two at a time.
@@ -130,7 +130,7 @@ first=$!
 (
     turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
     compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o "$work/Runway-watchOS.sil"
-    tests RunwayTransport RunwayTestServer RunwaySignatures RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
+    tests RunwayTransport RunwayTestServer RunwaySignatures RunwaySigning RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
 ) &
 second=$!
 code=0

@@ -244,3 +244,9 @@ public func dup(_ descriptor: Int32) -> Int32 { Glibc.dup(descriptor) }
 public func tcgetattr(_ descriptor: Int32, _ settings: UnsafeMutablePointer<termios>!) -> Int32 { -1 }
 @discardableResult
 public func tcsetattr(_ descriptor: Int32, _ when: Int32, _ settings: UnsafePointer<termios>!) -> Int32 { -1 }
+
+// The manual pages chown(2) and mkfifo(2)
+@discardableResult
+public func chown(_ path: UnsafePointer<CChar>!, _ owner: uid_t, _ group: gid_t) -> Int32 { Glibc.chown(path, owner, group) }
+@discardableResult
+public func mkfifo(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Glibc.mkfifo(path, Glibc.mode_t(mode)) }

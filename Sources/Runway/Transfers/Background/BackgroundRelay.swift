@@ -120,7 +120,7 @@
             guard let response = task.response as? HTTPURLResponse else {
                 return .failed(.network, detail: "The transfer ended without a response.")
             }
-            return .response(status: response.statusCode, body: body ?? [])
+            return .response(status: response.statusCode, body: body ?? Data())
         }
     }
 
@@ -135,8 +135,8 @@
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
             guard let id = dataTask.taskDescription else { return }
             state.withLock { state in
-                let room = BackgroundLedger.maximumBodyByteCount - state.bodies[id, default: []].count
-                state.bodies[id, default: []] += data.prefix(room)
+                let room = BackgroundLedger.maximumBodyByteCount - state.bodies[id, default: Data()].count
+                state.bodies[id, default: Data()] += data.prefix(room)
             }
         }
 
