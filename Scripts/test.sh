@@ -46,7 +46,7 @@ if [ $# -gt 0 ]; then
     exit
 fi
 # What waits for sockets is kept apart from what computes, which would leave it no thread for seconds at a time.
-sockets='^Runway(Transport|TestServer|Server|Demo|Command)Tests\.'
+sockets='^Runway(Transport|TestServer|Server|Signing|Demo|Command)Tests\.'
 run --filter "$sockets"
 run --skip "$sockets"
 # Once more with a custom stage that changes nothing at every place of the pipeline: everything is still as the tests claim.
