@@ -21,8 +21,10 @@ import RunwaySignatures
 /// the time of the service's server by the clock of the layer.
 ///
 /// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of the device
-/// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. Bodies in memory pass unchanged. A streamed body
-/// passes unchanged, too, and must have a `Content-Digest` or be one that can be read twice: it is then read once for its digest.
+/// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`.
+///
+/// Bodies pass unchanged. A streamed one must have a `Content-Digest`, or be one that can be read twice: it is then read once for its
+/// digest.
 public struct SigningStage: RequestStage {
     private let service: any APIService.Type
     private let policy: SigningPolicy

@@ -1,6 +1,8 @@
 import Foundation
 import Synchronization
 
+// Classes are unchecked Sendable since Apple declares them Sendable; a fatal error stands where a correct program never comes.
+
 // developer.apple.com: URLSessionDownloadDelegate. Its methods are optional there but for the first.
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     // developer.apple.com: urlSession(_:downloadTask:didFinishDownloadingTo:)
@@ -186,6 +188,7 @@ public enum FakeDaemon {
                     if let task = task as? URLSessionDownloadTask {
                         let file = FileManager.default.temporaryDirectory.appendingPathComponent(
                             "fake-\(UUID().uuidString)")
+                        // A test on a machine without room for its files must stop.
                         try! Data(body).write(to: file)
                         (delegate as? any URLSessionDownloadDelegate)?
                             .urlSession(session, downloadTask: task, didFinishDownloadingTo: file)
