@@ -32,11 +32,12 @@ let package = Package(
         .library(name: "RunwayTestServer", targets: ["RunwayTestServer"]),
         .library(name: "RunwaySignatures", targets: ["RunwaySignatures"]),
         .library(name: "RunwaySigning", targets: ["RunwaySigning"]),
+        .library(name: "RunwayStorage", targets: ["RunwayStorage"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
     traits: [
-        .default(enabledTraits: ["Transport", "Pins", "Signing", "Server", "Command"]),
+        .default(enabledTraits: ["Transport", "Pins", "Signing", "Storage", "Server", "Command"]),
         .trait(name: "Transport", description: "RunwayTransport and RunwayTestServer, which are made with SwiftNIO."),
         .trait(
             name: "Pins", description: "Public-key pins, and the reasons for which certificates are refused.",
@@ -44,11 +45,12 @@ let package = Package(
         .trait(
             name: "Signing",
             description: "RunwaySignatures and RunwaySigning, which are made with swift-crypto and structured fields."),
+        .trait(name: "Storage", description: "RunwayStorage, which is made with GRDB and SQLite."),
         .trait(
             name: "Server", description: "RunwayServer, which is made for Hummingbird.", enabledTraits: ["Signing"]),
         .trait(
             name: "Command", description: "The command runway, its demo, and the tests of this package.",
-            enabledTraits: ["Pins", "Signing", "Server"]),
+            enabledTraits: ["Pins", "Signing", "Storage", "Server"]),
         .trait(
             name: "Brotli", description: "Responses in Brotli are decoded; needs libbrotlidec and its header files.",
             enabledTraits: ["Transport"]),
@@ -74,6 +76,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .target(name: "RunwayJSONSIMD", cSettings: [.treatAllWarnings(as: .error)]),
@@ -148,6 +151,15 @@ let package = Package(
                 product("NIOPosix", of: "swift-nio", with: "Transport"),
                 product("NIOTLS", of: "swift-nio", with: "Transport"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Transport"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RunwayStorage",
+            dependencies: [
+                "Runway", "RunwayJSON",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
             swiftSettings: settings
         ),
@@ -236,6 +248,15 @@ let package = Package(
                 "Runway", "RunwaySignatures", "RunwaySigning", "RunwayTransport", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayStorageTests",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("GRDB", of: "GRDB.swift", with: "Command"),
             ],
             swiftSettings: settings
         ),

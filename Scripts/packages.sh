@@ -39,8 +39,9 @@ resolve RunwayTransport '"Transport"' 11
 resolve RunwayTransport '"Pins"' 14
 resolve RunwaySignatures '"Signing"' 8
 resolve RunwaySigning '"Signing"' 8
+resolve RunwayStorage '"Storage"' 6
 resolve RunwayServer '"Server"' 24
-resolve Runway .defaults 25
+resolve Runway .defaults 26
 
 # Without Pins, RunwayTransport has other code; it is checked against the modules of the debug build, which takes seconds.
 built=$(realpath .build/debug)

@@ -10,6 +10,7 @@ missing=()
 command -v curl >/dev/null || missing+=(curl)
 command -v openssl >/dev/null || missing+=(openssl)
 [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
+[ -e /usr/include/sqlite3.h ] || missing+=(libsqlite3-dev)
 if [ ${#missing[@]} -gt 0 ]; then
     [ "$(id -u)" -eq 0 ] || { echo "test.sh: run as root once, or install these first: ${missing[*]}" >&2; exit 1; }
     echo "test.sh: installing ${missing[*]}" >&2

@@ -1,0 +1,34 @@
+import Foundation
+import GRDB
+
+/// Opens the SQLite databases of this target.
+enum StorageDatabase {
+    /// When SQLite waits until what was committed is on the drive.
+    enum Durability: String {
+        /// At every commit: a committed transaction survives a power loss.
+        case full = "FULL"
+        /// At every checkpoint: a power loss may undo the last commits, and leaves the database consistent.
+        case normal = "NORMAL"
+    }
+
+    /// Opens the database at a path in write-ahead-log mode, and creates it if there is none.
+    ///
+    /// All reads, writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at once can
+    /// lose a commit. The file, and those that SQLite creates beside it, can be read and written by the user alone.
+    ///
+    /// - Throws: A `DatabaseError` of SQLite, or a Foundation error where the folder can't be created.
+    static func open(at url: URL, durability: Durability) throws -> DatabaseQueue {
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        var configuration = Configuration()
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA journal_mode = WAL")
+            try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
+        }
+        let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+        // SQLite creates the other files with the permissions of this one.
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        return queue
+    }
+}
