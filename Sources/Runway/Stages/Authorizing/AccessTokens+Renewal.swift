@@ -57,8 +57,9 @@ extension AccessTokens {
         }
         defer { timer.remove(alarm) }
         if case .unknown = knowledge(of: identity).knowledge { try await load(for: flight, credentials) }
-        if let held = usableToken(for: flight) { return held }
-        let (knowledge, version) = knowledge(of: identity)
+        // Read in one step: the token of a sign-in between two steps would be renewed in place of the refused one.
+        let (usable, knowledge, version) = tokenState(for: flight)
+        if let usable { return usable }
         guard !flight.session.isOver, case .held(let old) = knowledge else {
             let detail = "No access token is stored for \(identity.account ?? "nobody") for \(flight.service.name)."
             throw needsLogin(detail, identity, renewals.flights(waitingFor: number), ifVersion: version)

@@ -46,6 +46,14 @@ final class AccessTokens: Sendable {
             if held.version != refused { return false }
             return isRefusedAfterAcceptance || !held.acceptance.isAccepted && backoff.delay(at: now) == nil
         }
+
+        /// The token, if a call can use it without a renewal.
+        func usable(at now: Duration) -> HeldToken? {
+            guard case .held(let held) = knowledge, held.isFresh(at: now), !needsRenewal(held, at: now) else {
+                return nil
+            }
+            return held
+        }
     }
 
     private struct State {
@@ -106,13 +114,14 @@ final class AccessTokens: Sendable {
     }
 
     /// Returns the token that a call can use now; `nil` if one has to be loaded or renewed, or its account has signed out.
-    func usableToken(for flight: Flight) -> HeldToken? {
+    func usableToken(for flight: Flight) -> HeldToken? { tokenState(for: flight).usable }
+
+    /// Returns the token that a call can use now, if there is one, with the state that this was decided on.
+    func tokenState(for flight: Flight) -> (usable: HeldToken?, knowledge: Knowledge, version: UInt64) {
         state.withLock { state in
-            guard !flight.session.isOver, let entry = state.entries.value(for: TokenIdentity(flight)),
-                case .held(let held) = entry.knowledge
-            else { return nil }
-            let now = flight.clock.now
-            return held.isFresh(at: now) && !entry.needsRenewal(held, at: now) ? held : nil
+            let entry = state.entries.value(for: TokenIdentity(flight)) ?? Entry()
+            let usable = flight.session.isOver ? nil : entry.usable(at: flight.clock.now)
+            return (usable, entry.knowledge, entry.version)
         }
     }
 

@@ -133,7 +133,7 @@ struct AccountSessionTests {
         house.origin.revoke()
         house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
         let call = house.calls(1...1)[0]
-        try await house.waitForWaiting(1)
+        try await gate.waitForArrivals()
         // A sign-in up to where it holds the token, but has not ended the renewal of the last one yet.
         house.origin.accept("t9")
         let identity = TokenIdentity(service: Club.self, environment: .release, account: "ann")
