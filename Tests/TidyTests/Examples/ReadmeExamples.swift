@@ -8,16 +8,12 @@ func readmeExamples() async throws {
     enum GitHub: APIService {
         static let environments: [ServiceEnvironment: String] = [.release: "https://api.github.com"]
     }
-    struct Repository: Endpoint {
-        static let service = GitHub.self
-        @Unencoded var name: String
-        var path: EndpointPath { "repos/apple/\(name)" }
-    }
     let network = NetworkLayer(transport: try NIOTransport())
-    print(try await network.call(Repository(name: "swift-nio"))["stargazers_count"].int ?? 0)
+    let repository = try await network.call(GitHub.get("repos/apple/swift-nio"))
+    print(repository["stargazers_count"].int ?? 0)
 
     do throws(NetworkError) {
-        print(try await network.call(Repository(name: "no-such"))["full_name"].string ?? "")
+        print(try await network.call(GitHub.get("repos/apple/no-such"))["full_name"].string ?? "")
     } catch {
         switch error.kind {
         case .noNetwork, .timedOut: print("Check your connection.")
@@ -26,6 +22,11 @@ func readmeExamples() async throws {
         }
     }
 
+    struct Repository: Endpoint {
+        static let service = GitHub.self
+        @Unencoded var name: String
+        var path: EndpointPath { "repos/apple/\(name)" }
+    }
     @MainActor final class RepositoryController: APIManagerDelegate {
         let network: NetworkLayer
         lazy var repository = APIManager<Repository>(on: network, delegate: self)
@@ -43,4 +44,14 @@ func readmeExamples() async throws {
         }
     }
     await RepositoryController(network: network).open("swift-nio")
+}
+
+/// The example of ``GetEndpoint``.
+func getExample(on network: NetworkLayer) async throws {
+    enum GitHub: APIService {
+        static let environments: [ServiceEnvironment: String] = [.release: "https://api.github.com"]
+    }
+    let repository = try await network.call(GitHub.get("repos/apple/swift-nio"))
+    let issues = try await network.call(GitHub.get("repos/apple/swift-nio/issues", ["state": "closed", "page": 2]))
+    print(repository, issues)
 }

@@ -1,0 +1,31 @@
+/// The GET of one path of a service, for calls that need no type of their own.
+///
+/// ```swift
+/// let repository = try await network.call(GitHub.get("repos/apple/swift-nio"))
+/// let issues = try await network.call(GitHub.get("repos/apple/swift-nio/issues", ["state": "closed", "page": 2]))
+/// ```
+///
+/// It behaves as an ``Endpoint`` with every default, so that nothing is cached. What counts by endpoint, such as failures that open a
+/// circuit, counts all of these calls of a service together: an API that an app depends on has a type of its own.
+public struct GetEndpoint<Service: APIService>: Endpoint {
+    /// The service whose path it is.
+    public static var service: Service.Type { Service.self }
+    /// `GET` and the name of the service.
+    public static var name: String { "GET \(Service.name)" }
+
+    /// The path below the service's base URL.
+    @Unencoded public var path: EndpointPath
+    /// The query.
+    @Unencoded public var parameters: Parameters
+}
+
+extension APIService {
+    /// Returns the GET of a path below the service's base URL.
+    ///
+    /// - Parameters:
+    ///   - path: The path, in whose literal interpolated values are escaped.
+    ///   - parameters: The query. The default is none.
+    public static func get(_ path: EndpointPath, _ parameters: Parameters = [:]) -> GetEndpoint<Self> {
+        GetEndpoint(path: path, parameters: parameters)
+    }
+}
