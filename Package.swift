@@ -301,7 +301,9 @@ let package = Package(
         ),
         .testTarget(
             name: "RunwayTestingTests",
-            dependencies: ["Runway", "RunwayTesting", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
