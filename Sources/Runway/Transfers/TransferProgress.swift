@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The progress of a transfer.
 ///
 /// Within one body the count only grows, and the last report of a successful transfer includes all bytes. It decreases if the
@@ -37,18 +39,39 @@ extension TransferProgress {
     ) async throws(NetworkError) -> Value {
         guard let report else { return try await transfer(nil) }
         // The newest report alone waits for the caller's actor.
-        let (reports, relay) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        async let result = Self.result { () async throws(NetworkError) in
+        let newest = NewestProgress()
+        let (arrivals, relay) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        async let transferred = Self.result { () async throws(NetworkError) in
             defer { relay.finish() }
-            return try await transfer { relay.yield($0) }
+            return try await transfer {
+                newest.replace(with: $0)
+                relay.yield()
+            }
         }
-        for await progress in reports { report(progress) }
-        return try await result.get()
+        for await _ in arrivals { newest.take().map(report) }
+        let result = await transferred
+        // For a cancelled caller the loop ends at once, and the transfer may have succeeded before it noticed.
+        if case .success = result { newest.take().map(report) }
+        return try result.get()
     }
 
     @concurrent private static func result<Value: Sendable>(
         of transfer: @Sendable () async throws(NetworkError) -> Value
     ) async -> Result<Value, NetworkError> {
         do throws(NetworkError) { return .success(try await transfer()) } catch { return .failure(error) }
+    }
+}
+
+/// The newest progress that was not reported yet.
+private final class NewestProgress: Sendable {
+    private let progress = Mutex<TransferProgress?>(nil)
+
+    func replace(with newer: TransferProgress) { progress.withLock { $0 = newer } }
+
+    func take() -> TransferProgress? {
+        progress.withLock { progress in
+            defer { progress = nil }
+            return progress
+        }
     }
 }
