@@ -11,8 +11,8 @@ struct GetEndpointTests {
 
     @Test func pathAndParametersAreSent() async throws {
         let id = "a/b"
-        let response = try await layer.network.call(Library.get("books/\(id)", ["page": 2, "title": "a b", "page": 3]))
-        #expect(response["path"].string?.hasSuffix("books/a%2Fb?page=2&title=a%20b&page=3") == true)
+        let response = try await layer.network.call(Library.get("books/\(id)", ["page": 2, "title": "a b"]))
+        #expect(response["path"].string?.hasSuffix("books/a%2Fb?page=2&title=a%20b") == true)
         #expect(try #require(layer.transport.requests.first).head.method == .get)
     }
 
