@@ -35,7 +35,7 @@ public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether signer and verifier have the same secret.
-    var isSymmetric: Bool { self == .hmacSHA256 || self == .saltedSHA256 || self == .saltedMD5 }
+    package var isSymmetric: Bool { self == .hmacSHA256 || self == .saltedSHA256 || self == .saltedMD5 }
 
     private init(known name: String) { self.name = name }
 

@@ -5,9 +5,9 @@ public import CryptoExtras
 public struct SigningKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
-    private let storage: Storage
+    let storage: Storage
 
-    private enum Storage: Sendable {
+    enum Storage: Sendable {
         case hmac(SymmetricKey)
         case salted(SymmetricKey)
         case ed25519(Curve25519.Signing.PrivateKey)

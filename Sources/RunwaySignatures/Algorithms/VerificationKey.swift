@@ -5,7 +5,7 @@ public import CryptoExtras
 public struct VerificationKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
-    private let storage: Storage
+    let storage: Storage
 
     enum Storage: Sendable {
         case hmac(SymmetricKey)

@@ -6,9 +6,9 @@ public import HTTPTypes
 /// They do not have the host, which a backend for this format seldom knows. `docs/formats.md` states them to the byte.
 public struct CanonicalRequest: Sendable, Hashable {
     /// The lines, joined by LF.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     let time: UnixTime
-    let nonce: String
+    package let nonce: String
 
     /// Throws a ``SignatureError`` if the request has no path, or the path is not ASCII.
     ///

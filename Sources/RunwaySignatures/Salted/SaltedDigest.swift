@@ -65,7 +65,7 @@ public struct SaltedDigest: Sendable, Hashable {
         key.isValid(signature, of: request.bytes) && key.algorithm == algorithm
     }
 
-    static func isKeyID(_ text: Substring) -> Bool {
+    package static func isKeyID(_ text: Substring) -> Bool {
         (1...256).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {

@@ -1,0 +1,149 @@
+package import Foundation
+
+/// A file of keys, as ``FileKeyDirectory`` describes it. All of it is read from one open file, which nobody can exchange meanwhile.
+package struct KeyFile: Sendable {
+    /// The content.
+    package let data: Data
+    /// Whether no other user can read the file.
+    package let isPrivate: Bool
+
+    /// The greatest size of the file: 16 MiB.
+    private static let maximumBytes = 16 * 1_024 * 1_024
+
+    /// Reads a regular file that belongs to the process's user or to root, and that no other user can write.
+    package init(_ file: URL) throws(KeyFileError) {
+        // Without O_NONBLOCK, a named pipe would be waited for.
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw KeyFileError(reason: "the file cannot be opened, or is a symbolic link") }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw KeyFileError(reason: "the file is not a regular file")
+        }
+        guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
+            throw KeyFileError(reason: "the file belongs to another user, or other users can write it")
+        }
+        // The file may grow while it is read.
+        guard let data = try? handle.read(upToCount: Self.maximumBytes + 1) ?? Data() else {
+            throw KeyFileError(reason: "the file cannot be read")
+        }
+        guard data.count <= Self.maximumBytes else { throw KeyFileError(reason: "the file is too large") }
+        self.data = data
+        isPrivate = status.st_mode & 0o077 == 0
+    }
+
+    /// The entries, each with an identifier of its own. Throws if one is no key of its algorithm, or if there is a secret and other
+    /// users can read the file.
+    package func entries() throws(KeyFileError) -> [KeyEntry] {
+        let contents: KeyFileContents
+        do {
+            contents = try JSONDecoder().decode(KeyFileContents.self, from: data)
+        } catch {
+            // The error of the decoder quotes the file.
+            throw KeyFileError(reason: "the file is not JSON of the expected form")
+        }
+        var identifiers: Set<String> = []
+        for entry in contents.keys {
+            guard identifiers.insert(entry.id).inserted else { throw KeyFileError(reason: "\(entry.id) occurs twice") }
+            let record = try entry.record()
+            guard isPrivate || !record.key.algorithm.isSymmetric && entry.privateKey == nil else {
+                throw KeyFileError(reason: "other users can read the file, and \(entry.id) is a secret")
+            }
+        }
+        return contents.keys
+    }
+}
+
+/// The JSON of a file of keys.
+package struct KeyFileContents: Codable, Sendable {
+    /// The keys.
+    package var keys: [KeyEntry]
+
+    /// Contents with keys.
+    package init(keys: [KeyEntry]) { self.keys = keys }
+}
+
+/// One key in a file of keys.
+package struct KeyEntry: Codable, Sendable {
+    /// The identifier.
+    package var id: String
+    /// The name of the algorithm.
+    package var alg: String
+    /// Whom the key identifies.
+    package var owner: String
+    /// The key that verifies: PEM, or Base64 of the raw bytes.
+    package var key: String
+    /// The key that signs, if the file has it and it is not the one that verifies.
+    package var privateKey: String?
+    /// Seconds since 1970.
+    package var notBefore: Int64?
+    /// Seconds since 1970.
+    package var notAfter: Int64?
+    /// Whether the key is refused.
+    package var revoked: Bool?
+
+    /// An entry for a new key, with the key that signs.
+    package init(id: String, key: SigningKey, owner: String) {
+        (self.id, alg, self.owner) = (id, key.algorithm.name, owner)
+        self.key = key.verificationKey.text
+        privateKey = key.algorithm.isSymmetric ? nil : key.text
+    }
+
+    /// An entry for a key that only verifies.
+    package init(id: String, publicKey: String, algorithm: SignatureAlgorithm, owner: String) {
+        (self.id, alg, self.owner, key) = (id, algorithm.name, owner, publicKey)
+    }
+
+    /// The key that signs, as text: the private key, or the secret of both sides. `nil` if the entry has only a public key.
+    package var signingText: String? {
+        SignatureAlgorithm(name: alg).flatMap { $0.isSymmetric ? key : privateKey }
+    }
+
+    /// What a verifier knows of the key.
+    package func record() throws(KeyFileError) -> KeyRecord {
+        let key: VerificationKey
+        do {
+            key = try VerificationKey(try algorithm(), text: self.key)
+        } catch let error as KeyFileError {
+            throw error
+        } catch {
+            throw KeyFileError(reason: "\(id) is not a key of its algorithm")
+        }
+        var record = KeyRecord(
+            id: id, key: key, owner: owner, notBefore: notBefore.map(UnixTime.init),
+            notAfter: notAfter.map(UnixTime.init)
+        )
+        record.isRevoked = revoked ?? false
+        return record
+    }
+
+    /// The key that signs. Throws if the entry has only a public key, or one that is malformed.
+    package func signingKey() throws(KeyFileError) -> SigningKey {
+        let algorithm = try algorithm()
+        guard let text = signingText else {
+            throw KeyFileError(reason: "\(id) has no private key, and can only verify")
+        }
+        guard let key = try? SigningKey(algorithm, text: text) else {
+            throw KeyFileError(reason: "\(id) is not a key of its algorithm")
+        }
+        return key
+    }
+
+    private func algorithm() throws(KeyFileError) -> SignatureAlgorithm {
+        guard let algorithm = SignatureAlgorithm(name: alg) else {
+            throw KeyFileError(reason: "\(id) has an algorithm that is not known")
+        }
+        return algorithm
+    }
+}
+
+/// Why a file of keys cannot be read. It has no key.
+public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A sentence for the person who wrote the file.
+    public let reason: String
+
+    package init(reason: String) { self.reason = reason }
+
+    /// The sentence.
+    public var description: String { reason }
+}

@@ -1,0 +1,107 @@
+package import Crypto
+import CryptoExtras
+import Foundation
+
+extension VerificationKey {
+    /// Reads a key: PEM for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may be PEM, too.
+    ///
+    /// Throws a ``SignatureError`` or what swift-crypto throws if the text is not a key of the algorithm.
+    public init(_ algorithm: SignatureAlgorithm, text: String) throws {
+        switch algorithm {
+        case .ecdsaP256SHA256: self = .p256(try P256.Signing.PublicKey(pemRepresentation: text))
+        case .ecdsaP384SHA384: self = .p384(try P384.Signing.PublicKey(pemRepresentation: text))
+        case .rsaPSSSHA512: self = .rsaPSS(try _RSA.Signing.PublicKey(pemRepresentation: text))
+        case .rsaPKCS1SHA256: self = .rsaPKCS1(try _RSA.Signing.PublicKey(pemRepresentation: text))
+        case .ed25519 where text.isPEM: self = .ed25519(try Curve25519.Signing.PublicKey(pemRepresentation: text))
+        case .ed25519: self = .ed25519(try Curve25519.Signing.PublicKey(rawRepresentation: text.rawKey()))
+        case .hmacSHA256: self = try .hmac(SymmetricKey(data: text.rawKey()))
+        default: self = try .salted(SymmetricKey(data: text.rawKey()), by: algorithm)
+        }
+    }
+
+    /// The key as ``init(_:text:)`` reads it. For a secret of both sides it is the secret.
+    package var text: String {
+        switch storage {
+        case .hmac(let secret), .salted(let secret): secret.withUnsafeBytes { Base64.encoded($0) }
+        case .ed25519(let key): Base64.encoded(key.rawRepresentation)
+        case .p256(let key): key.pemRepresentation
+        case .p384(let key): key.pemRepresentation
+        case .rsa(let key): key.pemRepresentation
+        }
+    }
+}
+
+extension SigningKey {
+    /// Reads a key: PEM of the private key for ECDSA and RSA, and Base64 of the raw bytes for the others. Ed25519 may be PEM, too.
+    ///
+    /// Throws a ``SignatureError`` or what swift-crypto throws if the text is not a key of the algorithm.
+    public init(_ algorithm: SignatureAlgorithm, text: String) throws {
+        switch algorithm {
+        case .ecdsaP256SHA256: self = .p256(try P256.Signing.PrivateKey(pemRepresentation: text))
+        case .ecdsaP384SHA384: self = .p384(try P384.Signing.PrivateKey(pemRepresentation: text))
+        case .rsaPSSSHA512: self = .rsaPSS(try _RSA.Signing.PrivateKey(pemRepresentation: text))
+        case .rsaPKCS1SHA256: self = .rsaPKCS1(try _RSA.Signing.PrivateKey(pemRepresentation: text))
+        case .ed25519 where text.isPEM: self = .ed25519(try Curve25519.Signing.PrivateKey(pemRepresentation: text))
+        case .ed25519: self = .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: text.rawKey()))
+        case .hmacSHA256: self = try .hmac(SymmetricKey(data: text.rawKey()))
+        default: self = try .salted(SymmetricKey(data: text.rawKey()), by: algorithm)
+        }
+    }
+
+    /// Makes a new key. Throws what swift-crypto throws.
+    package init(making algorithm: SignatureAlgorithm) throws {
+        switch algorithm {
+        case .ecdsaP256SHA256: self = .p256(P256.Signing.PrivateKey())
+        case .ecdsaP384SHA384: self = .p384(P384.Signing.PrivateKey())
+        case .rsaPSSSHA512: self = .rsaPSS(try _RSA.Signing.PrivateKey(keySize: .bits3072))
+        case .rsaPKCS1SHA256: self = .rsaPKCS1(try _RSA.Signing.PrivateKey(keySize: .bits3072))
+        case .ed25519: self = .ed25519(Curve25519.Signing.PrivateKey())
+        case .hmacSHA256: self = try .hmac(SymmetricKey(size: .bits256))
+        default: self = try .salted(SymmetricKey(size: .bits256), by: algorithm)
+        }
+    }
+
+    /// The key as ``init(_:text:)`` reads it. It is a secret.
+    package var text: String {
+        switch storage {
+        case .hmac(let secret), .salted(let secret): secret.withUnsafeBytes { Base64.encoded($0) }
+        case .ed25519(let key): Base64.encoded(key.rawRepresentation)
+        case .p256(let key): key.pemRepresentation
+        case .p384(let key): key.pemRepresentation
+        case .rsa(let key): key.pemRepresentation
+        }
+    }
+}
+
+extension SealedKey {
+    /// Reads the public key of a server: PEM, or Base64 of the raw bytes.
+    package static func publicKey(text: String) throws -> Curve25519.KeyAgreement.PublicKey {
+        text.isPEM
+            ? try Curve25519.KeyAgreement.PublicKey(pemRepresentation: text)
+            : try Curve25519.KeyAgreement.PublicKey(rawRepresentation: text.rawKey())
+    }
+
+    /// Reads the private key of a server: PEM, or Base64 of the raw bytes.
+    package static func privateKey(text: String) throws -> Curve25519.KeyAgreement.PrivateKey {
+        text.isPEM
+            ? try Curve25519.KeyAgreement.PrivateKey(pemRepresentation: text)
+            : try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: text.rawKey())
+    }
+}
+
+extension SealedKey.Caller {
+    /// A caller whose secret is Base64.
+    package init(id: String, text: String) throws(SignatureError) {
+        self.init(id: id, secret: SymmetricKey(data: try text.rawKey()))
+    }
+}
+
+extension String {
+    fileprivate var isPEM: Bool { hasPrefix("-----BEGIN ") }
+
+    /// The bytes of Base64.
+    fileprivate func rawKey() throws(SignatureError) -> [UInt8] {
+        guard let bytes = Base64.decoded(self) else { throw SignatureError(.invalidKey, "the text") }
+        return bytes
+    }
+}
