@@ -181,7 +181,8 @@ let package = Package(
         .target(
             name: "RunwayDemo",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayTesting", "RunwayTestServer",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
+                "RunwayTesting", "RunwayTestServer",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
@@ -198,7 +199,8 @@ let package = Package(
         .executableTarget(
             name: "RunwayCommand",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayServer", "RunwayTransport", "RunwayDemo",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
+                "RunwayDemo",
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
@@ -339,7 +341,7 @@ let package = Package(
         .testTarget(
             name: "RunwayCommandTests",
             dependencies: [
-                "RunwayCommand", "RunwayDemo", "RunwayTesting", "RunwayTestServer",
+                "RunwayCommand", "RunwayDemo", "RunwaySignatures", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOPosix", of: "swift-nio", with: "Command"),

@@ -78,4 +78,4 @@ def verify(folder):
 
 
 if sys.argv[1] == "make": make(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
-else: verify(sys.argv[2])
+elif sys.argv[1] == "verify": verify(sys.argv[2])

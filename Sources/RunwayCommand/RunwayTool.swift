@@ -17,11 +17,13 @@ struct RunwayTool: AsyncParsableCommand {
               runway demo
               runway serve --port 8443
               runway proxy --origin https://api.github.com --listen 127.0.0.1:8080
+              runway keys make keys.json --key-id device-7
+              runway sign --key keys.json request.http
 
             EXIT CODES
               0    Everything was fine.
               1    The server refused, its response was not judged fine, or it is
-                   not the JSON that it says it is.
+                   not the JSON that it says it is. A signature is refused.
               2    The command line, or a file that it names, can't be used.
               3    No response: no network, no trust (TLS), or a timeout.
               130  Ctrl-C. 143 is SIGTERM. "runway serve" and
@@ -46,7 +48,10 @@ struct RunwayTool: AsyncParsableCommand {
               fish  ~/.config/fish/completions/runway.fish
             """,
         version: version,
-        subcommands: [CallCommand.self, ProbeCommand.self, ProxyCommand.self, DemoCommand.self, ServeCommand.self])
+        subcommands: [
+            CallCommand.self, SignCommand.self, VerifyCommand.self, ProbeCommand.self,
+            ProxyCommand.self, DemoCommand.self, ServeCommand.self,
+        ])
 
     static func main() async {
         do {
@@ -98,7 +103,13 @@ struct RunwayTool: AsyncParsableCommand {
     private static var subcommand: String? {
         guard CommandLine.argc > 1, let argument = CommandLine.unsafeArgv[1] else { return nil }
         let name = String(cString: argument)
-        return configuration.subcommands.contains { $0.configuration.commandName == name } ? name : nil
+        guard let command = configuration.subcommands.first(where: { $0.configuration.commandName == name }) else {
+            return nil
+        }
+        guard CommandLine.argc > 2, let argument = CommandLine.unsafeArgv[2] else { return name }
+        let next = String(cString: argument)
+        return command.configuration.subcommands.contains { $0.configuration.commandName == next }
+            ? "\(name) \(next)" : name
     }
 }
 

@@ -61,8 +61,8 @@ struct CallReport: Encodable, Sendable {
     }
 }
 
-extension CallReport {
-    /// The report as indented JSON with its names in order, and a line feed.
+extension Encodable {
+    /// The value as indented JSON with its names in order, and a line feed.
     func jsonText() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import RunwaySignatures
+
+/// A request that is read from a file, from standard input, or from a curl command line.
+struct RequestInput: Sendable {
+    var head: HTTPRequest
+    var body: [UInt8]
+    /// What was left out, in words; `nil` if nothing was.
+    var remark: String?
+
+    init(head: HTTPRequest, body: [UInt8]) { (self.head, self.body) = (head, body) }
+
+    /// Reads the bytes of a message in the form of HTTP/1.1, or of a text that begins with `curl`.
+    ///
+    /// - Parameter scheme: The scheme of the message, which its text does not have.
+    /// - Throws: ``CommandFailure`` if it is no request.
+    init(_ bytes: [UInt8], scheme: String) throws(CommandFailure) {
+        guard !bytes.isEmpty else { throw CommandFailure("The input is empty; it must be an HTTP request.") }
+        if let text = String(validating: bytes, as: UTF8.self), case let words = text.drop(while: \.isWhitespace),
+            words.hasPrefix("curl"), words.dropFirst(4).first?.isWhitespace == true
+        {
+            self = try CurlLine(Array(try ShellWords.split(String(words)).dropFirst())).request
+            return
+        }
+        let message: MessageText
+        do throws(SignatureError) {
+            message = try MessageText(bytes)
+        } catch {
+            throw CommandFailure("The input is not an HTTP request: \(error).")
+        }
+        guard let head = message.request(scheme: scheme) else {
+            throw CommandFailure("The input is a response; it must be an HTTP request.")
+        }
+        guard message.headerFields.count(where: { $0.name.canonicalName == "host" }) < 2 else {
+            throw CommandFailure("The request has several fields Host.")
+        }
+        (self.head, body) = (head, message.body)
+        try cutBody()
+    }
+
+    /// Cuts the body to `Content-Length`, since editors and tools add a line feed at the end.
+    private mutating func cutBody() throws(CommandFailure) {
+        guard head.headerFields[.transferEncoding] == nil else {
+            throw CommandFailure("The request has a transfer coding; undo it, and remove the field Transfer-Encoding.")
+        }
+        guard let length = head.headerFields[.contentLength] else { return }
+        guard let count = Int(length), count >= 0 else {
+            throw CommandFailure("The request has a Content-Length that is no number.")
+        }
+        guard body.count >= count else {
+            throw CommandFailure("The body has \(ByteCount(body.count)), and Content-Length says \(ByteCount(count)).")
+        }
+        if body.count > count, body[count...] != [0x0A], body[count...] != [0x0D, 0x0A] {
+            remark = "\(ByteCount(body.count - count)) after the body are left out, as Content-Length says."
+        }
+        body.removeSubrange(count...)
+    }
+
+    /// The bytes of a file, or of standard input for `-`.
+    static func read(_ path: String) async throws -> [UInt8] {
+        path == "-" ? try await BodyFile.readStandardInput() : try bytes(ofFile: path)
+    }
+
+    /// The bytes of a file of at most 16 MiB.
+    static func bytes(ofFile path: String) throws(CommandFailure) -> [UInt8] {
+        let limit = TextFile.maximumByteCount
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw BodyFile.unreadable(path, .current) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard let data = try? handle.read(upToCount: limit + 1) ?? Data() else {
+            throw BodyFile.unreadable(path, SystemError(code: EISDIR))
+        }
+        guard data.count <= limit else {
+            throw CommandFailure("The file \"\(path)\" is larger than \(ByteCount(limit)).")
+        }
+        return Array(data)
+    }
+}
+
+extension CallAuthorization {
+    /// The value of the field for a name and password, which must both be there.
+    func fieldValueWithPassword() throws(CommandFailure) -> String {
+        guard let password else { throw CommandFailure("The option --user of the curl command has no password.") }
+        return "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
+    }
+}
+
+/// Where a command reads its request from.
+struct RequestSource: ParsableArguments {
+    @Argument(
+        help: "A file with the request, or with a curl command. Without it, or for \"-\", standard input.",
+        completion: .file())
+    var file: String?
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("After \"--\": a curl command.", valueName: "curl"))
+    var command: [String] = []
+
+    @Option(help: ArgumentHelp("The scheme of a request in a file: https (default) or http.", valueName: "scheme"))
+    var scheme = "https"
+
+    func validate() throws {
+        guard ["https", "http"].contains(scheme) else { throw ValidationError("--scheme needs https or http.") }
+        if let first = command.first, first != "curl" {
+            throw ValidationError(
+                "After \"--\" there is a curl command, which begins with curl, and not with \"\(first)\".")
+        }
+        if !command.isEmpty, file != nil {
+            throw ValidationError("A file and a curl command exclude one another.")
+        }
+    }
+
+    /// Reads the request.
+    func request() async throws -> RequestInput {
+        if !command.isEmpty { return try CurlLine(Array(command.dropFirst())).request }
+        let input = try RequestInput(try await RequestInput.read(file ?? "-"), scheme: scheme)
+        if let remark = input.remark { Console.error.remark(remark) }
+        return input
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import HTTPTypes
+import RunwaySignatures
+
+/// Verifies the signatures of a request in a file, one by one.
+struct RequestVerification: Sendable {
+    let input: RequestInput
+    let keys: any KeyDirectory
+    /// The tag that signatures must have; `nil` for the one that each has.
+    var tag: String?
+    /// The label of the only signature that is verified; `nil` for all.
+    var label: String?
+    /// Whether only the signature and the digest of the body are verified.
+    var isLoose = false
+    /// The identifier of a key that the message does not name.
+    var keyID: String?
+    /// The server's private key, and its identifier, for sealed keys.
+    var serverKey: (text: String, id: String)?
+    var now: UnixTime
+
+    /// What became of one signature.
+    struct Finding: Sendable, Encodable {
+        /// The label, or `runway-digest`.
+        var label: String
+        var keyID: String?
+        var algorithm: String?
+        var owner: String?
+        var tag: String?
+        /// Seconds since 1970.
+        var created: Int64?
+        var components: String?
+        /// Why it is refused, in one word; `nil` if it is not.
+        var refusal: String?
+        /// The same in words.
+        var detail: String?
+        /// Whether the signature itself, or the digest, is that of this request by its key.
+        var isAuthentic = false
+        /// The bytes that are signed, as text.
+        var base: String?
+
+        mutating func refuse(_ refusal: SignatureRefusal) {
+            (self.refusal, detail) = (refusal.reason.name, refusal.detail)
+        }
+
+        mutating func refuse(_ reason: SignatureRefusal.Reason, _ detail: String) {
+            (refusal, self.detail) = (reason.name, detail)
+        }
+    }
+
+    /// Verifies each signature, and the digest of a request that has one.
+    ///
+    /// - Throws: ``CommandFailure`` if the fields are malformed, or there is nothing to verify.
+    func findings() async throws -> [Finding] {
+        var findings: [Finding] = []
+        let signatures: [LabelledSignature]
+        do throws(SignatureError) {
+            signatures = try input.head.headerFields.signatures()
+        } catch {
+            throw CommandFailure("The fields of the signatures can't be read: \(error).", status: ExitStatus.refused)
+        }
+        for signature in signatures where label == nil || signature.label == label {
+            findings.append(await finding(of: signature))
+        }
+        if label == nil, input.head.headerFields.contains(.runwayDigest) { findings.append(await digestFinding()) }
+        guard !findings.isEmpty else {
+            let name = label.map { " with the label \"\($0)\"" } ?? ""
+            throw CommandFailure("The request has no signature\(name).", status: ExitStatus.refused)
+        }
+        return findings
+    }
+
+    // MARK: - Signatures of RFC 9421
+
+    private func finding(of signature: LabelledSignature) async -> Finding {
+        let parameters = signature.parameters
+        var finding = Finding(
+            label: signature.label, keyID: parameters.keyID ?? keyID, algorithm: parameters.algorithm,
+            tag: parameters.tag, created: parameters.created?.seconds,
+            components: parameters.components.identifiers.map(\.serialized).joined(separator: " "))
+        await examine(signature, &finding)
+        if !isLoose { await judge(signature, &finding) }
+        return finding
+    }
+
+    /// The signature and the digest alone.
+    private func examine(_ signature: LabelledSignature, _ finding: inout Finding) async {
+        do {
+            let base = try SignatureContext(input.head).signatureBase(for: signature.parameters)
+            finding.base = String(decoding: base, as: UTF8.self)
+            guard let id = finding.keyID else {
+                return finding.refuse(.parameters, "keyid is absent; --key-id names it")
+            }
+            guard let record = try await keys.record(forKeyID: id) else {
+                return finding.refuse(.unknownKey, "the key \(id) is unknown")
+            }
+            finding.owner = record.owner.isEmpty ? nil : record.owner
+            guard signature.parameters.algorithm.map({ $0 == record.key.algorithm.name }) ?? true else {
+                return finding.refuse(.algorithm, "the key \(id) is one for \(record.key.algorithm)")
+            }
+            finding.algorithm = record.key.algorithm.name
+            guard record.key.isValid(signature.signature, of: base) else {
+                return finding.refuse(.invalid, "the signature is not that of this message by the key \(id)")
+            }
+            if signature.parameters.components.identifiers.contains(where: { $0.name == "content-digest" }) {
+                let digest = try BodyDigest(.contentDigest, in: input.head.headerFields)
+                guard (try? digest.verify(BodyDigest(of: input.body, by: digest.algorithms))) != nil else {
+                    return finding.refuse(.body, "the signature is valid, and the body is not the one that was signed")
+                }
+            }
+            finding.isAuthentic = true
+        } catch {
+            finding.refuse(.components, "\(error)")
+        }
+    }
+
+    /// What a server requires besides, by the strict policy: its reason counts, since it is what a server would respond with.
+    private func judge(_ signature: LabelledSignature, _ finding: inout Finding) async {
+        guard let tag = tag ?? signature.parameters.tag else {
+            return finding.refuse(.noSignatureWithTag, "it has no tag")
+        }
+        // Alone, so that another signature with the same tag is judged for itself.
+        var head = input.head
+        (head.headerFields[.signatureInput], head.headerFields[.signature]) = (nil, nil)
+        head.headerFields.append(signature)
+        let verifier = SignatureVerifier(
+            policy: VerificationPolicy(tag: tag), keys: keys,
+            nonces: NonceMemory(startedAt: UnixTime(seconds: .min), maximumNonces: 1))
+        do throws(SignatureRefusal) {
+            let verified = try await verifier.verify(SignatureContext(head), hasBody: !input.body.isEmpty, at: now)
+            try verified.verifyBody(input.body, at: now)
+        } catch {
+            finding.refuse(error)
+        }
+    }
+
+    // MARK: - The salted digest and the sealed key
+
+    private func digestFinding() async -> Finding {
+        var finding = Finding(label: "runway-digest")
+        do {
+            let digest = try SaltedDigest(input.head.headerFields)
+            (finding.keyID, finding.algorithm) = (digest.keyID, digest.algorithm.name)
+            finding.created = digest.time.seconds
+            let lines = try digest.canonicalRequest(of: input.head, body: input.body)
+            finding.base = String(decoding: lines.bytes, as: UTF8.self)
+            guard let record = try await keys.record(forKeyID: digest.keyID) else {
+                finding.refuse(.unknownKey, "the key \(digest.keyID) is unknown")
+                return finding
+            }
+            finding.owner = record.owner.isEmpty ? nil : record.owner
+            verify(digest, lines, record, &finding)
+        } catch {
+            finding.refuse(.malformed, "\(error)")
+        }
+        return finding
+    }
+
+    private func verify(
+        _ digest: SaltedDigest, _ lines: CanonicalRequest, _ record: KeyRecord, _ finding: inout Finding
+    ) {
+        guard record.key.algorithm == digest.algorithm else {
+            return finding.refuse(.algorithm, "the key \(digest.keyID) is one for \(record.key.algorithm)")
+        }
+        guard digest.isValid(of: lines, by: record.key) else {
+            return finding.refuse(.invalid, "the digest is not that of this request by the key \(digest.keyID)")
+        }
+        if input.head.headerFields.contains(.runwaySealedKey) {
+            guard let serverKey else {
+                return finding.refuse(.unknownKey, "the request has a sealed key; --server-key opens it")
+            }
+            do {
+                let sealed = try SealedKey(input.head.headerFields)
+                guard sealed.serverKeyID == serverKey.id else {
+                    return finding.refuse(.unknownKey, "the key is sealed to \(sealed.serverKeyID)")
+                }
+                try sealed.verify(
+                    digest, of: lines, by: record.key, openedWith: SealedKey.privateKey(text: serverKey.text))
+            } catch {
+                return finding.refuse(.invalid, "the sealed key is not that of this request and its digest")
+            }
+        }
+        finding.isAuthentic = true
+        if isLoose { return }
+        let policy = VerificationPolicy(tag: "")
+        if digest.time > now + policy.clockTolerance { return finding.refuse(.inFuture, "ts is in the future") }
+        if digest.time + policy.maximumAge < now { return finding.refuse(.tooOld, "ts is too long ago") }
+        if !record.isActive(at: now) {
+            finding.refuse(.inactiveKey, "the key \(digest.keyID) is not accepted any more, or not yet")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import RunwaySignatures
+
+/// The three ways to sign, as `--way` names them.
+enum WayName: String, ExpressibleByArgument, CaseIterable, Sendable {
+    /// An HTTP Message Signature (RFC 9421).
+    case rfc9421
+    /// The field `Runway-Digest`.
+    case digest
+    /// The same, with the field `Runway-Sealed-Key`.
+    case sealed
+}
+
+/// How a request is signed, as `runway sign` and `runway call --sign` have it.
+struct SigningOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Which key of the file signs. Default: the last that became active.", valueName: "id"))
+    var keyID: String?
+
+    @Option(help: ArgumentHelp("The algorithm of a key in PEM or Base64.", valueName: "name"))
+    var alg: AlgorithmName?
+
+    @Option(help: ArgumentHelp("How to sign: rfc9421 (default), digest or sealed.", valueName: "way"))
+    var way = WayName.rfc9421
+
+    @Option(help: ArgumentHelp("The tag of the signature. Default: app.", valueName: "tag"))
+    var tag: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What is covered, such as @method,@path,content-type. See above.", valueName: "list"))
+    var components: ComponentList?
+
+    @Option(
+        help: ArgumentHelp("The server's public key (X25519), for a sealed key.", valueName: "file"),
+        completion: .file())
+    var serverKey: String?
+
+    @Option(help: ArgumentHelp("The identifier of the server's key.", valueName: "id"))
+    var serverKeyID: String?
+
+    func validate() throws {
+        if way != .rfc9421, tag != nil || components != nil {
+            throw ValidationError("--tag and --components are for signatures of RFC 9421.")
+        }
+        guard (way == .sealed) == (serverKey != nil), (serverKey == nil) == (serverKeyID == nil) else {
+            throw ValidationError("--way sealed, --server-key and --server-key-id need one another.")
+        }
+    }
+
+    /// Whether one of the options is not the default.
+    var isUsed: Bool {
+        way != .rfc9421 || keyID != nil || alg != nil || tag != nil || components != nil || serverKey != nil
+    }
+
+    /// The tag of the signature.
+    var signatureTag: String { tag ?? "app" }
+
+    /// The key that signs.
+    func signer(of path: String, at now: UnixTime) throws(CommandFailure) -> KeySource.Signer {
+        let mayBeSecret = alg == nil && way != .rfc9421
+        let isSecretOfDigest = mayBeSecret ? try KeySource.isBareSecret(path) : false
+        let source = try KeySource(path: path, algorithm: isSecretOfDigest ? .saltedSHA256 : alg?.algorithm)
+        let signer = try source.signer(id: keyID, at: now)
+        let isDigest = [.saltedSHA256, .saltedMD5].contains(signer.key.algorithm)
+        guard isDigest == (way != .rfc9421) else {
+            throw CommandFailure(
+                "The key \(signer.id) is one for \(signer.key.algorithm), which --way \(way.rawValue) can't use.")
+        }
+        return signer
+    }
+
+    /// The text of the server's key of `--server-key`.
+    func serverKeyText() throws(CommandFailure) -> String {
+        try TextFile(path: serverKey ?? "", of: "--server-key").text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension UnixTime {
+    /// The time of this machine.
+    static var current: UnixTime { UnixTime(seconds: Int64(Date.now.timeIntervalSince1970)) }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// `runway verify`, as a process of its own.
+@Suite(.timeLimit(.minutes(10)))
+struct VerifyTests {
+    private let vectors = try? FormatVectors()
+
+    private func verify(_ request: String, _ arguments: String...) async throws -> Tool {
+        let vectors = try #require(vectors)
+        return try await withTemporaryFolder { folder in
+            let key = try folder.privateFile("secret", vectors.secret)
+            let serverKey = try folder.privateFile("server", vectors.serverKey)
+            let words = arguments.map { $0 == "SERVER" ? serverKey : $0 }
+            return try await Tool.run(
+                Tool.path, ["verify", "--key", key] + words, input: Array(request.utf8), environment: [:])
+        }
+    }
+
+    @Test func vectorIsVerifiedAtItsTime() async throws {
+        let vectors = try #require(vectors)
+        let tool = try await verify(vectors.requests[0], "--at", "1790000030")
+
+        #expect(
+            tool.status == 0 && tool.output == "sig1: verified by the key device-7, hmac-sha256\n", "\(tool.errors)")
+    }
+
+    @Test func oldRequestIsRefusedAndItsSignatureNamedValid() async throws {
+        let vectors = try #require(vectors)
+        let tool = try await verify(vectors.requests[0], "--at", "1790000200")
+
+        #expect(tool.status == 1)
+        #expect(tool.output == "sig1: refused, tooOld: created is too long ago (the signature itself is valid)\n")
+        #expect(try await verify(vectors.requests[0], "--loose").status == 0)
+    }
+
+    @Test(arguments: [
+        ("amount", "amounT", "body"), ("dry=1", "dry=3", "invalid"), ("POST", "PUT", "invalid"),
+        (";tag=\"app\"", "", "noSignatureWithTag"), (";nonce=\"n-1\"", "", "parameters"), ("sig1=:", "sig2=:", "label"),
+        ("\"@query\" ", "", "coverage"), ("Content-Digest: ", "X: ", "components"),
+    ])
+    func changedRequestIsRefusedWithItsReason(original: String, changed: String, reason: String) async throws {
+        let vectors = try #require(vectors)
+        let request = vectors.requests[0].replacing(original, with: changed, maxReplacements: 1)
+        let tool = try await verify(request, "--at", "1790000000")
+
+        #expect(tool.status == 1)
+        #expect((tool.output + tool.errors).contains(reason), "\(tool.output)\(tool.errors)")
+    }
+
+    @Test func requestWithoutSignatureEndsWithOne() async throws {
+        let tool = try await verify("GET / HTTP/1.1\nHost: a\n\n")
+
+        #expect(tool.status == 1 && tool.errors == "runway: The request has no signature.\n")
+    }
+
+    @Test(arguments: [1, 2])
+    func digestsAreVerified(index: Int) async throws {
+        let vectors = try #require(vectors)
+        let tool = try await verify(vectors.requests[index], "--at", "1790000000")
+
+        #expect(
+            tool.status == 0 && tool.output.hasPrefix("runway-digest: verified by the key partner-3"), "\(tool.output)")
+        #expect(try await verify(vectors.requests[index]).output.contains("tooOld"))
+    }
+
+    @Test func sealedKeyIsOpenedByTheServersKeyAlone() async throws {
+        let vectors = try #require(vectors)
+        let options = ["--at", "1790000000", "--server-key", "SERVER", "--server-key-id"]
+        let tool = try await verify(
+            vectors.requests[3], options[0], options[1], options[2], options[3], options[4], "server-1")
+        #expect(tool.status == 0, "\(tool.output)\(tool.errors)")
+        let other = try await verify(
+            vectors.requests[3], options[0], options[1], options[2], options[3], options[4], "server-2")
+        #expect(other.status == 1 && other.output.contains("sealed to server-1"))
+        #expect(try await verify(vectors.requests[3], "--at", "1790000000").status == 1)
+    }
+
+    @Test func everySignatureHasItsOwnLine() async throws {
+        let vectors = try #require(vectors)
+        let request = vectors.requests[0].replacing(
+            "Signature: sig1",
+            with: "Signature-Input: other=(\"@method\");keyid=\"device-7\"\nSignature: other=:AAAA:, sig1")
+        let tool = try await verify(request, "--at", "1790000000")
+
+        #expect(tool.status == 1)
+        #expect(
+            tool.output.contains("sig1: verified") && tool.output.contains("other: refused"),
+            "\(tool.output)\(tool.errors)")
+        #expect(try await verify(request, "--at", "1790000000", "--label", "sig1").status == 0)
+    }
+
+    @Test func reportForProgramsHasReasonAndBase() async throws {
+        let vectors = try #require(vectors)
+        let tool = try await verify(vectors.requests[0], "--json")
+
+        #expect(tool.status == 1)
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: Data(tool.bytes)) as? [String: [[String: Any]]])
+        let finding = try #require(report["signatures"]?.first)
+        #expect(finding["refusal"] as? String == "tooOld" && finding["isAuthentic"] as? Bool == true)
+        #expect(finding["base"] as? String == vectors.bases[0])
+    }
+}
