@@ -49,7 +49,7 @@ struct RunwayTool: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            CallCommand.self, SignCommand.self, VerifyCommand.self, ProbeCommand.self,
+            CallCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self, ProbeCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self,
         ])
 

@@ -4,7 +4,7 @@ import Testing
 /// The help, the version and the completion scripts.
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
-    @Test(arguments: [[], ["call"], ["probe"], ["serve"], ["demo"], ["proxy"]])
+    @Test(arguments: [[], ["call"], ["probe"], ["serve"], ["demo"], ["proxy"], ["sign"], ["verify"], ["keys"]])
     func everyCommandExplainsItselfWithExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
 
@@ -20,7 +20,15 @@ struct HelpTests {
     @Test func everySubcommandIsMeasured() async throws {
         let help = try await Tool.run("--help").output
         let names = help.components(separatedBy: "SUBCOMMANDS:")[1].matches(of: #/(?m)^  (\w+)  /#).map { String($0.1) }
-        #expect(Set(names) == ["call", "probe", "serve", "demo", "proxy"])
+        #expect(Set(names) == ["call", "probe", "serve", "demo", "proxy", "sign", "verify", "keys"])
+    }
+
+    @Test(arguments: ["make", "list", "rotate", "revoke", "export", "embed"])
+    func everyCommandForKeysFits80Columns(name: String) async throws {
+        let tool = try await Tool.run("keys", name, "--help")
+
+        #expect(tool.status == 0 && tool.output.contains("USAGE: runway keys \(name)"))
+        #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
     @Test func theVersionIsOneLine() async throws {
@@ -32,7 +40,9 @@ struct HelpTests {
         let tool = try await Tool.run("--generate-completion-script", shell)
 
         #expect(tool.status == 0)
-        for word in ["call", "serve", "demo", "proxy", "show-secrets", "PATCH"] { #expect(tool.output.contains(word)) }
+        for word in ["call", "serve", "demo", "proxy", "show-secrets", "PATCH", "verify", "rotate"] {
+            #expect(tool.output.contains(word))
+        }
     }
 
     @Test func bashReadsItsCompletionScript() async throws {

@@ -1,0 +1,37 @@
+// The key partner-3 for hmac-sha256, masked by "runway keys embed".
+//
+// It is no secret to anyone who has the program: the mask keeps it out of a search for texts, and
+// nothing more. Prefer a key that the server issues or enrols after login.
+
+import RunwaySignatures
+
+enum EmbeddedKeyExample {
+    /// The identifier of the key.
+    static let id = "partner-3"
+
+    /// The key that signs.
+    static func signingKey() throws -> SigningKey {
+        guard let algorithm = SignatureAlgorithm(name: "hmac-sha256") else {
+            preconditionFailure("The algorithm is known")
+        }
+        return try SigningKey(algorithm, text: unmasked(masked, by: mask))
+    }
+
+    // Never inlined, so that the compiler does not combine the constants.
+    @inline(never)
+    private static func unmasked(_ bytes: [UInt8], by mask: [UInt8]) -> String {
+        String(decoding: zip(bytes, mask).map { $0 ^ $1 }, as: UTF8.self)
+    }
+
+    private static let masked: [UInt8] = [
+        0x68, 0x5e, 0x03, 0x0f, 0xfb, 0xf6, 0xaf, 0x3b, 0x7a, 0x10, 0x2f, 0xce, 0xa4, 0xdf, 0x40, 0x51,
+        0x38, 0xb2, 0xf3, 0xa0, 0x8c, 0x79, 0x6f, 0x6e, 0xca, 0xec, 0x8c, 0x8a, 0x5a, 0x56, 0x2c, 0xb6,
+        0xe5, 0x84, 0xac, 0x29, 0x70, 0x20, 0xe2, 0x93,
+    ]
+
+    private static let mask: [UInt8] = [
+        0x0b, 0x30, 0x55, 0x7a, 0x9f, 0xc4, 0xe9, 0x0e, 0x33, 0x58, 0x7d, 0xa2, 0xc7, 0xec, 0x11, 0x36,
+        0x5b, 0x80, 0xa5, 0xca, 0xef, 0x14, 0x39, 0x5e, 0x83, 0xa8, 0xcd, 0xf2, 0x17, 0x3c, 0x61, 0x86,
+        0xab, 0xd0, 0xf5, 0x1a, 0x3f, 0x64, 0x89, 0xae,
+    ]
+}
