@@ -69,6 +69,13 @@ struct CallCommand: AsyncParsableCommand {
         completion: .file())
     var key: String?
 
+    @Option(
+        help: ArgumentHelp("Sign the requests to the URL's origin with a key in FILE. See above.", valueName: "file"),
+        completion: .file())
+    var sign: String?
+
+    @OptionGroup var signing: SigningOptions
+
     @Flag(help: "Offer HTTP/1.1 alone.")
     var http1 = false
 
@@ -106,6 +113,7 @@ struct CallCommand: AsyncParsableCommand {
         if body != nil, form { throw ValidationError("--body and --form exclude one another.") }
         if insecure, cacert != nil { throw ValidationError("--insecure and --cacert exclude one another.") }
         if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
+        if sign == nil, signing.isUsed { throw ValidationError("The options of a signature need --sign FILE.") }
         try checkOutput()
     }
 
@@ -142,7 +150,10 @@ struct CallCommand: AsyncParsableCommand {
         let session = try CallSession(
             CallSession.Options(
                 connection: connection, redaction: redaction, followsRedirects: !noFollow,
-                isOffline: offline || curl, cookies: stored?.cookies ?? []), host: target.host)
+                isOffline: offline || curl, cookies: stored?.cookies ?? [],
+                signing: try sign.map { file throws(CommandFailure) in
+                    try CallSigning(keyFile: file, signing, for: target)
+                }), host: target.host)
         if insecure, target.scheme == "https", !(offline || curl) {
             Console.error.warn(
                 "The certificate of \(target.host) is not verified: anyone on the way can read and change this call.")

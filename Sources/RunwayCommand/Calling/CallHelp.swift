@@ -69,6 +69,13 @@ enum CallHelp {
           machine itself is always called directly. A proxy is asked for a tunnel
           (CONNECT) for http, too.
 
+        SIGNATURES
+          --sign FILE signs every request to the URL's origin, retries and
+          redirects included, as "runway sign" does: see its help for keys, ways
+          and components. A server that refuses the time, or asks for a nonce or
+          other components, gets one more signature. --offline prints what would
+          be sent, with --show-secrets the signature, too.
+
         RESPONSE
           JSON is indented, at most 32 levels, and on a terminal coloured. Other
           text is shown as it is. What is not text is described by size and type

@@ -17,6 +17,8 @@ struct CallSession: Sendable {
         var isOffline = false
         /// The cookies of a session.
         var cookies: [Cookie] = []
+        /// How the requests to the URL's origin are signed; `nil` if they are not.
+        var signing: CallSigning?
     }
 
     /// What became of the call.
@@ -55,10 +57,17 @@ struct CallSession: Sendable {
             pipeline.remove(.redirecting)
             pipeline.insert(AcceptedRedirects(), before: .deadline)
         }
+        if let signing = options.signing { pipeline.insert(signing.stage, before: .signing) }
         network = NetworkLayer(
             name: "call", transport: transport ?? OfflineTransport(), pipeline: pipeline, sinks: [keeper],
             redaction: options.redaction)
-        network.configure(CalledServer.self) { $0.deadline = options.connection.timeout }
+        network.configure(CalledServer.self) { settings in
+            settings.deadline = options.connection.timeout
+            guard let signing = options.signing else { return }
+            // Only the origin of a service gets signatures.
+            settings.environment = "called"
+            settings.baseURLs["called"] = signing.origin
+        }
         network.restore(options.cookies, of: CalledServer.self)
     }
 
