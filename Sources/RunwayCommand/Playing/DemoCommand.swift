@@ -14,9 +14,11 @@ struct DemoCommand: AsyncParsableCommand {
             127.0.0.1, over TLS and HTTP/2. Then an app of several controllers is
             used as a person would use it: lists of three teams, a home opened again
             and again, a refresh pulled five times, an edited list, an access token
-            that expires under ten calls, a server that is down for a while. Last, a
-            host with four addresses of the loopback, near and far, of which one is
-            dead and one fails while a call is in flight.
+            that expires under ten calls, a server that is down for a while. Then
+            signed calls to a server that verifies them: forged, replayed, tampered,
+            by a clock that is wrong, and under a key that is rotated. Last, a host
+            with four addresses of the loopback, near and far, of which one is dead
+            and one fails while a call is in flight.
 
             For each part the output says what the user did, how many calls that were
             and how many requests they took, and what the layer did; then the totals,
@@ -30,8 +32,8 @@ struct DemoCommand: AsyncParsableCommand {
             --json prints one object: "calls", "callsSent", "callsNotSent" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
-            every request that carried several calls), "hosts" (the results
-            of the last part), "scenes", "seed" and "problems".
+            every request that carried several calls), "signing" and "hosts" (the
+            results of the last two parts), "scenes", "seed" and "problems".
 
             PARTS, for --scene
               \(Self.names)
@@ -98,10 +100,16 @@ struct DemoCommand: AsyncParsableCommand {
         if !report.problems.isEmpty { throw ExitCode(ExitStatus.refused) }
     }
 
-    /// Plays the session, then the tour of a host's addresses, as far as they are wanted.
+    /// Plays the session, then the signed calls and the tour of a host's addresses, as far as they are wanted.
     private func play(_ title: SceneTitle) async throws -> DemoReport {
         let parts = scene.map { [$0] } ?? Set(DemoPart.allCases)
         var report = try await DemoSession.play(seed: seed, parts: parts) { title.text = $0 }
+        if parts.contains(.signing) {
+            title.text = DemoPart.signing.action
+            let signing = try await SigningTour.play()
+            report.problems += signing.problems
+            report.signing = signing
+        }
         if parts.contains(.addresses) {
             title.text = DemoPart.addresses.action
             let hosts = try await HostTour.play(seed: seed)

@@ -12,6 +12,7 @@ struct DemoStory {
         var story = DemoStory(report: report, text: ConsoleText(for: console))
         for part in DemoPart.allCases { story.append(part) }
         if !report.scenes.isEmpty { story.appendTotals() }
+        if let signing = report.signing { story.append(signing) }
         if let hosts = report.hosts { story.append(hosts) }
         story.appendProblems()
         return story.text
@@ -57,6 +58,14 @@ struct DemoStory {
             let call = index < left.count ? left[index] : ""
             line("  " + (index < right.count ? "\(call.padded(to: 41)) \(right[index])" : call))
         }
+        line("")
+    }
+
+    /// One line for each attempt.
+    private mutating func append(_ signing: SigningTourReport) {
+        line(DemoPart.signing.action, .bold)
+        line("  \(DemoPart.signing.effect)")
+        for row in signing.rows { line("    \(row.title.padded(to: 40)) \(row.outcome)", .dim) }
         line("")
     }
 

@@ -1,7 +1,7 @@
 /// A part of the demo, which can be played alone.
 public enum DemoPart: String, Sendable, CaseIterable, Codable {
     case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
-    case outage, addresses
+    case outage, signing, addresses
 
     /// What the user does, or what happens to the app.
     public var action: String {
@@ -20,6 +20,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .merging: "The user opens a screen with nine homes"
         case .login: "The access token expires under ten calls"
         case .outage: "The server is down, and comes back"
+        case .signing: "Others pose as the app, and its key is rotated"
         case .addresses: "One host has four addresses"
         }
     }
@@ -41,6 +42,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .merging: "Nine calls leave in one request; the list beside them has its own."
         case .login: "One renewal for all; then the ten requests are sent again."
         case .outage: "After five failures calls fail at once, until one call finds it back."
+        case .signing: "The server refuses what the app did not sign; a new key fails no call."
         case .addresses: "The nearest is used, and others where it fails."
         }
     }

@@ -20,6 +20,7 @@ extension DemoReport: CustomStringConvertible {
             lines += ["", "— Requests that carried several calls"] + envelopes.map(\.description)
         }
         lines += ["", "— Totals"] + totals.map { "    \($0)" }
+        if let signing { lines += ["", signing.description] }
         if let hosts { lines += ["", hosts.description] }
         if !problems.isEmpty {
             lines += ["", "— Not as it should be"] + problems.map { "    \($0)" }

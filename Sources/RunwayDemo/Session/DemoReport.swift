@@ -40,6 +40,8 @@ public struct DemoReport: Sendable, Encodable {
     public var problems: [String]
     /// How the addresses of a host were chosen, if that was part of the session.
     public var hosts: HostTourReport?
+    /// What became of signed requests, if they were part of the session.
+    public var signing: SigningTourReport?
 
     init(
         seed: UInt64, scenes: [Scene], flights: [FlightRecord], envelopes: [FlightRecord], problems: [String]

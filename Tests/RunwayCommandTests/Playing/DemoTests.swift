@@ -22,6 +22,8 @@ struct DemoTests {
         #expect((report["flights"] as? [Any])?.count == calls)
         let hosts = try #require(report["hosts"] as? [String: Any])
         #expect((hosts["rows"] as? [Any])?.count == 7)
+        let signing = try #require(report["signing"] as? [String: Any])
+        #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(
             report["requestsOnTheWire"] as? Int == sent + repeated.values.reduce(0, +) + envelopes.count)
@@ -44,6 +46,17 @@ struct DemoTests {
                 $0.hasPrefix("The user opens the same home six times") && $0.hasSuffix(" 6 calls, 1 request")
             })
         #expect(lines.contains("     9 merged with others into one request     1 for several calls"))
+        for (name, outcome) in [
+            ("forged", "refused: 401 invalid"), ("replayed", "refused: 401 replayed"),
+            ("tampered", "refused: 400 body"),
+        ] {
+            #expect(
+                lines.contains { $0.hasPrefix("    A \(name) call: ") && $0.hasSuffix(" \(outcome)") }, "\(tool.output)"
+            )
+        }
+        #expect(lines.contains { $0.hasSuffix(" refused: 401 tooOld, then accepted") })
+        #expect(
+            lines.contains { $0.hasPrefix("    A key is rotated under 40 calls") && $0.hasSuffix(" all 40 accepted") })
         #expect(lines.last == "Everything was as expected. --verbose prints what was decided for each call.")
     }
 
