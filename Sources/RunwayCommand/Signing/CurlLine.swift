@@ -29,6 +29,8 @@ private struct CurlReader {
     private var isQuery = false
     private var isHead = false
     private var isJSON = false
+    private var isGlobOff = false
+    private var isPathAsIs = false
     private var user: String?
 
     /// Short options with a long form of the same meaning.
@@ -42,9 +44,8 @@ private struct CurlReader {
     ]
     /// Options that do not change the request.
     private static let skippedFlags: Set<String> = [
-        "silent", "show-error", "verbose", "insecure", "include", "location", "fail", "fail-with-body", "globoff",
+        "silent", "show-error", "verbose", "insecure", "include", "location", "fail", "fail-with-body",
         "no-buffer", "progress-bar", "remote-name", "ipv4", "ipv6", "compressed", "http1.1", "http2", "http3",
-        "path-as-is",
     ]
     /// Options with a value that do not change the request.
     private static let skippedOptions: Set<String> = [
@@ -71,7 +72,7 @@ private struct CurlReader {
         var letters = letters
         while let letter = letters.popFirst() {
             guard let name = Self.longForms[letter] else { throw Self.unknown("-\(letter)") }
-            let isFlag = Self.skippedFlags.contains(name) || ["get", "head"].contains(name)
+            let isFlag = Self.skippedFlags.contains(name) || ["get", "head", "globoff"].contains(name)
             if isFlag {
                 try apply(name, attached: nil, written: "-\(letter)")
             } else {
@@ -85,6 +86,8 @@ private struct CurlReader {
         switch name {
         case "get": isQuery = true
         case "head": isHead = true
+        case "globoff": isGlobOff = true
+        case "path-as-is": isPathAsIs = true
         default:
             guard let value = attached ?? words.popFirst() else {
                 throw CommandFailure("The option \(written) of the curl command has no value.")
@@ -150,7 +153,13 @@ private struct CurlReader {
         guard let url else { throw CommandFailure("The curl command has no URL.") }
         // Without a scheme, curl takes http.
         var target = try CallTarget(url.beginsWithScheme ? url : "http://\(url)")
-        if isQuery, let data { target.appendQuery(String(decoding: data, as: UTF8.self)) }
+        try check(url, target)
+        if isQuery, let data {
+            guard data.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x25 && $0 != 0x23 }) else {
+                throw Self.unsupported("--get with data that its versions encode differently; write them in the URL")
+            }
+            target.appendQuery(String(decoding: data, as: UTF8.self))
+        }
         let body = isQuery ? nil : data
         var head = HTTPRequest(
             method: method ?? (isHead ? .head : body == nil ? .get : .post), scheme: target.scheme,
@@ -158,6 +167,22 @@ private struct CurlReader {
         for field in fields where field.name.lowercased() == "host" { head.authority = field.value ?? head.authority }
         head.headerFields = try headerFields(hasBody: body != nil)
         return RequestInput(head: head, body: body ?? [])
+    }
+
+    /// Refuses a URL that curl, or some version of it, would change.
+    private func check(_ url: String, _ target: CallTarget) throws(CommandFailure) {
+        guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Self.unsupported(
+                "a URL with characters that must be percent-encoded, which its versions do differently")
+        }
+        let segments = target.path.prefix { $0 != "?" }.split(separator: "/")
+        if !isPathAsIs, segments.contains(".") || segments.contains("..") {
+            throw Self.unsupported("a path with dot segments, which it removes without --path-as-is")
+        }
+        let afterHost = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        if !isGlobOff, afterHost.drop(while: { $0 != "/" && $0 != "?" }).contains(where: { "[]{}".contains($0) }) {
+            throw Self.unsupported("brackets or braces in its URL, which stand for several URLs without --globoff")
+        }
     }
 
     private func headerFields(hasBody: Bool) throws(CommandFailure) -> HTTPFields {
@@ -192,23 +217,29 @@ private struct CurlReader {
         return isText ? bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 } : bytes
     }
 
-    /// `content`, `=content`, `name=content`, `@file` or `name@file`; the content is encoded.
+    /// `content`, `=content`, `name=content`, `@file` or `name@file`. What would be encoded is refused.
     private static func encoded(_ value: String) throws(CommandFailure) -> [UInt8] {
-        guard let sign = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else { return encoded(Array(value.utf8)) }
+        guard let sign = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+            return try encoded(Array(value.utf8))
+        }
         let name = value[..<sign]
         let rest = String(value[sign...].dropFirst())
         let content = value[sign] == "=" ? Array(rest.utf8) : try RequestInput.bytes(ofFile: rest)
-        return Array((name.isEmpty ? "" : "\(name)=").utf8) + encoded(content)
+        return Array((name.isEmpty ? "" : "\(name)=").utf8) + (try encoded(content))
     }
 
-    private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789ABCDEF".utf8)
-        return bytes.flatMap { byte in
+    private static func encoded(_ bytes: [UInt8]) throws(CommandFailure) -> [UInt8] {
+        let isPlain = bytes.allSatisfy { byte in
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: [byte]
-            default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+            default: false
             }
         }
+        guard isPlain else {
+            throw unsupported(
+                "--data-urlencode with a text that its versions encode differently; use --data with the encoded one")
+        }
+        return bytes
     }
 
     private static func unknown(_ option: String) -> CommandFailure {

@@ -111,16 +111,14 @@ public final class SigningTour {
     private func rotate(under app: NetworkLayer) async {
         let key = P256.Signing.PrivateKey()
         let before = backend.orders.byKey
-        let done = Atomic(0)
+        let done = CallCount()
         let failures = await withTaskGroup(of: [NetworkError].self) { [backend, deviceKeys] group in
             for _ in 0..<Self.workers {
                 group.addTask {
                     var failures: [NetworkError] = []
                     for _ in 0..<Self.callsOfEach {
                         if let error = await Self.failure(of: app) { failures.append(error) }
-                        guard done.add(1, ordering: .relaxed).newValue == Self.workers * Self.callsOfEach / 2 else {
-                            continue
-                        }
+                        guard done.increment() == Self.workers * Self.callsOfEach / 2 else { continue }
                         let record = KeyRecord(id: Self.newKey, key: .p256(key.publicKey), owner: "anna")
                         let now = UnixTime(seconds: Int64(Date.now.timeIntervalSince1970))
                         _ = backend.keys.rotate(Self.oldKey, to: record, at: now, overlap: .seconds(3_600))
@@ -182,6 +180,14 @@ private final class DeviceKeys: RequestKeyStore {
     func key(for owner: KeyOwner) -> RequestKey? { current.withLock { $0 } }
 
     func replace(with key: RequestKey) { current.withLock { $0 = key } }
+}
+
+/// How many calls are done.
+private final class CallCount: Sendable {
+    private let count = Atomic(0)
+
+    /// Counts a call, and returns how many there are.
+    func increment() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
 /// The service whose requests are signed.
