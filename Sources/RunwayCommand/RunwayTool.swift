@@ -91,7 +91,9 @@ struct RunwayTool: AsyncParsableCommand {
             Foundation.exit(ExitStatus.fine)
         }
         let help = subcommand.map { "runway \($0) --help" } ?? "runway --help"
-        exit(with: CommandFailure("\(message(for: error).asSentence) See \"\(help)\"."))
+        // Of an option with many values, the message has one in a line.
+        let message = message(for: error).replacing("\n  - ", with: " ")
+        exit(with: CommandFailure("\(message.asSentence) See \"\(help)\"."))
     }
 
     private static func exit(with failure: CommandFailure) -> Never {

@@ -32,6 +32,8 @@ struct MakeKey: ParsableCommand {
 
     func validate() throws {
         try KeyID.check(keyID, of: "--key-id")
+        try UnixTime.check(notBefore, of: "--not-before")
+        try UnixTime.check(notAfter, of: "--not-after")
         if let notBefore, let notAfter, notAfter < notBefore {
             throw ValidationError("--not-after is before --not-before.")
         }

@@ -26,7 +26,10 @@ struct RotateKey: ParsableCommand {
     @Flag(help: "Print the new secret or private key instead of the public key.")
     var printSecret = false
 
-    func validate() throws { try KeyID.check(to, of: "--to") }
+    func validate() throws {
+        try KeyID.check(to, of: "--to")
+        try UnixTime.check(notBefore, of: "--not-before")
+    }
 
     func run() throws {
         var ring = try file.ring()

@@ -29,7 +29,6 @@ private struct CurlReader {
     private var isQuery = false
     private var isHead = false
     private var isJSON = false
-    private var isGlobOff = false
     private var isPathAsIs = false
     private var user: String?
 
@@ -44,7 +43,7 @@ private struct CurlReader {
     ]
     /// Options that do not change the request.
     private static let skippedFlags: Set<String> = [
-        "silent", "show-error", "verbose", "insecure", "include", "location", "fail", "fail-with-body",
+        "silent", "show-error", "verbose", "insecure", "include", "location", "fail", "fail-with-body", "globoff",
         "no-buffer", "progress-bar", "remote-name", "ipv4", "ipv6", "compressed", "http1.1", "http2", "http3",
     ]
     /// Options with a value that do not change the request.
@@ -72,7 +71,7 @@ private struct CurlReader {
         var letters = letters
         while let letter = letters.popFirst() {
             guard let name = Self.longForms[letter] else { throw Self.unknown("-\(letter)") }
-            let isFlag = Self.skippedFlags.contains(name) || ["get", "head", "globoff"].contains(name)
+            let isFlag = Self.skippedFlags.contains(name) || ["get", "head"].contains(name)
             if isFlag {
                 try apply(name, attached: nil, written: "-\(letter)")
             } else {
@@ -86,7 +85,6 @@ private struct CurlReader {
         switch name {
         case "get": isQuery = true
         case "head": isHead = true
-        case "globoff": isGlobOff = true
         case "path-as-is": isPathAsIs = true
         default:
             guard let value = attached ?? words.popFirst() else {
@@ -171,17 +169,15 @@ private struct CurlReader {
 
     /// Refuses a URL that curl, or some version of it, would change.
     private func check(_ url: String, _ target: CallTarget) throws(CommandFailure) {
-        guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        let authorityAndTarget = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        let written = authorityAndTarget.prefix { $0 != "#" }.drop { $0 != "/" && $0 != "?" }
+        guard target.path == (written.hasPrefix("/") ? "\(written)" : "/\(written)") else {
             throw Self.unsupported(
                 "a URL with characters that must be percent-encoded, which its versions do differently")
         }
         let segments = target.path.prefix { $0 != "?" }.split(separator: "/")
         if !isPathAsIs, segments.contains(".") || segments.contains("..") {
             throw Self.unsupported("a path with dot segments, which it removes without --path-as-is")
-        }
-        let afterHost = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        if !isGlobOff, afterHost.drop(while: { $0 != "/" && $0 != "?" }).contains(where: { "[]{}".contains($0) }) {
-            throw Self.unsupported("brackets or braces in its URL, which stand for several URLs without --globoff")
         }
     }
 

@@ -93,10 +93,8 @@ struct SignCommand: AsyncParsableCommand {
         if options.way != .rfc9421, label != nil || expires != nil || nameAlg {
             throw ValidationError("--label, --expires and --name-alg are for signatures of RFC 9421.")
         }
-        for (name, value) in [("--created", created), ("--expires", expires)] {
-            guard let value, !(0...999_999_999_999).contains(value) else { continue }
-            throw ValidationError("\(name) needs seconds since 1970, and not \(value).")
-        }
+        try UnixTime.check(created, of: "--created")
+        try UnixTime.check(expires, of: "--expires")
     }
 
     func run() async throws {

@@ -77,6 +77,15 @@ struct SigningOptions: ParsableArguments {
 }
 
 extension UnixTime {
+    /// The seconds since 1970 that options take: 12 digits.
+    private static let optionRange: ClosedRange<Int64> = 0...999_999_999_999
+
+    /// Refuses seconds since 1970 that no signature can state.
+    static func check(_ seconds: Int64?, of option: String) throws {
+        guard let seconds, !optionRange.contains(seconds) else { return }
+        throw ValidationError("\(option) needs seconds since 1970, and not \(seconds).")
+    }
+
     /// The time of this machine.
     static var current: UnixTime { UnixTime(seconds: Int64(Date.now.timeIntervalSince1970)) }
 }

@@ -87,9 +87,7 @@ struct VerifyCommand: AsyncParsableCommand {
             throw ValidationError("--server-key and --server-key-id need one another.")
         }
         if loose, tag != nil || at != nil { throw ValidationError("--loose judges neither the tag nor the time.") }
-        if let at, !(0...999_999_999_999).contains(at) {
-            throw ValidationError("--at needs seconds since 1970, and not \(at).")
-        }
+        try UnixTime.check(at, of: "--at")
     }
 
     func run() async throws {

@@ -36,7 +36,8 @@ struct VerifyTests {
 
     @Test(arguments: [
         ("amount", "amounT", "body"), ("dry=1", "dry=3", "invalid"), ("POST", "PUT", "invalid"),
-        (";tag=\"app\"", "", "noSignatureWithTag"), (";nonce=\"n-1\"", "", "parameters"), ("sig1=:", "sig2=:", "label"),
+        (";tag=\"app\"", "", "noSignatureWithTag"), (";nonce=\"n-1\"", "", "parameters"),
+        ("sig1=:", "sig2=:", "only one"),
         ("\"@query\" ", "", "coverage"), ("Content-Digest: ", "X: ", "components"),
     ])
     func changedRequestIsRefusedWithItsReason(original: String, changed: String, reason: String) async throws {
