@@ -63,7 +63,7 @@ extension NetworkLayer {
 
     /// Removes the stored response of one call, as it would be made now: in the service's present environment, for its present account.
     ///
-    /// Under ``CachePolicy/http()``, all responses of the target are removed. Responses to calls that started before are never
+    /// Under ``CachePolicy/http(onDisk:)``, all responses of the target are removed. Responses to calls that started before are never
     /// stored, and later calls share no request that was sent before.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.

@@ -31,8 +31,8 @@ struct PublicTypeTests {
             "SameSite",
             "SendState",
         ]
-        // A new scope must be handled by every tier, so the compiler should name the places.
-        let handled: Set = ["CacheScope"]
+        // A new scope or change must be handled by every tier, so the compiler should name the places.
+        let handled: Set = ["CacheScope", "CacheTierChange"]
         let onlyPassedToRunway: Set = [
             "Arrays", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy", "ImmediateResponse", "Mode",
             "OverlapPolicy",

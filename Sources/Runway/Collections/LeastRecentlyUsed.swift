@@ -1,7 +1,7 @@
 /// A dictionary with bounds on its count and bytes; it evicts the least recently used values first.
 ///
 /// Every operation but the removal of all takes constant time. It is a value without a lock: whoever shares it locks.
-struct LeastRecentlyUsed<Key: Hashable, Value> {
+package struct LeastRecentlyUsed<Key: Hashable, Value> {
     /// The neighbours of an entry in the order of use, stored apart from its key and value, so that a use touches numbers
     /// alone.
     private struct Link {
@@ -13,11 +13,11 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     private static var none: Int { -1 }
 
     /// The most values.
-    let maximumCount: Int
+    package let maximumCount: Int
     /// The most bytes that its values may have together.
-    let maximumByteCount: Int
+    package let maximumByteCount: Int
     /// The bytes of all its values.
-    private(set) var byteCount = 0
+    package private(set) var byteCount = 0
 
     private var places: [Key: Int] = [:]
     /// The keys of all entries, stored apart from the values: reading a value copies no key.
@@ -30,16 +30,16 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     private var oldest = none
 
     /// Creates an empty dictionary. A bound below 0 is 0: nothing is stored.
-    init(maximumCount: Int, maximumByteCount: Int) {
+    package init(maximumCount: Int, maximumByteCount: Int) {
         self.maximumCount = max(0, maximumCount)
         self.maximumByteCount = max(0, maximumByteCount)
     }
 
     /// The number of values.
-    var count: Int { places.count }
+    package var count: Int { places.count }
 
     /// The keys, the most recently used first.
-    var keys: [Key] {
+    package var keys: [Key] {
         Array(
             sequence(first: newest) { place in links[place].older }
                 .lazy.prefix { $0 != Self.none }.compactMap { keysHeld[$0] })
@@ -53,7 +53,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     }
 
     /// Changes the value of a key in its place, which counts as use; `nil` if there is none.
-    mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+    package mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
         // Moved out first, so that it has one owner and is not copied.
         guard let place = places[key], var value = values[place].take() else { return nil }
         defer { values[place] = value }
@@ -62,15 +62,15 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     }
 
     /// The value of a key, without counting as use.
-    func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
+    package func peek(_ key: Key) -> Value? { places[key].flatMap { values[$0] } }
 
     /// The value that is evicted next; `nil` if there is none.
-    var oldestValue: Value? { oldest == Self.none ? nil : values[oldest] }
+    package var oldestValue: Value? { oldest == Self.none ? nil : values[oldest] }
 
     /// Inserts or replaces the value of a key, and evicts least recently used values until the bounds hold.
     ///
     /// - Parameter byteCount: The value's size. A value larger than the bound is not inserted, and the previous value is removed.
-    mutating func insert(_ value: Value, for key: Key, byteCount: Int) {
+    package mutating func insert(_ value: Value, for key: Key, byteCount: Int) {
         remove(key)
         let byteCount = max(0, byteCount)
         guard byteCount <= maximumByteCount, maximumCount > 0 else { return }
@@ -93,7 +93,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
     /// Removes and returns a key's value.
     @discardableResult
-    mutating func remove(_ key: Key) -> Value? {
+    package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }
         let value = values[place]
         unlink(place)

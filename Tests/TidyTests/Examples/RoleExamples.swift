@@ -38,12 +38,16 @@ struct SlowCallSink: EventSink {
 }
 
 actor DictionaryTier: CacheTier {
-    private var entries: [CacheKey: CacheTierEntry] = [:]
+    private var entries: [CacheTierKey: CacheTierEntry] = [:]
 
-    func find(_ key: CacheKey) -> CacheTierEntry? { entries[key] }
-    func store(_ entry: CacheTierEntry, for key: CacheKey) { entries[key] = entry }
-    func remove(_ key: CacheKey) { entries[key] = nil }
-    func clear(_ scope: CacheScope) { entries = entries.filter { !scope.covers($0.key) } }
+    func find(_ key: CacheTierKey) -> CacheTierEntry? { entries[key] }
+
+    func apply(_ changes: [CacheTierChange]) {
+        for change in changes {
+            if case .store(let entry, let key) = change { entries[key] = entry }
+            entries = entries.filter { !change.removes($0.key) }
+        }
+    }
 }
 
 actor DictionaryTokenStore: TokenStore {

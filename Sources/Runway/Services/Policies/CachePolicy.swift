@@ -4,7 +4,7 @@
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only a response that the service and the endpoint's own check accepted is stored; under ``http()``,
+/// Only a response that the service and the endpoint's own check accepted is stored; under ``http(onDisk:)``,
 /// whatever the server allows, such as a 404 with a lifetime. It is returned to calls of the same service,
 /// environment, account, endpoint and parameters, and to no others.
 ///
@@ -43,7 +43,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// How long after its freshness a response may land if no fresh one can be had, under
     /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
     public var staleIfError: Duration = .zero
-    /// Whether ``http()`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and
+    /// Whether ``http(onDisk:)`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and
     /// the server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several users share a layer, as in a proxy:
     /// a cookie that was set for one user is then never returned to another.
     public var storesSetCookie = true
@@ -80,9 +80,15 @@ public struct CachePolicy: Sendable, Hashable {
         CachePolicy(rule: .untilEvicted, tiers: CacheTiers(memory: inMemory, disk: onDisk))
     }
 
-    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them. In memory alone:
-    /// a ``CacheTier`` stores one response for a key, and not what selects one of several responses of a target.
-    public static func http() -> CachePolicy { CachePolicy(rule: .http, tiers: .memory) }
+    /// The server decides, by the header fields of HTTP caching (RFC 9111), RFC 5861's and RFC 8246's among them.
+    ///
+    /// What is stored on disk is used through memory: a response that the bounds of memory refuse is fetched again. Partial responses,
+    /// and those whose `Cache-Control` names fields in `no-cache`, are stored in memory alone.
+    ///
+    /// - Parameter onDisk: Whether responses are also stored on disk. The default is `false`.
+    public static func http(onDisk: Bool = false) -> CachePolicy {
+        CachePolicy(rule: .http, tiers: CacheTiers(memory: true, disk: onDisk))
+    }
 
     /// Where responses are stored.
     package var tiers: CacheTiers {

@@ -7,7 +7,7 @@ import HTTPTypes
 /// is above the cache, and for requests that no endpoint describes, it includes the assembled request instead: method, URL with
 /// the query, header fields and body. Address, token and signature are added later: none of these is part of a key. The
 /// hash is computed once, when the key is created.
-public struct CacheKey: Sendable, Hashable {
+struct CacheKey: Sendable, Hashable {
     private let owner: ServiceIdentity
     private let endpointType: any Endpoint.Type
     /// What distinguishes the calls of one API, service, environment and account.
@@ -17,13 +17,13 @@ public struct CacheKey: Sendable, Hashable {
     private let digest: Int
 
     /// The environment that the service was in.
-    public var environment: ServiceEnvironment { owner.environment }
+    var environment: ServiceEnvironment { owner.environment }
     /// The account of the call; `nil` if nobody was signed in.
-    public var account: String? { owner.account }
+    var account: String? { owner.account }
     /// The name of the service.
-    public var service: String { owner.service.name }
+    var service: String { owner.service.name }
     /// The name of the endpoint.
-    public var endpoint: String { endpointType.name }
+    var endpoint: String { endpointType.name }
 
     /// The key of a request; `nil` if its responses are never stored.
     ///
@@ -94,7 +94,7 @@ public struct CacheKey: Sendable, Hashable {
     }
 
     /// Returns whether two keys identify the same response.
-    public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
+    static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
         lhs.digest == rhs.digest && lhs.endpointType == rhs.endpointType && lhs.owner == rhs.owner
             && lhs.form == rhs.form && lhs.cookieVersion == rhs.cookieVersion
     }
@@ -103,20 +103,17 @@ public struct CacheKey: Sendable, Hashable {
     var isPersistable: Bool { cookieVersion == 0 }
 
     /// Feeds the hash that was computed when the key was created.
-    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// About how many bytes the key itself occupies.
     var byteCount: Int { form.count }
 }
 
 extension CacheKey {
-    /// Everything that distinguishes keys, as bytes that are the same in every launch of the app. For tiers that outlive the
-    /// process.
-    ///
-    /// It contains whatever secrets the request contains. A tier stores a cryptographic digest of it, such as SHA-256, never
-    /// the bytes.
-    public var canonicalForm: [UInt8] {
+    /// Everything that distinguishes keys, as bytes that are the same in every launch of the app; see ``CacheTierKey``.
+    var canonicalForm: [UInt8] {
         var whole = CanonicalForm()
+        // No service has an empty form, with which those of targets begin.
         whole.add(owner.form)
         whole.add(endpoint)
         whole.add(form)
@@ -126,7 +123,7 @@ extension CacheKey {
 
 extension CacheKey: CustomStringConvertible {
     /// Service, endpoint, environment and the hash of this launch; nothing of the request, which may contain secrets.
-    public var description: String {
+    var description: String {
         "\(service) \(endpoint) (\(environment)) \(String(UInt(bitPattern: digest), radix: 16))"
     }
 }

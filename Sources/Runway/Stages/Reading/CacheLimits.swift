@@ -1,6 +1,6 @@
 /// The bounds of a ``ResponseCache`` in memory, and of the requests that identical reads share.
 ///
-/// The responses of ``CachePolicy/http()`` belong to targets and have bounds of their own. With a bound of 0, nothing is stored; a
+/// The responses of ``CachePolicy/http(onDisk:)`` belong to targets and have bounds of their own. With a bound of 0, nothing is stored; a
 /// negative bound counts as 0.
 public struct CacheLimits: Sendable, Hashable {
     /// The most responses. The default is 1,000.

@@ -10,21 +10,26 @@ public enum CacheScope: Sendable, Hashable {
     case account(String?, service: String?)
 
     /// Returns whether the scope includes the response of a key.
-    public func covers(_ key: CacheKey) -> Bool {
+    func covers(_ key: CacheKey) -> Bool {
+        covers(service: key.service, endpoint: key.endpoint, account: key.account)
+    }
+
+    /// Returns whether the scope includes the entry of a key. One without an endpoint belongs to its service: the scope of any endpoint
+    /// of the service includes it.
+    public func covers(_ key: CacheTierKey) -> Bool {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }
 
     /// Returns whether the scope includes the responses in a partition, which belong to a service and to none of its endpoints.
     func covers(_ partition: CachePartition) -> Bool {
-        if case .endpoint(_, let service) = self { return partition.serviceName == service }
-        return covers(service: partition.serviceName, endpoint: "", account: partition.account)
+        covers(service: partition.serviceName, endpoint: nil, account: partition.account)
     }
 
-    func covers(service: String, endpoint: String, account: String?) -> Bool {
+    package func covers(service: String, endpoint: String?, account: String?) -> Bool {
         switch self {
         case .everything: true
         case .service(let own): service == own
-        case .endpoint(let own, let ownService): service == ownService && endpoint == own
+        case .endpoint(let own, let ownService): service == ownService && endpoint ?? own == own
         case .account(let own, let ownService): account == own && (ownService ?? service) == service
         }
     }

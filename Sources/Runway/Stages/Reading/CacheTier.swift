@@ -1,55 +1,106 @@
-public import HTTPTypes
-
-public import struct Foundation.Date
-
 /// Stores responses below memory, for example on the device's disk.
 ///
 /// Pass one to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` stores on disk, never
-/// in the caller's turn, and for no longer than ``ResponseCache/maximumTierWait``. Writes are serialised; lookups may run concurrently.
-/// A failure fails no call: a lookup that failed found nothing, and a clear that failed is repeated before any other operation;
-/// until then, nothing that it covers is found.
+/// in the caller's turn, and for no longer than ``ResponseCache/maximumTierWait``. Changes are serialised; lookups may run concurrently.
+/// A failure fails no call: a lookup that failed found nothing, and removals that failed are repeated before any other change;
+/// until then, nothing that they cover is found.
 ///
 /// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry contains all
 /// that a policy needs, and a key all that identifies the caller.
 ///
 /// ```swift
 /// actor DictionaryTier: CacheTier {
-///     private var entries: [CacheKey: CacheTierEntry] = [:]
+///     private var entries: [CacheTierKey: CacheTierEntry] = [:]
 ///
-///     func find(_ key: CacheKey) -> CacheTierEntry? { entries[key] }
-///     func store(_ entry: CacheTierEntry, for key: CacheKey) { entries[key] = entry }
-///     func remove(_ key: CacheKey) { entries[key] = nil }
-///     func clear(_ scope: CacheScope) { entries = entries.filter { !scope.covers($0.key) } }
+///     func find(_ key: CacheTierKey) -> CacheTierEntry? { entries[key] }
+///
+///     func apply(_ changes: [CacheTierChange]) {
+///         for change in changes {
+///             if case .store(let entry, let key) = change { entries[key] = entry }
+///             entries = entries.filter { !change.removes($0.key) }
+///         }
+///     }
 /// }
 /// ```
 public protocol CacheTier: Sendable {
     /// Returns the entry of a key; `nil` if there is none.
-    func find(_ key: CacheKey) async throws -> CacheTierEntry?
-    /// Stores an entry in place of the key's last one.
-    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws
-    /// Removes the entry of a key.
-    func remove(_ key: CacheKey) async throws
-    /// Removes all entries in a scope, including those of earlier launches.
-    func clear(_ scope: CacheScope) async throws
+    func find(_ key: CacheTierKey) async throws -> CacheTierEntry?
+    /// Applies changes in their order. If it throws, any of them may have been applied: entries that should have been stored are then
+    /// removed, and removals are repeated.
+    func apply(_ changes: [CacheTierChange]) async throws
 }
 
-/// A response as a ``CacheTier`` stores it.
-public struct CacheTierEntry: Sendable, Hashable, Codable {
-    /// Status and header fields.
-    public var head: HTTPResponse
-    /// The body, with codings undone.
-    public var bytes: [UInt8]
-    /// The date at which the response was received.
-    public var date: Date
+/// One change of a ``CacheTier``.
+public enum CacheTierChange: Sendable, Hashable {
+    /// Stores an entry in place of the key's last one.
+    case store(CacheTierEntry, for: CacheTierKey)
+    /// Removes the entry of a key.
+    case remove(CacheTierKey)
+    /// Removes the entries of all keys with this ``CacheTierKey/target``, whoever they belong to.
+    case removeTarget(String)
+    /// Removes all entries in a scope, including those of earlier launches.
+    case clear(CacheScope)
 
-    /// An entry with what a tier read back from its storage.
-    public init(head: HTTPResponse, bytes: [UInt8], date: Date) {
-        self.head = head
-        self.bytes = bytes
-        self.date = date
+    /// Returns whether the change removes the entry of a key. A change that stores an entry removes none.
+    public func removes(_ key: CacheTierKey) -> Bool {
+        switch self {
+        case .store: false
+        case .remove(let removed): removed == key
+        case .removeTarget(let target): key.target == target
+        case .clear(let scope): scope.covers(key)
+        }
+    }
+}
+
+/// Identifies an entry of a ``CacheTier``, in every launch of the app.
+public struct CacheTierKey: Sendable, Hashable {
+    /// The name of the service.
+    public let service: String
+    /// The name of the endpoint; `nil` for the responses of ``CachePolicy/http(onDisk:)``, which belong to a target.
+    public let endpoint: String?
+    /// The account of the call; `nil` if nobody was signed in.
+    public let account: String?
+    /// The URL to which responses of ``CachePolicy/http(onDisk:)`` belong; `nil` for others. It may contain secrets, as the
+    /// ``canonicalForm`` does.
+    public let target: String?
+    /// Everything that distinguishes keys, as bytes that are the same in every launch of the app.
+    ///
+    /// It contains whatever secrets the request contains. A tier stores a cryptographic digest of it, such as SHA-256, never
+    /// the bytes.
+    public let canonicalForm: [UInt8]
+
+    init(_ key: CacheKey) {
+        (service, endpoint, account, target) = (key.service, key.endpoint, key.account, nil)
+        canonicalForm = key.canonicalForm
     }
 
-    init(_ response: CachedResponse) {
-        self.init(head: response.rawData.response, bytes: response.rawData.bytes, date: response.date)
+    init(_ uri: HTTPCacheURI, _ partition: CachePartition) {
+        (service, endpoint, account) = (partition.serviceName, nil, partition.account)
+        target = uri.text
+        var form = CanonicalForm()
+        form.add("")
+        form.add(partition)
+        form.add(uri.text)
+        canonicalForm = form.bytes
+    }
+
+    /// Returns whether two keys identify the same entry.
+    public static func == (lhs: CacheTierKey, rhs: CacheTierKey) -> Bool { lhs.canonicalForm == rhs.canonicalForm }
+
+    /// Feeds the canonical form, which distinguishes all keys.
+    public func hash(into hasher: inout Hasher) { hasher.combine(canonicalForm) }
+}
+
+/// What a ``CacheTier`` stores for a key: bytes, which Runway writes and reads.
+public struct CacheTierEntry: Sendable, Hashable, Codable {
+    /// The header fields and all else that decides on the use of the body.
+    public var metadata: [UInt8]
+    /// The body, with codings undone.
+    public var body: [UInt8]
+
+    /// An entry with what a tier read back from its storage.
+    public init(metadata: [UInt8], body: [UInt8]) {
+        self.metadata = metadata
+        self.body = body
     }
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 /// Responds from the cache, stores responses, and shares one request among identical reads that are in flight at the same time.
 ///
 /// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine and the endpoint and
-/// the manager's validator accepted it; under ``CachePolicy/http()``, as the server allows. Which reads share a request,
+/// the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows. Which reads share a request,
 /// ``SharedReads`` says. A streamed body is copied while it passes if HTTP allows to store it; all other bodies pass unchanged.
 struct ReadingStage: RequestStage {
     let cache: ResponseCache

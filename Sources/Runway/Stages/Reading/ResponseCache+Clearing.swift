@@ -22,7 +22,7 @@ extension ResponseCache {
     /// Removes the responses in a scope.
     ///
     /// Responses to calls that started before the clear are never stored, and calls that start after it do not share requests that were
-    /// sent before it. Responses stored by ``CachePolicy/http()`` belong to targets and not to endpoints, so that a clear of an
+    /// sent before it. Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints, so that a clear of an
     /// endpoint removes those of its whole service.
     public func clear(_ scope: CacheScope) {
         state.withLock { state in
@@ -49,17 +49,18 @@ extension ResponseCache {
             if let key {
                 state.generations.clear(key, at: sequenceNumber)
                 state.entries.remove(key)
-                if tier != nil { state.writeBehind.add(.remove(key)) }
+                if tier != nil { state.writeBehind.add(.remove(.call(key))) }
             }
             state.generations.clear(target, at: sequenceNumber)
             state.targets.remove(target)
+            if tier != nil { state.writeBehind.add(.removeTarget(target)) }
             reads.close { HTTPCacheURI($0.head) == target }
         }
         if let key { background.cancel { $0 == key } }
         startWriteBehind()
     }
 
-    /// Evicts least recently used responses, other than those of ``CachePolicy/http()``, until they fit. The disk tier stays
+    /// Evicts least recently used responses, other than those of ``CachePolicy/http(onDisk:)``, until they fit. The disk tier stays
     /// unchanged.
     ///
     /// - Parameters:

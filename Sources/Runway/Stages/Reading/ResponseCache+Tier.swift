@@ -4,7 +4,7 @@ extension ResponseCache {
     /// What the disk tier holds for a key.
     enum TierLookup {
         /// A response that is still to be written.
-        case pending(CachedResponse)
+        case pending(WriteBehindQueue.Value)
         case found(CacheTierEntry)
         case nothing
         /// The tier failed, with this description.
@@ -14,12 +14,12 @@ extension ResponseCache {
     }
 
     /// Looks up a key in the disk tier, within the tier's time and the call's.
-    func findOnDisk(_ key: CacheKey, in flight: Flight) async -> TierLookup {
-        guard let tier, key.isPersistable else { return .nothing }
+    func findOnDisk(_ key: WriteBehindQueue.Key, in flight: Flight) async -> TierLookup {
+        guard let tier, let tierKey = key.tierKey else { return .nothing }
         // A clear that failed is repeated before any lookup.
         startWriteBehind()
         switch state.withLock({ $0.writeBehind.pending(for: key) }) {
-        case .stored(let response): return .pending(response)
+        case .stored(let value): return .pending(value)
         case .removed: return .nothing
         case nil: break
         }
@@ -33,7 +33,7 @@ extension ResponseCache {
             state.withLock { $0.lookupCount += 1 }
             defer { state.withLock { $0.lookupCount -= 1 } }
             do {
-                return try await tier.find(key).map(TierLookup.found) ?? .nothing
+                return try await tier.find(tierKey).map(TierLookup.found) ?? .nothing
             } catch {
                 return .failed(error.redactedDescription)
             }
@@ -78,13 +78,11 @@ extension ResponseCache {
     }
 
     @concurrent private func writeBehind(in tier: any CacheTier) async {
-        while let operation = state.withLock({ $0.writeBehind.next() }) {
+        while true {
+            let operations = state.withLock { $0.writeBehind.next() }
+            if operations.isEmpty { return }
             do {
-                switch operation {
-                case .store(let response): try await tier.store(CacheTierEntry(response), for: response.key)
-                case .remove(let key): try await tier.remove(key)
-                case .clear(let scope): try await tier.clear(scope)
-                }
+                try await tier.apply(operations.compactMap { $0.change(launch: launch) })
                 state.withLock { $0.writeBehind.succeed() }
             } catch {
                 let continues = state.withLock { state in

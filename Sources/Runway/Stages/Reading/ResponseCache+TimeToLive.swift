@@ -32,7 +32,7 @@ extension ResponseCache {
                 state.entries.remove(key)
             }
             let isInMemory = state.entries.peek(key) === response
-            if isOnDisk { state.writeBehind.add(.store(response)) }
+            if isOnDisk { state.writeBehind.add(.store(.call(response))) }
             return isInMemory || isOnDisk ? .stored : .tooLarge
         }
         if isOnDisk { startWriteBehind() }
@@ -54,7 +54,7 @@ extension ResponseCache {
         state.withLock { state in
             if state.entries.peek(rejected.key).map({ $0.sequenceNumber > rejected.sequenceNumber }) ?? false { return }
             state.entries.remove(rejected.key)
-            if tier != nil, rejected.key.isPersistable { state.writeBehind.add(.remove(rejected.key)) }
+            if tier != nil, rejected.key.isPersistable { state.writeBehind.add(.remove(.call(rejected.key))) }
         }
         startWriteBehind()
     }

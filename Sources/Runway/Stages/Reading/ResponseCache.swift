@@ -3,7 +3,7 @@ import Synchronization
 /// Stores the responses of a ``NetworkLayer`` in memory, and in its disk tier if it has one.
 ///
 /// Entries are bounded by count and by bytes; least recently used entries are evicted first. Endpoints whose policy is
-/// ``CachePolicy/http()`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned
+/// ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned
 /// only to calls of the same service, environment and account whose requests have equal values in every header field that may
 /// authenticate them. These are all fields except those whose standard assigns another meaning, such as `Accept` or `User-Agent`.
 ///
@@ -27,6 +27,8 @@ public final class ResponseCache: Sendable {
     let tier: (any CacheTier)?
     let clock: LayerClock
     let timer: DeadlineTimer
+    /// Identifies this launch in what the disk tier stores: sequence numbers and instants of another one have no meaning in it.
+    let launch = UInt64.random(in: .min ... .max)
     private let sequence = Atomic<UInt64>(0)
 
     struct State {

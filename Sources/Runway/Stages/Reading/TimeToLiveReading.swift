@@ -189,13 +189,18 @@ extension TimeToLiveReading {
         let found = inMemory.map { ($0, policy.freshness(of: $0, at: flight.clock.now), false) }
         if case .fresh = found?.1 { return found }
         guard policy.tiers.contains(.disk) else { return found }
-        switch await cache.findOnDisk(key, in: flight) {
+        switch await cache.findOnDisk(.call(key), in: flight) {
         case .nothing: return found
         case .failed(let detail): flight.note(CacheDecision.tierFailed(detail))
         case .timedOut: flight.note(CacheDecision.tierTimedOut)
-        case .pending(let pending):
+        case .pending(.target): preconditionFailure("a call's key has a call's response")
+        case .pending(.call(let pending)):
             return (pending, policy.freshness(onDisk: max(flight.clock.now - pending.fetched, .zero)), true)
         case .found(let entry):
+            guard let entry = CallRecord(entry) else {
+                flight.note(CacheDecision.tierFailed("its entry is malformed"))
+                return found
+            }
             let age = entry.date.age(at: flight.clock.date)
             let freshness = policy.freshness(onDisk: age)
             let cached = promote(entry, age: age ?? .zero, key, isFresh: freshness.isFresh, in: flight)
@@ -208,11 +213,11 @@ extension TimeToLiveReading {
 
     /// Returns the response of an entry on disk, and stores it in memory if it is fresh and the policy allows.
     private func promote(
-        _ entry: CacheTierEntry, age: Duration, _ key: CacheKey, isFresh: Bool, in flight: Flight
+        _ entry: CallRecord, age: Duration, _ key: CacheKey, isFresh: Bool, in flight: Flight
     ) -> CachedResponse {
         let now = flight.clock.now
         let cached = CachedResponse(
-            RawData(entry.bytes, response: entry.head), for: key, sequenceNumber: 0, fetched: now - age, entered: now,
+            RawData(entry.body, response: entry.head), for: key, sequenceNumber: 0, fetched: now - age, entered: now,
             date: entry.date)
         if isFresh, policy.tiers.contains(.memory) { cache.promote(cached, from: flight.reading.start) }
         return cached

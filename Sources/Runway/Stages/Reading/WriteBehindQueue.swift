@@ -3,16 +3,29 @@
 /// A state machine without I/O: ``ResponseCache`` guards it and performs what ``next()`` returns. A lookup calls
 /// ``pending(for:)`` first.
 struct WriteBehindQueue {
+    /// Identifies an entry of the tier.
+    enum Key: Hashable {
+        case call(CacheKey)
+        case target(HTTPCacheURI, CachePartition)
+    }
+
+    /// What is stored under a key.
+    enum Value {
+        case call(CachedResponse)
+        case target(HTTPCacheURI, CachePartition, [StoredResponse])
+    }
+
     /// One change of the tier.
     enum Operation {
-        case store(CachedResponse)
-        case remove(CacheKey)
+        case store(Value)
+        case remove(Key)
+        case removeTarget(HTTPCacheURI)
         case clear(CacheScope)
     }
 
     /// What the tier will hold for a key after the pending operations.
     enum Pending {
-        case stored(CachedResponse)
+        case stored(Value)
         case removed
     }
 
@@ -20,25 +33,27 @@ struct WriteBehindQueue {
     static let maximumStores = 256
     /// The most pending operations. Beyond it, all of them are replaced by one that clears everything.
     static let maximumCount = 512
+    /// The most operations that the tier performs at once.
+    static let maximumBatchCount = 32
 
     /// The most bytes of pending responses.
     let maximumByteCount: Int
     /// Whether a task performs the operations.
     private(set) var isPerforming = false
-    private var current: Operation?
+    private var current: [Operation] = []
     private var waiting: [Operation] = []
 
     init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
 
     /// Whether no operation is pending.
-    var isEmpty: Bool { current == nil && waiting.isEmpty }
+    var isEmpty: Bool { current.isEmpty && waiting.isEmpty }
 
     /// Adds an operation, and drops pending ones that it supersedes.
     mutating func add(_ operation: Operation) {
         waiting.removeAll { operation.supersedes($0) }
-        if case .store(let response) = operation, !hasRoom(for: response) {
+        if case .store(let value) = operation, !hasRoom(for: value) {
             // A response that can't be written in time must not leave its predecessor in the tier.
-            waiting.append(.remove(response.key))
+            waiting.append(.remove(value.key))
         } else {
             waiting.append(operation)
         }
@@ -52,40 +67,47 @@ struct WriteBehindQueue {
         return true
     }
 
-    /// The operation to perform next; `nil` if there is none.
-    mutating func next() -> Operation? {
-        if isPerforming, current == nil, !waiting.isEmpty { current = waiting.removeFirst() }
-        if current == nil { isPerforming = false }
-        return isPerforming ? current : nil
+    /// The operations to perform next, at once; empty if there are none.
+    mutating func next() -> [Operation] {
+        if isPerforming, current.isEmpty {
+            current = Array(waiting.prefix(Self.maximumBatchCount))
+            waiting.removeFirst(current.count)
+        }
+        if current.isEmpty { isPerforming = false }
+        return isPerforming ? current : []
     }
 
-    /// Records that the current operation succeeded.
-    mutating func succeed() { current = nil }
+    /// Records that the current operations succeeded.
+    mutating func succeed() { current = [] }
 
-    /// Records that the current operation failed. A store is replaced by a removal; a removal is repeated first at the next
-    /// ``begin()``.
+    /// Records that the current operations failed. Stores are replaced by removals; if all are removals, they are repeated first at the
+    /// next ``begin()``.
     ///
     /// - Returns: Whether to continue.
     mutating func fail() -> Bool {
-        if case .store(let response) = current {
-            current = .remove(response.key)
-        } else {
-            isPerforming = false
+        isPerforming = false
+        current = current.map { operation in
+            guard case .store(let value) = operation else { return operation }
+            isPerforming = true
+            return .remove(value.key)
         }
         return isPerforming
     }
 
     /// What the tier will hold for a key; `nil` if no pending operation concerns it.
-    func pending(for key: CacheKey) -> Pending? {
+    func pending(for key: Key) -> Pending? {
         for operation in waiting.reversed() {
             if let pending = operation.result(for: key) { return pending }
         }
-        return current?.result(for: key)
+        for operation in current.reversed() {
+            if let pending = operation.result(for: key) { return pending }
+        }
+        return nil
     }
 
-    private func hasRoom(for response: CachedResponse) -> Bool {
+    private func hasRoom(for value: Value) -> Bool {
         var count = 1
-        var byteCount = response.byteCount
+        var byteCount = value.byteCount
         for case .store(let other) in waiting {
             count += 1
             byteCount += other.byteCount
@@ -94,22 +116,74 @@ struct WriteBehindQueue {
     }
 }
 
+extension WriteBehindQueue.Key {
+    /// The key as the tier sees it; `nil` if it has no meaning in another launch of the app.
+    var tierKey: CacheTierKey? {
+        switch self {
+        case .call(let key): key.isPersistable ? CacheTierKey(key) : nil
+        case .target(let uri, let partition): partition.isPersistable ? CacheTierKey(uri, partition) : nil
+        }
+    }
+
+    fileprivate func isIn(_ scope: CacheScope) -> Bool {
+        switch self {
+        case .call(let key): scope.covers(key)
+        case .target(_, let partition): scope.covers(partition)
+        }
+    }
+}
+
+extension WriteBehindQueue.Value {
+    var key: WriteBehindQueue.Key {
+        switch self {
+        case .call(let response): .call(response.key)
+        case .target(let uri, let partition, _): .target(uri, partition)
+        }
+    }
+
+    fileprivate var byteCount: Int {
+        switch self {
+        case .call(let response): response.byteCount
+        case .target(_, _, let responses): responses.reduce(0) { $0 + $1.byteCount }
+        }
+    }
+}
+
 extension WriteBehindQueue.Operation {
     /// What the tier holds for a key after this operation; `nil` if it does not concern the key.
-    fileprivate func result(for key: CacheKey) -> WriteBehindQueue.Pending? {
+    fileprivate func result(for key: WriteBehindQueue.Key) -> WriteBehindQueue.Pending? {
         switch self {
-        case .store(let response): response.key == key ? .stored(response) : nil
+        case .store(let value): value.key == key ? .stored(value) : nil
         case .remove(let removed): removed == key ? .removed : nil
-        case .clear(let scope): scope.covers(key) ? .removed : nil
+        case .removeTarget(let target): if case .target(target, _) = key { .removed } else { nil }
+        case .clear(let scope): key.isIn(scope) ? .removed : nil
         }
     }
 
     /// Whether an earlier operation need not be performed if this one is.
     fileprivate func supersedes(_ earlier: WriteBehindQueue.Operation) -> Bool {
         switch earlier {
-        case .store(let response): result(for: response.key) != nil
+        case .store(let value): result(for: value.key) != nil
         case .remove(let key): result(for: key) != nil
+        case .removeTarget(let target):
+            switch self {
+            case .removeTarget(let own): own == target
+            case .clear(let own): own == .everything
+            case .store, .remove: false
+            }
         case .clear(let scope): if case .clear(let own) = self { own == scope || own == .everything } else { false }
+        }
+    }
+
+    /// The operation as the tier performs it; `nil` if the tier never holds what it concerns.
+    ///
+    /// - Parameter launch: Identifies this launch; see ``TargetRecord``.
+    func change(launch: UInt64) -> CacheTierChange? {
+        switch self {
+        case .store(let value): value.key.tierKey.map { .store(CacheTierEntry(value, launch: launch), for: $0) }
+        case .remove(let key): key.tierKey.map { .remove($0) }
+        case .removeTarget(let target): .removeTarget(target.text)
+        case .clear(let scope): .clear(scope)
         }
     }
 }

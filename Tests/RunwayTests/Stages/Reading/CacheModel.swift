@@ -189,6 +189,9 @@ struct CacheModel {
         below = below.filter { !$0.key.isIn(scope) }
     }
 
+    /// The next launch of the app, or memory that the system wants back.
+    mutating func forgetMemory() { cached = [] }
+
     mutating func trim(toCount count: Int) {
         if cached.count > count { cached.removeFirst(cached.count - count) }
     }

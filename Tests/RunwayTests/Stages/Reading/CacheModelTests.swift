@@ -53,8 +53,9 @@ private final class CachePlay {
 
     private var random: SeededGenerator
     private let transport = ParkingTransport()
-    private let clock = ManualClock()
-    private let network: NetworkLayer
+    private var clock = ManualClock()
+    private var network: NetworkLayer
+    private let tier: MapTier?
     private var model: CacheModel
     private var account: String?
     private var environment = ServiceEnvironment.release
@@ -68,10 +69,30 @@ private final class CachePlay {
         let maximumCount = Int.random(in: 1...8, using: &random)
         let tier = Bool.random(using: &random) ? MapTier() : nil
         model = CacheModel(maximumCount: maximumCount, hasTier: tier != nil)
-        network = NetworkLayer(
-            transport: transport, pipeline: .tested, clock: LayerClock(clock),
+        self.tier = tier
+        network = Self.layer(transport, LayerClock(clock), maximumCount, tier)
+        configure()
+    }
+
+    private static func layer(
+        _ transport: ParkingTransport, _ clock: LayerClock, _ maximumCount: Int, _ tier: MapTier?
+    ) -> NetworkLayer {
+        NetworkLayer(
+            transport: transport, pipeline: .tested, clock: clock,
             limits: LayerLimits(cache: CacheLimits(maximumCount: maximumCount), admission: .none, retrying: .none),
             diskCache: tier)
+    }
+
+    /// The next launch of the app, some seconds later: all calls have ended before it.
+    private func restart() async {
+        for flight in flights.keys.sorted() where problem == nil { await respond(flight) }
+        await network.cache.flush()
+        let seconds = Int.random(in: 0...9, using: &random)
+        let date = network.clock.date.addingTimeInterval(Double(seconds))
+        clock = ManualClock()
+        network = Self.layer(transport, LayerClock(clock, startingAt: date), model.maximumCount, tier)
+        model.now += seconds
+        model.forgetMemory()
         configure()
     }
 
@@ -92,7 +113,7 @@ private final class CachePlay {
     }
 
     private func act() async {
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<21, using: &random) {
         case 0..<9: await call()
         case 9: await prefetch()
         case 10..<15:
@@ -106,6 +127,7 @@ private final class CachePlay {
             environment = [.release, .development].randomElement(using: &random) ?? .release
             configure()
         case 18: await clear()
+        case 19 where model.hasTier: await restart()
         default:
             let count = Int.random(in: 0...8, using: &random)
             network.cache.trim(toCount: count)

@@ -15,7 +15,7 @@ final class DeafTier: CacheTier {
     /// How many looks were begun.
     var lookCount: Int { state.withLock { $0.lookCount } }
 
-    func find(_ key: CacheKey) async throws -> CacheTierEntry? {
+    func find(_ key: CacheTierKey) async throws -> CacheTierEntry? {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 state.lookCount += 1
@@ -37,7 +37,5 @@ final class DeafTier: CacheTier {
         for look in looks { look.resume() }
     }
 
-    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws {}
-    func remove(_ key: CacheKey) async throws {}
-    func clear(_ scope: CacheScope) async throws {}
+    func apply(_ changes: [CacheTierChange]) async throws {}
 }

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Runway
 import RunwayTesting
 
@@ -12,11 +11,11 @@ actor FileTier: CacheTier {
     /// The first line of a file; the body follows it.
     private struct Head: Codable {
         var service: String
-        var endpoint: String
+        var endpoint: String?
         var account: String?
+        var target: String?
         var key: [UInt8]
-        var head: HTTPResponse
-        var date: Date
+        var metadata: [UInt8]
     }
 
     let directory: URL
@@ -43,39 +42,50 @@ actor FileTier: CacheTier {
 
     var fileCount: Int { files.count }
 
-    func find(_ key: CacheKey) async throws -> CacheTierEntry? {
+    func find(_ key: CacheTierKey) async throws -> CacheTierEntry? {
         try await begin("find")
         guard let file = file(of: key), let (head, body) = try read(file) else { return nil }
-        return CacheTierEntry(head: head.head, bytes: body, date: head.date)
+        return CacheTierEntry(metadata: head.metadata, body: body)
     }
 
-    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws {
+    func apply(_ changes: [CacheTierChange]) async throws {
+        for change in changes {
+            switch change {
+            case .store(let entry, let key): try await store(entry, for: key)
+            case .remove(let key):
+                try await begin("remove")
+                if let file = file(of: key) { try FileManager.default.removeItem(at: file) }
+            case .removeTarget(let target):
+                try await begin("removeTarget")
+                try remove { $0.target == target }
+            case .clear(let scope):
+                try await begin("clear")
+                try remove { head in
+                    switch scope {
+                    case .everything: true
+                    case .service(let service): head.service == service
+                    case .endpoint(let endpoint, let service):
+                        head.service == service && (head.endpoint ?? endpoint) == endpoint
+                    case .account(let account, let service):
+                        head.account == account && (service ?? head.service) == head.service
+                    }
+                }
+            }
+        }
+    }
+
+    private func store(_ entry: CacheTierEntry, for key: CacheTierKey) async throws {
         try await begin("store")
         let head = Head(
-            service: key.service, endpoint: key.endpoint, account: key.account, key: key.canonicalForm,
-            head: entry.head, date: entry.date)
+            service: key.service, endpoint: key.endpoint, account: key.account, target: key.target,
+            key: key.canonicalForm, metadata: entry.metadata)
         let file = file(of: key) ?? directory.appending(path: "\(UUID())")
-        try (JSONEncoder().encode(head) + [UInt8(ascii: "\n")] + entry.bytes).write(to: file, options: .atomic)
+        try (JSONEncoder().encode(head) + [UInt8(ascii: "\n")] + entry.body).write(to: file, options: .atomic)
     }
 
-    func remove(_ key: CacheKey) async throws {
-        try await begin("remove")
-        if let file = file(of: key) { try FileManager.default.removeItem(at: file) }
-    }
-
-    func clear(_ scope: CacheScope) async throws {
-        try await begin("clear")
+    private func remove(where shouldRemove: (Head) -> Bool) throws {
         for file in files {
-            guard let (head, _) = try read(file) else { continue }
-            let isMeant =
-                switch scope {
-                case .everything: true
-                case .service(let service): head.service == service
-                case .endpoint(let endpoint, let service): head.service == service && head.endpoint == endpoint
-                case .account(let account, let service):
-                    head.account == account && (service ?? head.service) == head.service
-                }
-            if isMeant { try FileManager.default.removeItem(at: file) }
+            if let (head, _) = try read(file), shouldRemove(head) { try FileManager.default.removeItem(at: file) }
         }
     }
 
@@ -89,7 +99,7 @@ actor FileTier: CacheTier {
         (try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)) ?? []
     }
 
-    private func file(of key: CacheKey) -> URL? {
+    private func file(of key: CacheTierKey) -> URL? {
         let form = key.canonicalForm
         return files.first { (try? read($0))?.head.key == form }
     }

@@ -4,17 +4,18 @@ import Synchronization
 /// A tier in memory, which performs every operation at once.
 final class MapTier: CacheTier {
     /// Guards the entries.
-    private let responses = Mutex<[CacheKey: CacheTierEntry]>([:])
+    private let entries = Mutex<[CacheTierKey: CacheTierEntry]>([:])
 
-    var count: Int { responses.withLock { $0.count } }
+    var count: Int { entries.withLock { $0.count } }
 
-    func find(_ key: CacheKey) async throws -> CacheTierEntry? { responses.withLock { $0[key] } }
+    func find(_ key: CacheTierKey) async throws -> CacheTierEntry? { entries.withLock { $0[key] } }
 
-    func store(_ entry: CacheTierEntry, for key: CacheKey) async throws { responses.withLock { $0[key] = entry } }
-
-    func remove(_ key: CacheKey) async throws { responses.withLock { $0[key] = nil } }
-
-    func clear(_ scope: CacheScope) async throws {
-        responses.withLock { responses in responses = responses.filter { !scope.covers($0.key) } }
+    func apply(_ changes: [CacheTierChange]) async throws {
+        entries.withLock { entries in
+            for change in changes {
+                if case .store(let entry, let key) = change { entries[key] = entry }
+                entries = entries.filter { !change.removes($0.key) }
+            }
+        }
     }
 }

@@ -31,4 +31,23 @@ struct CachePartition: Hashable, Sendable {
             service: flight.service, environment: flight.environment, account: flight.account,
             senderFields: request.senderFields, cookieVersion: flight.cookieVersion)
     }
+
+    /// Whether the partition stands for the same user in other launches of the app, so that a tier may store its responses.
+    var isPersistable: Bool { cookieVersion == 0 }
+}
+
+extension CanonicalForm {
+    /// Adds a partition that is persistable.
+    mutating func add(_ partition: CachePartition) { partition.add(to: &self) }
+}
+
+extension CachePartition {
+    fileprivate func add(to form: inout CanonicalForm) {
+        precondition(isPersistable, "cookies of this launch identify nobody in another one")
+        form.add(serviceName)
+        form.add(environment.name)
+        // An account without a name is not the same as none.
+        form.add(account.map { "=\($0)" } ?? "")
+        form.add(HTTPFields(senderFields))
+    }
 }

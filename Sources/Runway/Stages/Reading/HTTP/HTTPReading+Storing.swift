@@ -97,6 +97,8 @@ extension HTTPReading {
         if refusal == nil, stored.vary.matchesNothing || dependsOnJar { refusal = .varies }
         if refusal == nil, stored.content.byteCount > cache.limits.maximumHTTPBodyByteCount { refusal = .tooLarge }
         if refusal == nil {
+            var stored = stored
+            stored.isOnDisk = flight.cachePolicy.tiers.contains(.disk)
             if cache.store(stored, of: uri, from: flight.reading.start) {
                 flight.note(HTTPCacheDecision.stored(lifetime: stored.lifetime, isHeuristic: stored.isHeuristic))
                 return

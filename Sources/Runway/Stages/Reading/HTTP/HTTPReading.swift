@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Reads by the rules of HTTP caching, ``CachePolicy/http()`` (RFC 9111).
+/// Reads by the rules of HTTP caching, ``CachePolicy/http(onDisk:)`` (RFC 9111).
 ///
 /// It handles GET and HEAD without a body. Streamed bodies are copied while they pass, up to the largest body that may be stored; a stored
 /// response is returned whole.
@@ -20,7 +20,7 @@ struct HTTPReading {
             flight.note(HTTPCacheDecision.revalidating)
             flight.forgoProvisional()
             return .provisional(response)
-        case .stale, .none: return .wait
+        case .stale, .none, .notInMemory: return .wait
         }
     }
 
@@ -39,17 +39,25 @@ struct HTTPReading {
             invalidate(after: response, to: request, in: flight)
             return try request.accepting(response)
         }
-        // A lookup is repeated only if another call has changed what is stored of the target since.
+        var searched: Set<HTTPCacheURI> = []
+        // A lookup is repeated only if another call has changed what is stored of the target since, or the disk tier was searched.
         while true {
-            if let response = try await look(for: request, reads) { return response }
+            if let response = try await look(for: request, &searched, reads) { return response }
         }
     }
 
-    /// Responds from the cache, or fetches; returns `nil` if the target has changed since it was looked up.
-    private func look(for request: Request, _ reads: SharedReads) async throws(NetworkError) -> Response? {
+    /// Responds from the cache, or fetches; returns `nil` if the target has changed since it was looked up, or what the disk tier holds
+    /// of it has been brought into memory.
+    private func look(
+        for request: Request, _ searched: inout Set<HTTPCacheURI>, _ reads: SharedReads
+    ) async throws(NetworkError) -> Response? {
         let flight = reads.flight
-        let lookup = try lookUp(request, in: flight)
+        let lookup = try lookUp(request, besides: searched, in: flight)
         switch lookup.found {
+        case .notInMemory(let uri, let partition):
+            searched.insert(uri)
+            await cache.load(uri, partition, in: flight)
+            return nil
         case .fresh(let response):
             lookup.note(in: flight)
             return response
@@ -79,6 +87,8 @@ struct HTTPReading {
             case stale(Response, Fetch)
             /// The request has to be sent.
             case none(Fetch)
+            /// Memory holds nothing of the target in the partition, and the disk tier has not been searched.
+            case notInMemory(HTTPCacheURI, CachePartition)
         }
 
         var found: Found
@@ -89,12 +99,17 @@ struct HTTPReading {
     }
 
     /// Looks up a request, and the targets of stored redirects.
-    private func lookUp(_ request: Request, in flight: Flight) throws(NetworkError) -> Lookup {
+    ///
+    /// - Parameter searched: The targets for which the disk tier was searched.
+    private func lookUp(
+        _ request: Request, besides searched: Set<HTTPCacheURI> = [], in flight: Flight
+    ) throws(NetworkError) -> Lookup {
         var (request, own) = (request, request)
         var decisions: [HTTPCacheDecision] = []
         var isElsewhere = false
         for _ in 0..<RedirectHop.maximumCount {
-            var lookup = try lookUpOnce(request, in: flight)
+            var lookup = try lookUpOnce(request, besides: searched, in: flight)
+            if case .notInMemory = lookup.found { return lookup }
             lookup.decisions = decisions + lookup.decisions
             guard case .fresh(let response) = lookup.found, response.verdict == .redirected,
                 let location = try? response.head.location(in: .reading),
@@ -119,16 +134,25 @@ struct HTTPReading {
         return Lookup(found: .none(Fetch(own)), decisions: decisions)
     }
 
-    private func lookUpOnce(_ request: Request, in flight: Flight) throws(NetworkError) -> Lookup {
+    private func lookUpOnce(
+        _ request: Request, besides searched: Set<HTTPCacheURI>, in flight: Flight
+    ) throws(NetworkError) -> Lookup {
         guard request.isCacheable else { return Lookup(found: .none(Fetch(request))) }
+        let uri = HTTPCacheURI(request.head)
+        let partition = CachePartition(request, in: flight)
+        let (stored, version) = cache.responses(of: uri, for: partition)
+        // Also for a call that uses no stored response: its own is combined with those that are stored.
+        if stored.isEmpty, flight.cachePolicy.tiers.contains(.disk), cache.tier != nil, partition.isPersistable,
+            !searched.contains(uri)
+        {
+            return Lookup(found: .notInMemory(uri, partition))
+        }
         let use = flight.options.cacheUse
         let directives = RequestDirectives(request.head.headerFields, use: use)
         if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
             if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
             return Lookup(found: .none(Fetch(request, decision: .bypassed)))
         }
-        let uri = HTTPCacheURI(request.head)
-        let (stored, version) = cache.responses(of: uri, for: CachePartition(request, in: flight))
         let candidates = ResponseSelection.candidates(stored, for: request.head)
         let now = flight.clock.now
         var fetch = Fetch(request, validating: candidates)

@@ -31,7 +31,10 @@ extension ResponseCache {
     ///   of the target.
     @discardableResult
     func store(_ response: StoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
-        state.withLock { state in
+        defer { startWriteBehind() }
+        return state.withLock { state in
+            // Whatever becomes of the response, the tier then holds what memory does.
+            defer { writeThrough(uri, response.partition, &state) }
             guard
                 state.generations.allows(uri, in: response.partition, response.sequenceNumber, from: start)
             else {
@@ -46,6 +49,8 @@ extension ResponseCache {
                     response, into: responses, upTo: limits.maximumHTTPBodyByteCount)
             else { return false }
             responses = merged
+            // A combined response is stored where the endpoint of the newest part says so.
+            responses[responses.endIndex - 1].isOnDisk = response.isOnDisk
             while responses.count > limits.maximumHTTPVariants
                 || responses.count > 1
                     && responses.reduce(0, { $0 + $1.byteCount }) > limits.maximumHTTPByteCount
@@ -61,9 +66,11 @@ extension ResponseCache {
     func supersede(
         _ uri: HTTPCacheURI, in partition: CachePartition, matching request: HTTPRequest, before sequenceNumber: UInt64
     ) {
-        state.withLock {
-            $0.supersede(uri, in: partition, request.method, request.headerFields, before: sequenceNumber)
+        state.withLock { state in
+            state.supersede(uri, in: partition, request.method, request.headerFields, before: sequenceNumber)
+            writeThrough(uri, partition, &state)
         }
+        startWriteBehind()
     }
 
     /// Requires responses to be validated before they are used again.
@@ -77,7 +84,9 @@ extension ResponseCache {
                 responses[index].isInvalidated = true
             }
             state.update(uri, responses)
+            writeThrough(uri, partition, &state)
         }
+        startWriteBehind()
     }
 
     /// Removes all responses of changed targets, whoever they are for, refuses those whose requests are in flight, and lets no later call
@@ -86,15 +95,22 @@ extension ResponseCache {
     /// - Returns: How many responses were stored.
     @discardableResult
     func invalidate(_ uris: Set<HTTPCacheURI>) -> Int {
-        state.withLock { state in
+        defer { startWriteBehind() }
+        return state.withLock { state in
             reads.close { uris.contains(HTTPCacheURI($0.head)) }
-            return uris.reduce(0) { $0 + state.invalidate($1, at: nextSequenceNumber()) }
+            return uris.reduce(0) { $0 + invalidate($1, &state) }
         }
     }
 
     /// Removes the responses of a target of which a caller rejected one.
     func reject(_ uri: HTTPCacheURI) {
-        state.withLock { state in _ = state.invalidate(uri, at: nextSequenceNumber()) }
+        state.withLock { state in _ = invalidate(uri, &state) }
+        startWriteBehind()
+    }
+
+    private func invalidate(_ uri: HTTPCacheURI, _ state: inout State) -> Int {
+        if tier != nil { state.writeBehind.add(.removeTarget(uri)) }
+        return state.invalidate(uri, at: nextSequenceNumber())
     }
 }
 

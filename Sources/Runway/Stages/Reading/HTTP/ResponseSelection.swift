@@ -7,7 +7,8 @@ enum ResponseSelection {
     /// The most recent is preferred; if only some have `Vary`, those are preferred (RFC 9111 §4.1).
     static func candidates(_ responses: [StoredResponse], for request: HTTPRequest) -> [StoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
-        return responses.filter { response in
+        // Reversed: of two that were read from disk, and have equal dates and no sequence number, the one stored last is preferred.
+        return responses.reversed().filter { response in
             guard response.method == .get || request.method == .head, response.vary.matches(request.headerFields) else {
                 return false
             }

@@ -53,9 +53,11 @@ struct StoredResponse: Sendable {
     let isVerbatim: Bool
     /// It has to be validated before it is used, whatever its age.
     var isInvalidated = false
+    /// Whether the endpoint that brought it stores responses on disk.
+    var isOnDisk = false
 
     private(set) var directives: ResponseDirectives
-    private(set) var vary: VarySelection
+    var vary: VarySelection
     private(set) var lifetime: Duration
     private(set) var isHeuristic: Bool
     private(set) var date: HTTPDate

@@ -2,16 +2,32 @@ import HTTPTypes
 
 /// The fields of a request that select a response, as its `Vary` names them (RFC 9111 §4.1).
 struct VarySelection: Sendable {
-    /// A field and the value that the request had, normalised; `nil` if it had none.
-    private struct Nominated: Sendable {
+    /// A field and the value that the request had, normalised.
+    fileprivate struct Nominated: Sendable {
+        enum Value: Sendable {
+            case none
+            case text(String)
+            /// The SHA-256 of the value: what was read from disk contains no field of a request.
+            case digest([UInt8])
+        }
+
         var name: HTTPField.Name
-        var value: String?
+        var value: Value
+
+        func matches(_ request: HTTPFields) -> Bool {
+            let other = VarySelection.normalised(name, in: request)
+            switch value {
+            case .none: return other == nil
+            case .text(let text): return other == text
+            case .digest(let digest): return other.map { SHA256Hash.digest(of: $0) } == digest
+            }
+        }
     }
 
     /// The most names that are read: a response that varies by more will hardly match another request.
     static let maximumNameCount = 64
 
-    private var nominated: [Nominated] = []
+    fileprivate var nominated: [Nominated] = []
     /// Whether no other request is known to match: `Vary` names `*`, an invalid field name, or too many names.
     private(set) var matchesNothing = false
 
@@ -28,7 +44,8 @@ struct VarySelection: Sendable {
                 }
                 if element != "*", let name = HTTPField.Name(String(element)) {
                     if nominated.contains(where: { $0.name == name }) { continue }
-                    nominated.append(Nominated(name: name, value: Self.normalised(name, in: request)))
+                    let value = Self.normalised(name, in: request)
+                    nominated.append(Nominated(name: name, value: value.map { .text($0) } ?? .none))
                 } else {
                     matchesNothing = true
                 }
@@ -44,7 +61,7 @@ struct VarySelection: Sendable {
 
     /// Whether another request has equal values in all nominated fields.
     func matches(_ request: HTTPFields) -> Bool {
-        !matchesNothing && nominated.allSatisfy { $0.value == Self.normalised($0.name, in: request) }
+        !matchesNothing && nominated.allSatisfy { $0.matches(request) }
     }
 
     /// The normalised value of a field, so that two values are equal if they mean the same; `nil` if it is absent.
@@ -79,5 +96,41 @@ struct VarySelection: Sendable {
             default: return nil
             }
         }
+    }
+}
+
+extension VarySelection {
+    /// Writes the names, and digests of the values.
+    func write(to writer: inout TierRecordWriter) {
+        writer.write(UInt64(nominated.count))
+        for nominated in nominated {
+            writer.write(nominated.name.rawName)
+            let digest: [UInt8] =
+                switch nominated.value {
+                case .none: []
+                case .text(let text): SHA256Hash.digest(of: text)
+                case .digest(let digest): digest
+                }
+            writer.write(digest)
+        }
+    }
+
+    /// Reads what ``write(to:)`` wrote; `nil` if it is malformed.
+    init?(_ reader: inout TierRecordReader) {
+        guard let count = reader.count(upTo: Self.maximumNameCount) else { return nil }
+        for _ in 0..<count {
+            guard let name = reader.text().flatMap({ HTTPField.Name($0) }), let digest = reader.octets() else {
+                return nil
+            }
+            nominated.append(Nominated(name: name, value: digest.isEmpty ? .none : .digest(digest)))
+        }
+    }
+}
+
+extension SHA256Hash {
+    fileprivate static func digest(of text: String) -> [UInt8] {
+        var hash = SHA256Hash()
+        hash.update(Array(text.utf8))
+        return hash.digest
     }
 }

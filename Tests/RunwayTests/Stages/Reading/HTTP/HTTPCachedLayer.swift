@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import RunwayTesting
 import Synchronization
@@ -53,14 +54,31 @@ struct HTTPCachedLayer {
     let clock = ManualClock()
     let network: NetworkLayer
     private let wire: Wire
+    private let tier: (any CacheTier)?
     private var responses: ScriptedResponses { wire.responses }
 
     /// - Parameter isInProcess: Whether no socket is used: for what no origin can send, and for ten thousands of exchanges.
-    init(isInProcess: Bool = false) {
-        wire = Wire(isInProcess: isInProcess)
+    init(isInProcess: Bool = false) { self.init(Wire(isInProcess: isInProcess), nil, startingAt: Date()) }
+
+    /// A layer that stores responses on disk too. Its clock starts at a whole second.
+    init(diskCache: any CacheTier) {
+        self.init(Wire(isInProcess: true), diskCache, startingAt: Date(timeIntervalSince1970: 1_800_000_000))
+    }
+
+    private init(_ wire: Wire, _ tier: (any CacheTier)?, startingAt date: Date) {
+        self.wire = wire
+        self.tier = tier
         network = NetworkLayer(
-            transport: wire, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
-            limits: LayerLimits(admission: .none, retrying: .none), randomness: SeededGenerator(seed: 1))
+            transport: wire, pipeline: .tested, clock: LayerClock(clock, startingAt: date), sinks: [records],
+            limits: LayerLimits(admission: .none, retrying: .none), diskCache: tier,
+            randomness: SeededGenerator(seed: 1)
+        )
+    }
+
+    /// The layer that the next launch of the app makes, some seconds later.
+    func nextLaunch(after seconds: Double = 0) async -> HTTPCachedLayer {
+        await network.cache.flush()
+        return HTTPCachedLayer(wire, tier, startingAt: network.clock.date.addingTimeInterval(seconds))
     }
 
     var requests: [Request] { wire.requests }
@@ -113,7 +131,7 @@ struct HTTPCachedLayer {
     ) async throws(NetworkError) -> Response {
         try await network.exchange(
             request(path, fields, method: method), with: Library.self,
-            options: CallOptions(cache: .http(), cacheUse: use))
+            options: CallOptions(cache: .http(onDisk: tier != nil), cacheUse: use))
     }
 
     /// Makes a call that fails.

@@ -1,0 +1,45 @@
+import Synchronization
+
+/// The disk tier of the responses stored by the rules of HTTP caching. For a target and a partition it holds what memory held last, so
+/// that what memory holds, if anything, is never older.
+extension ResponseCache {
+    /// Brings what the disk tier holds of a target in a partition into memory, unless the target changed since the call started.
+    func load(_ uri: HTTPCacheURI, _ partition: CachePartition, in flight: Flight) async {
+        let responses: [StoredResponse]
+        switch await findOnDisk(.target(uri, partition), in: flight) {
+        case .nothing: return
+        case .failed(let detail): return flight.note(CacheDecision.tierFailed(detail))
+        case .timedOut: return flight.note(CacheDecision.tierTimedOut)
+        case .pending(.call): preconditionFailure("a target's key has a target's responses")
+        case .pending(.target(_, _, let pending)): responses = pending
+        case .found(let entry):
+            let reading = TargetRecord.Reading(
+                partition: partition, launch: launch, now: clock.now, date: clock.date)
+            guard let read = TargetRecord.responses(of: entry, reading) else {
+                return flight.note(CacheDecision.tierFailed("its entry is malformed"))
+            }
+            responses = read
+        }
+        state.withLock { state in
+            let start = flight.reading.start
+            let others = state.targets.peek(uri)?.responses ?? []
+            guard state.generations.allows(uri, in: partition, start, from: start),
+                !others.contains(where: { $0.partition == partition })
+            else { return }
+            state.update(uri, others.suffix(max(0, limits.maximumHTTPVariants - responses.count)) + responses)
+        }
+    }
+
+    /// Has the disk tier store what memory holds of a target in a partition, and nothing if it holds nothing.
+    func writeThrough(_ uri: HTTPCacheURI, _ partition: CachePartition, _ state: inout State) {
+        guard tier != nil, partition.isPersistable else { return }
+        let responses = (state.targets.peek(uri)?.responses ?? []).filter {
+            $0.partition == partition && $0.isOnDisk && TargetRecord.canHold($0)
+        }
+        if responses.isEmpty {
+            state.writeBehind.add(.remove(.target(uri, partition)))
+        } else {
+            state.writeBehind.add(.store(.target(uri, partition, responses)))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import HTTPTypes
+
+import struct Foundation.Date
+
+/// The responses of one target in one partition, as the disk tier stores them: one body after the other, and what decides on their use.
+///
+/// Of the request it contains digests of the fields that `Vary` names, and no field.
+enum TargetRecord {
+    private static var version: UInt64 { 2 }
+
+    /// What a reader knows and the record does not contain.
+    struct Reading {
+        let partition: CachePartition
+        /// Identifies this launch: sequence numbers of another one have no meaning in it.
+        let launch: UInt64
+        let now: Duration
+        let date: Date
+    }
+
+    /// Returns whether a record can contain a response.
+    static func canHold(_ response: StoredResponse) -> Bool {
+        // What `no-cache` excepts was removed from the head, so that the head alone no longer decides on the response's use.
+        guard case .whole = response.content, response.directives.noCacheFields.isEmpty else { return false }
+        return !response.vary.matchesNothing
+    }
+
+    static func entry(_ responses: [StoredResponse], launch: UInt64) -> CacheTierEntry {
+        var writer = TierRecordWriter()
+        writer.write(version)
+        writer.write(launch)
+        writer.write(UInt64(responses.count))
+        var body: [UInt8] = []
+        for response in responses {
+            guard case .whole(let rawData) = response.content else {
+                preconditionFailure("a record contains whole responses")
+            }
+            let flags: [Bool] = [
+                response.method == .head, response.isSecure, response.isVerbatim, response.isInvalidated,
+                response.verdict == .fine,
+            ]
+            writer.write(flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) })
+            writer.write(response.sequenceNumber)
+            writer.write(UInt64(bitPattern: response.times.receivedDate.seconds))
+            writer.write(response.times.requested)
+            writer.write(response.times.received)
+            writer.write(response.head)
+            response.vary.write(to: &writer)
+            writer.write(UInt64(rawData.bytes.count))
+            if body.isEmpty { body = rawData.bytes } else { body += rawData.bytes }
+        }
+        return CacheTierEntry(metadata: writer.bytes, body: body)
+    }
+
+    /// Reads an entry; `nil` if it is malformed, or of another version of this package.
+    static func responses(of entry: CacheTierEntry, _ reading: Reading) -> [StoredResponse]? {
+        var reader = TierRecordReader(entry.metadata)
+        guard reader.number() == version, let launch = reader.number(),
+            let count = reader.count(upTo: entry.metadata.count)
+        else { return nil }
+        var responses: [StoredResponse] = []
+        var offset = 0
+        for _ in 0..<count {
+            guard
+                let response = response(
+                    &reader, entry.body, &offset, reading, isOfThisLaunch: launch == reading.launch)
+            else { return nil }
+            responses.append(response)
+        }
+        return reader.isAtEnd && offset == entry.body.count ? responses : nil
+    }
+
+    private static func response(
+        _ reader: inout TierRecordReader, _ body: [UInt8], _ offset: inout Int, _ reading: Reading,
+        isOfThisLaunch: Bool
+    ) -> StoredResponse? {
+        guard let flags = reader.number(), let sequenceNumber = reader.number(),
+            let receivedDate = reader.number().map({ HTTPDate(seconds: Int64(bitPattern: $0)) }),
+            let requested = reader.duration(), let received = reader.duration(), let head = reader.head(),
+            let vary = VarySelection(&reader),
+            let byteCount = reader.count(upTo: body.count - offset)
+        else { return nil }
+        let bytes = byteCount == body.count ? body : Array(body[offset..<offset + byteCount])
+        offset += byteCount
+        func has(_ flag: Int) -> Bool { flags >> UInt64(flag) & 1 == 1 }
+        // Of another launch, the age is known by the wall clock alone. The date of receipt was rounded down: no response gets younger.
+        let age = Date(timeIntervalSince1970: Double(receivedDate.seconds)).age(at: reading.date)
+        let end = isOfThisLaunch ? received : reading.now - (age ?? .zero)
+        var response = StoredResponse(
+            head, StoredResponse.Content(RawData(bytes, response: head)),
+            to: HTTPRequest(method: has(0) ? .head : .get, scheme: has(1) ? "https" : nil, authority: nil, path: nil),
+            in: reading.partition,
+            times: ExchangeTimes(
+                requested: end - (received - requested), received: end, receivedDate: receivedDate),
+            verdict: has(4) ? .fine : Verdict(status: head.status, headerFields: head.headerFields),
+            isVerbatim: has(2), sequenceNumber: isOfThisLaunch ? sequenceNumber : 0)
+        response.vary = vary
+        response.isOnDisk = true
+        // A clock that was set back says nothing about the age.
+        response.isInvalidated = has(3) || !isOfThisLaunch && age == nil
+        return response
+    }
+}

@@ -1,0 +1,116 @@
+import HTTPTypes
+
+import struct Foundation.Date
+
+/// Writes the metadata of a ``CacheTierEntry``: numbers in eight bytes, the least significant first; texts and lists after their counts.
+struct TierRecordWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) } }
+
+    /// Writes a duration, rounded down to nanoseconds.
+    mutating func write(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        write(UInt64(bitPattern: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000))
+    }
+
+    mutating func write(_ text: String) { write(Array(text.utf8)) }
+
+    mutating func write(_ octets: [UInt8]) {
+        write(UInt64(octets.count))
+        bytes.append(contentsOf: octets)
+    }
+
+    mutating func write(_ head: HTTPResponse) {
+        write(UInt64(head.status.code))
+        write(head.status.reasonPhrase)
+        write(UInt64(head.headerFields.count))
+        for field in head.headerFields {
+            write(field.name.rawName)
+            write(field.value)
+        }
+    }
+}
+
+/// Reads what a ``TierRecordWriter`` wrote; every read returns `nil` if the bytes are not what it expects.
+struct TierRecordReader {
+    private var bytes: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
+
+    /// Whether everything was read.
+    var isAtEnd: Bool { bytes.isEmpty }
+
+    mutating func number() -> UInt64? {
+        guard bytes.count >= 8 else { return nil }
+        defer { bytes = bytes.dropFirst(8) }
+        return bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func duration() -> Duration? { number().map { .nanoseconds(Int64(bitPattern: $0)) } }
+
+    /// A number that is at most as large as a limit, such as the count of a list.
+    mutating func count(upTo limit: Int) -> Int? {
+        number().flatMap { Int(exactly: $0) }.flatMap { $0 <= limit ? $0 : nil }
+    }
+
+    mutating func text() -> String? { octets().map { String(decoding: $0, as: UTF8.self) } }
+
+    mutating func octets() -> [UInt8]? {
+        guard let count = count(upTo: bytes.count) else { return nil }
+        defer { bytes = bytes.dropFirst(count) }
+        return Array(bytes.prefix(count))
+    }
+
+    mutating func head() -> HTTPResponse? {
+        guard let code = count(upTo: 999), let phrase = text(), let fieldCount = count(upTo: bytes.count) else {
+            return nil
+        }
+        var fields = HTTPFields()
+        for _ in 0..<fieldCount {
+            guard let name = text().flatMap({ HTTPField.Name($0) }), let value = text() else { return nil }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return HTTPResponse(status: HTTPResponse.Status(code: code, reasonPhrase: phrase), headerFields: fields)
+    }
+}
+
+/// A response that is stored under the key of a call, as the disk tier stores it.
+struct CallRecord {
+    private static var version: UInt64 { 1 }
+
+    /// Status and header fields.
+    let head: HTTPResponse
+    let body: [UInt8]
+    /// The date at which the response was received.
+    let date: Date
+
+    /// Reads an entry; `nil` if it is malformed, or of another version of this package.
+    init?(_ entry: CacheTierEntry) {
+        var reader = TierRecordReader(entry.metadata)
+        guard reader.number() == Self.version, let date = reader.number(), let head = reader.head(), reader.isAtEnd
+        else {
+            return nil
+        }
+        self.head = head
+        self.date = Date(timeIntervalSince1970: Double(bitPattern: date))
+        body = entry.body
+    }
+
+    fileprivate static func entry(_ response: CachedResponse) -> CacheTierEntry {
+        var writer = TierRecordWriter()
+        writer.write(version)
+        writer.write(response.date.timeIntervalSince1970.bitPattern)
+        writer.write(response.rawData.response)
+        return CacheTierEntry(metadata: writer.bytes, body: response.rawData.bytes)
+    }
+}
+
+extension CacheTierEntry {
+    init(_ value: WriteBehindQueue.Value, launch: UInt64) {
+        switch value {
+        case .call(let response): self = CallRecord.entry(response)
+        case .target(_, _, let responses): self = TargetRecord.entry(responses, launch: launch)
+        }
+    }
+}
