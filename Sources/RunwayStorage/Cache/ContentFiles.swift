@@ -1,0 +1,81 @@
+import Foundation
+import Runway
+
+/// The files of a ``DiskCache``, one for each large response: metadata, then body.
+struct ContentFiles: Sendable {
+    let folder: String
+
+    init(_ folder: URL) throws {
+        self.folder = folder.path
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    private func path(_ id: Int64) -> String { "\(folder)/\(id)" }
+
+    /// Creates the file of an entry.
+    func create(_ content: CacheTierEntry, _ id: Int64) throws {
+        let file = open(path(id), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw FileFailure("create a file", errno) }
+        defer { close(file) }
+        try Self.append(content.metadata, to: file)
+        try Self.append(content.body, to: file)
+    }
+
+    private static func append(_ bytes: [UInt8], to file: Int32) throws {
+        try bytes.withUnsafeBytes { buffer in
+            var offset = 0
+            while offset < buffer.count {
+                let count = write(file, buffer.baseAddress.map { $0 + offset }, buffer.count - offset)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw FileFailure("write a file", errno) }
+                offset += count
+            }
+        }
+    }
+
+    /// The content of an entry; `nil` if there is no file, or it is too short.
+    func read(_ entry: DiskCacheEntry) -> CacheTierEntry? {
+        let file = open(path(entry.id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard let metadata = Self.read(file, entry.metadataByteCount, at: 0),
+            let body = Self.read(file, entry.bodyByteCount, at: entry.metadataByteCount)
+        else { return nil }
+        return CacheTierEntry(metadata: metadata, body: body)
+    }
+
+    private static func read(_ file: Int32, _ byteCount: Int, at offset: Int) -> [UInt8]? {
+        let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+            while count < byteCount {
+                let part = pread(
+                    file, buffer.baseAddress.map { $0 + count }, byteCount - count, off_t(offset + count))
+                if part < 0, errno == EINTR { continue }
+                if part <= 0 { break }
+                count += part
+            }
+        }
+        return bytes.count == byteCount ? bytes : nil
+    }
+
+    /// Removes the file of an entry, if there is one. Returns `false` if it can't be removed.
+    @discardableResult
+    func remove(_ id: Int64) -> Bool { unlink(path(id)) == 0 || errno == ENOENT }
+
+    /// Removes the files of no entry, which a process left that ended while it wrote. It reads the whole folder.
+    func removeAll(besides ids: Set<Int64>) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            if let id = Int64(name), ids.contains(id) { continue }
+            try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+    }
+}
+
+/// An operation on a file that the system refused.
+struct FileFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ operation: String, _ code: Int32) {
+        description = "can't \(operation): \(String(cString: strerror(code)))"
+    }
+}

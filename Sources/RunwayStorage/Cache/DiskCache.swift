@@ -1,0 +1,255 @@
+import Dispatch
+public import Foundation
+public import Runway
+import Synchronization
+
+/// Stores responses in a folder on the device's disk, below the memory of a ``NetworkLayer``. For example:
+///
+/// ```swift
+/// let network = NetworkLayer(transport: transport, diskCache: DiskCache(in: folder))
+/// ```
+///
+/// It is used for endpoints whose cache policy says so: `.timeToLive(.seconds(180), onDisk: .seconds(86_400))`,
+/// `.untilEvicted(onDisk: true)` or `.http(onDisk: true)`. Small responses are rows of an SQLite database, larger ones files beside it.
+///
+/// **Bounds.** ``DiskCacheLimits`` hold after every write. The least recently used responses are evicted first, also across launches: of
+/// the last second before the process was killed, stored responses are known and mere uses may not be.
+///
+/// **Failures.** None fails a call: what can't be read was not found. Every body is checked against a checksum. A database that is damaged,
+/// or was written by a newer version of the app, is set aside, reported, and begun anew. A killed process loses at most what was still to be
+/// written; a power loss may lose the last moments.
+///
+/// **One process.** The first cache that opens the folder has it until it is closed or the process ends. Any other cache, of this process or
+/// of another one, finds and stores nothing, and its clears wait until the folder is free.
+///
+/// **Erasure.** A clear, as at sign-out, removes the rows and the files of all that it covers before it ends; SQLite overwrites the rows
+/// (`secure_delete`) and empties its log. The blocks of removed files are free, and not overwritten. All files are the user's alone, and
+/// excluded from backups on Apple's systems. Keys are stored as SHA-256 digests, and names of services, endpoints and accounts in clear.
+public final class DiskCache: CacheTier {
+    private enum Phase {
+        /// Nothing was read yet, or a failure closed it: the next operation opens it.
+        case closed
+        case open(DiskCacheStore, DiskCacheIndex)
+        /// It was closed for good.
+        case ended
+    }
+
+    private struct State {
+        var phase = Phase.closed
+        /// The last uses that are still to be written, by the numbers of their entries.
+        var uses: [Int64: Int64] = [:]
+        var isWritingUsesSoon = false
+    }
+
+    /// The limits of what is stored.
+    public let limits: DiskCacheLimits
+    private let folder: URL
+    private let report: @Sendable (DiskCacheProblem) -> Void
+    /// Guards the index.
+    private let state = Mutex(State())
+    /// Opens, writes and closes.
+    private let writing = DispatchQueue(label: "runway.disk-cache.writing", qos: .utility)
+    /// Reads contents, so that no lookup waits for files that are being written.
+    private let reading = DispatchQueue(label: "runway.disk-cache.reading")
+
+    /// Creates a cache in a folder, which is read at the first lookup.
+    ///
+    /// - Parameters:
+    ///   - folder: A folder that nothing else uses, in the container of the app alone: the system ends a suspended app that holds a lock
+    ///     in a container that it shares. It is created if there is none.
+    ///   - limits: The bounds of what is stored; see ``DiskCacheLimits`` for the defaults.
+    ///   - report: Receives what went wrong, on a thread of the cache. The default ignores it.
+    public init(
+        in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(),
+        report: @escaping @Sendable (DiskCacheProblem) -> Void = { _ in }
+    ) {
+        self.folder = folder
+        self.limits = limits
+        self.report = report
+    }
+
+    deinit { end() }
+
+    /// The number of responses that are stored; 0 before the first lookup.
+    public var count: Int { index?.count ?? 0 }
+
+    /// The bytes of the responses that are stored, as ``DiskCacheLimits/maximumByteCount`` counts them; 0 before the first lookup.
+    public var byteCount: Int { index?.byteCount ?? 0 }
+
+    private var index: DiskCacheIndex? {
+        state.withLock { if case .open(_, let index) = $0.phase { index } else { nil } }
+    }
+
+    /// Returns the entry of a key; `nil` if there is none, or it is damaged.
+    ///
+    /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder.
+    public func find(_ key: CacheTierKey) async throws -> CacheTierEntry? {
+        let key = CacheDigest(key.canonicalForm)
+        if !isOpen { _ = try await run(on: writing) { try $0.open() } }
+        guard let (entry, store) = use(key) else { return nil }
+        do {
+            if let content = try await run(on: reading, { _ in try store.read(entry) }) { return content }
+            try await run(on: writing) { try $0.removeDamaged(entry) }
+        } catch {
+            try await run(on: writing) { $0.fail(error, of: store) }
+            throw error
+        }
+        return nil
+    }
+
+    /// Applies changes in one transaction, and evicts what has no room any more.
+    ///
+    /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder. Nothing was stored then.
+    public func apply(_ changes: [CacheTierChange]) async throws {
+        try await run(on: writing) { cache in
+            try cache.change { $0.plan(changes) }
+            if changes.contains(where: \.isErasing) { try cache.erase() }
+        }
+    }
+
+    /// Writes what is still to be written, and releases the folder for another cache. Nothing is found or stored from then on.
+    public func close() async { try? await run(on: writing) { $0.end() } }
+
+    /// See ``DiskCacheStore/limit(toPages:)``.
+    func limitDatabase(toPages count: Int) async throws {
+        try await run(on: writing) { try $0.open().limit(toPages: count) }
+    }
+
+    private func run<Value: Sendable>(
+        on queue: DispatchQueue, _ operation: @escaping @Sendable (DiskCache) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try operation(self) }) }
+        }
+    }
+}
+
+/// On the caller's thread.
+extension DiskCache {
+    private var isOpen: Bool { state.withLock { if case .open = $0.phase { true } else { false } } }
+
+    /// Finds an entry in the index, and makes it the most recently used.
+    private func use(_ key: CacheDigest) -> (DiskCacheEntry, DiskCacheStore)? {
+        let (found, startsWriting) = state.withLock { state -> ((DiskCacheEntry, DiskCacheStore)?, Bool) in
+            guard case .open(let store, var index) = state.phase else { return (nil, false) }
+            // Moved out, so that it has one owner and is not copied.
+            state.phase = .closed
+            defer { state.phase = .open(store, index) }
+            guard let entry = index.use(key) else { return (nil, false) }
+            state.uses[entry.id] = entry.lastUse
+            let startsWriting = !state.isWritingUsesSoon
+            state.isWritingUsesSoon = true
+            return ((entry, store), startsWriting)
+        }
+        if startsWriting {
+            writing.asyncAfter(deadline: .now() + 1) { [weak self] in try? self?.change { _ in DiskCacheIndex.Plan() } }
+        }
+        return found
+    }
+}
+
+/// On the writing queue.
+extension DiskCache {
+    /// - Parameter isNew: Whether a damaged database was set aside just now.
+    @discardableResult
+    private func open(isNew: Bool = false) throws -> DiskCacheStore {
+        switch state.withLock({ $0.phase }) {
+        case .open(let store, _): return store
+        case .ended: throw DiskCacheError.closed
+        case .closed: break
+        }
+        let store = try DiskCacheStore(folder, report)
+        do {
+            let index = try store.load(limits, report)
+            state.withLock { $0.phase = .open(store, index) }
+        } catch {
+            if DiskCacheStore.isDamage(error), !isNew {
+                try store.setAside()
+                report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
+                return try open(isNew: true)
+            }
+            store.close()
+            throw error
+        }
+        return store
+    }
+
+    /// Plans changes, writes them with all uses so far, and makes them known.
+    private func change(_ plan: (inout DiskCacheIndex) -> DiskCacheIndex.Plan) throws {
+        let store = try open()
+        let (plan, uses) = changeIndex { index, state in
+            defer { (state.uses, state.isWritingUsesSoon) = ([:], false) }
+            return (plan(&index), state.uses)
+        }
+        if plan.isEmpty, uses.isEmpty { return }
+        do {
+            try store.write(plan, uses: uses)
+        } catch {
+            fail(error, of: store)
+            throw error
+        }
+        changeIndex { index, _ in index.commit(plan) }
+    }
+
+    @discardableResult
+    private func changeIndex<Result>(_ change: (inout DiskCacheIndex, inout State) -> Result) -> Result {
+        state.withLock { state in
+            guard case .open(let store, var index) = state.phase else {
+                preconditionFailure("only the writing queue closes a cache")
+            }
+            state.phase = .closed
+            defer { state.phase = .open(store, index) }
+            return change(&index, &state)
+        }
+    }
+
+    private func erase() throws {
+        let store = try open()
+        do {
+            try store.erase()
+        } catch {
+            fail(error, of: store)
+            throw error
+        }
+    }
+
+    private func removeDamaged(_ entry: DiskCacheEntry) throws {
+        try change { index in
+            // Not damaged, if it was replaced or removed while it was read.
+            if index.holds(entry) { report(DiskCacheProblem("A damaged response was removed.")) }
+            return index.planRemoval(of: entry)
+        }
+    }
+
+    /// Closes the cache after an error, so that the next operation reads what is stored; sets a damaged database aside.
+    private func fail(_ error: any Error, of store: DiskCacheStore) {
+        let isCurrent = state.withLock { state in
+            guard case .open(let current, _) = state.phase, current === store else { return false }
+            state.phase = .closed
+            return true
+        }
+        guard isCurrent else { return }
+        guard DiskCacheStore.isDamage(error) else { return store.close() }
+        do {
+            try store.setAside()
+            report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
+        } catch {
+            report(DiskCacheProblem("The damaged index can't be set aside: \(error)"))
+        }
+    }
+
+    private func end() {
+        let (phase, uses) = state.withLock { state in
+            defer { state.phase = .ended }
+            return (state.phase, state.uses)
+        }
+        guard case .open(let store, _) = phase else { return }
+        if !uses.isEmpty { try? store.write(DiskCacheIndex.Plan(), uses: uses) }
+        store.close()
+    }
+}
+
+extension CacheTierChange {
+    /// Whether what it removes must not be found in the files.
+    fileprivate var isErasing: Bool { if case .clear = self { true } else { false } }
+}

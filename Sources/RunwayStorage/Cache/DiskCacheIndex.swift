@@ -1,0 +1,198 @@
+import Runway
+
+/// A SHA-256, by which keys and targets are stored: they may contain secrets.
+struct CacheDigest: Hashable, Sendable {
+    let bytes: [UInt8]
+
+    init(_ message: [UInt8]) {
+        var hash = SHA256Hash()
+        hash.update(message)
+        bytes = hash.digest
+    }
+
+    /// A digest that was read back; `nil` if it is none.
+    init?(reading bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
+    func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0.prefix(16))) }
+    }
+}
+
+/// What a ``DiskCache`` knows of one response without reading it.
+struct DiskCacheEntry: Sendable {
+    /// Identifies what was stored at one time: a response that replaces another has a new one.
+    let id: Int64
+    let key: CacheDigest
+    let service: String
+    let endpoint: String?
+    let account: String?
+    let target: CacheDigest?
+    let metadataByteCount: Int
+    let bodyByteCount: Int
+    /// Of key, number, metadata and body; see ``contentChecksum(_:)``.
+    var checksum: UInt64 = 0
+    /// The sequence number of its last use: of two entries, the one with the smaller number is evicted first.
+    var lastUse: Int64
+
+    /// The largest content that is stored in the database; a larger one has a file of its own.
+    static var maximumRowByteCount: Int { 16 << 10 }
+
+    var contentByteCount: Int { metadataByteCount + bodyByteCount }
+    var isInFile: Bool { contentByteCount > Self.maximumRowByteCount }
+    /// What it counts for in ``DiskCacheLimits/maximumByteCount``.
+    var byteCount: Int { contentByteCount + 512 }
+
+    /// The checksum of its content, and of what identifies it: the content of another entry has another one.
+    func contentChecksum(_ content: CacheTierEntry) -> UInt64 {
+        var checksum = Checksum(seed: UInt64(bitPattern: id))
+        checksum.add(key.bytes)
+        checksum.add(content.metadata)
+        checksum.add(content.body)
+        return checksum.value
+    }
+
+    /// The checksum of all columns of its row but the last use.
+    var seal: UInt64 {
+        var seal = Checksum(seed: UInt64(bitPattern: id))
+        seal.add(key.bytes)
+        for text in [service, endpoint, account] {
+            seal.add(text == nil ? 0 : 1)
+            seal.add(Array((text ?? "").utf8))
+        }
+        seal.add(target?.bytes ?? [])
+        seal.add(UInt64(bitPattern: Int64(metadataByteCount)))
+        seal.add(UInt64(bitPattern: Int64(bodyByteCount)))
+        seal.add(checksum)
+        return seal.value
+    }
+}
+
+/// Decides which responses a ``DiskCache`` stores and evicts. It performs nothing: ``plan(_:)`` returns what has to be written.
+// Unchecked: a value whose members are values, of which `LeastRecentlyUsed` does not state that it is sendable.
+struct DiskCacheIndex: @unchecked Sendable {
+    /// What one transaction changes.
+    struct Plan {
+        var stored: [(entry: DiskCacheEntry, content: CacheTierEntry)] = []
+        var removed: [DiskCacheEntry] = []
+
+        var isEmpty: Bool { stored.isEmpty && removed.isEmpty }
+    }
+
+    private var entries: LeastRecentlyUsed<CacheDigest, DiskCacheEntry>
+    /// The keys of each target.
+    private var targets: [CacheDigest: Set<CacheDigest>] = [:]
+    /// The numbers of entries that are not written yet: they count, and are not found.
+    private var unwritten: Set<Int64> = []
+    private var lastID: Int64 = 0
+    private var lastUse: Int64 = 0
+
+    init(_ limits: DiskCacheLimits) {
+        entries = LeastRecentlyUsed(maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount)
+    }
+
+    var count: Int { entries.count }
+    var byteCount: Int { entries.byteCount }
+
+    /// Adds an entry that was read back. They have to be added in the order of their last use.
+    ///
+    /// - Returns: What has to be removed, since limits or files have changed.
+    mutating func restore(_ entry: DiskCacheEntry) -> [DiskCacheEntry] {
+        lastID = max(lastID, entry.id)
+        lastUse = max(lastUse, entry.lastUse)
+        var plan = Plan()
+        insert(entry, &plan)
+        return plan.removed
+    }
+
+    /// The entry of a key, which is then the most recently used; `nil` if there is none.
+    mutating func use(_ key: CacheDigest) -> DiskCacheEntry? {
+        guard let entry = entries.peek(key), !unwritten.contains(entry.id) else { return nil }
+        lastUse += 1
+        return entries.change(key) { entry in
+            entry.lastUse = lastUse
+            return entry
+        }
+    }
+
+    /// Returns whether an entry is stored still.
+    func holds(_ entry: DiskCacheEntry) -> Bool { entries.peek(entry.key)?.id == entry.id }
+
+    /// Makes the changes, and returns what has to be written. What is stored is found after ``commit(_:)``.
+    mutating func plan(_ changes: [CacheTierChange]) -> Plan {
+        var plan = Plan()
+        for change in changes {
+            switch change {
+            case .store(let content, let key): store(content, for: key, &plan)
+            case .remove(let key): remove(CacheDigest(key.canonicalForm), &plan)
+            case .removeTarget(let target):
+                for key in targets[CacheDigest(Array(target.utf8))] ?? [] { remove(key, &plan) }
+            case .clear(let scope):
+                for key in entries.keys {
+                    guard let entry = entries.peek(key) else { continue }
+                    if scope.covers(service: entry.service, endpoint: entry.endpoint, account: entry.account) {
+                        remove(key, &plan)
+                    }
+                }
+            }
+        }
+        return plan
+    }
+
+    /// Removes an entry whose content is damaged.
+    mutating func planRemoval(of entry: DiskCacheEntry) -> Plan {
+        var plan = Plan()
+        if holds(entry) { remove(entry.key, &plan) }
+        return plan
+    }
+
+    /// Records that a plan was written.
+    mutating func commit(_ plan: Plan) { for stored in plan.stored { unwritten.remove(stored.entry.id) } }
+
+    private mutating func store(_ content: CacheTierEntry, for key: CacheTierKey, _ plan: inout Plan) {
+        lastID += 1
+        lastUse += 1
+        var entry = DiskCacheEntry(
+            id: lastID, key: CacheDigest(key.canonicalForm), service: key.service, endpoint: key.endpoint,
+            account: key.account, target: key.target.map { CacheDigest(Array($0.utf8)) },
+            metadataByteCount: content.metadata.count, bodyByteCount: content.body.count, lastUse: lastUse)
+        entry.checksum = entry.contentChecksum(content)
+        if insert(entry, &plan) {
+            unwritten.insert(entry.id)
+            plan.stored.append((entry, content))
+        }
+    }
+
+    /// Inserts an entry in place of its key's last one, and evicts others for it. Returns `false` if it is larger than the limit.
+    @discardableResult
+    private mutating func insert(_ entry: DiskCacheEntry, _ plan: inout Plan) -> Bool {
+        remove(entry.key, &plan)
+        guard entry.byteCount <= entries.maximumByteCount, entries.maximumCount > 0 else {
+            plan.removed.append(entry)
+            return false
+        }
+        while entries.count >= entries.maximumCount || entries.byteCount + entry.byteCount > entries.maximumByteCount,
+            let oldest = entries.oldestValue
+        {
+            remove(oldest.key, &plan)
+        }
+        entries.insert(entry, for: entry.key, byteCount: entry.byteCount)
+        if let target = entry.target { targets[target, default: []].insert(entry.key) }
+        return true
+    }
+
+    private mutating func remove(_ key: CacheDigest, _ plan: inout Plan) {
+        guard let entry = entries.remove(key) else { return }
+        if let target = entry.target {
+            targets[target]?.remove(key)
+            if targets[target]?.isEmpty ?? false { targets[target] = nil }
+        }
+        if unwritten.remove(entry.id) != nil {
+            plan.stored.removeAll { $0.entry.id == entry.id }
+        } else {
+            plan.removed.append(entry)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// The bounds of a ``DiskCache``. They hold after every write; least recently used responses are evicted first.
+public struct DiskCacheLimits: Sendable, Hashable {
+    /// The most responses. The default is 10,000.
+    public let maximumCount: Int
+    /// The most bytes of all responses together: bodies, header fields, and 512 bytes for each response. The default is 256 MiB.
+    ///
+    /// A larger response is not stored. The file of the index, which is not counted, has some 300 bytes for each response.
+    public let maximumByteCount: Int
+
+    /// Creates limits; see the properties for the defaults. With a bound of 0, nothing is stored; a negative bound counts as 0.
+    public init(maximumCount: Int = 10_000, maximumByteCount: Int = 256 << 20) {
+        self.maximumCount = max(0, maximumCount)
+        self.maximumByteCount = max(0, maximumByteCount)
+    }
+}
+
+/// What went wrong in the folder of a ``DiskCache``, and what the cache did about it. No call fails by it.
+public struct DiskCacheProblem: Sendable, CustomStringConvertible {
+    /// What happened, in one sentence.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Why a ``DiskCache`` can't be used.
+struct DiskCacheError: Error, CustomStringConvertible {
+    let description: String
+
+    /// Another cache, of this process or of another one, uses the folder.
+    static let inUse = DiskCacheError(description: "another process, or another cache of this one, uses the folder")
+    static let closed = DiskCacheError(description: "the cache was closed")
+}

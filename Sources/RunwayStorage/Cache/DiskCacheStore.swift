@@ -1,0 +1,255 @@
+import Foundation
+import GRDB
+import Runway
+
+/// The files of a ``DiskCache`` while it is open: a lock, the database of its index and of small responses, and a file for each large one.
+///
+/// Only one thread at a time uses it, except for ``read(_:)``.
+final class DiskCacheStore: Sendable {
+    /// The version of the schema that this code reads and writes.
+    static let version = 1
+
+    private let folder: URL
+    private let lock: FolderLock
+    private let database: DatabaseQueue
+    private let files: ContentFiles
+
+    private static let databaseName = "cache.sqlite"
+    private static let setAsideName = "set-aside"
+
+    /// Opens a folder, and creates it if there is none. A database that can't be read is set aside, and a new one begun.
+    init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
+        self.folder = folder
+        try Self.makeFolder(folder)
+        lock = try FolderLock(folder)
+        files = try ContentFiles(folder.appending(path: "bodies"))
+        do {
+            database = try Self.openDatabase(folder)
+        } catch let error where Self.isDamage(error) {
+            try Self.setAside(folder, files)
+            report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
+            database = try Self.openDatabase(folder)
+        }
+    }
+
+    /// Closes the database, and then releases the lock.
+    func close() {
+        // It fails only while a statement runs, and none does.
+        try? database.close()
+        lock.release()
+    }
+
+    private static func makeFolder(_ folder: URL) throws {
+        var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            // The files inherit it: a call in the background reads them while the device is locked.
+            attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
+        #endif
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
+        #if canImport(Darwin)
+            var (url, values) = (folder, URLResourceValues())
+            values.isExcludedFromBackup = true
+            try url.setResourceValues(values)
+        #endif
+    }
+
+    private static func openDatabase(_ folder: URL) throws -> DatabaseQueue {
+        let database = try StorageDatabase.open(at: folder.appending(path: databaseName), durability: .normal)
+        try database.writeWithoutTransaction { database in
+            // What was deleted is overwritten, so that nothing of an account is left after its entries were cleared.
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
+        }
+        try database.write { database in
+            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            guard found <= version else { throw NewerSchema(version: found) }
+            if found == version { return }
+            try database.execute(
+                sql: """
+                    CREATE TABLE entries (
+                        id INTEGER PRIMARY KEY, key BLOB NOT NULL, service TEXT NOT NULL, endpoint TEXT, account TEXT,
+                        target BLOB, metadataByteCount INTEGER NOT NULL, bodyByteCount INTEGER NOT NULL,
+                        checksum INTEGER NOT NULL, seal INTEGER NOT NULL, lastUse INTEGER NOT NULL);
+                    CREATE TABLE contents (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+                    PRAGMA user_version = \(version);
+                    """)
+        }
+        return database
+    }
+
+    /// Sets what remains of the database aside, in place of what was set aside before, and removes the files of responses.
+    private static func setAside(_ folder: URL, _ files: ContentFiles) throws {
+        let manager = FileManager.default
+        let place = folder.appending(path: setAsideName)
+        if manager.fileExists(atPath: place.path) { try manager.removeItem(at: place) }
+        try manager.createDirectory(
+            at: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        for suffix in ["", "-wal", "-shm"] {
+            let name = databaseName + suffix
+            if manager.fileExists(atPath: folder.appending(path: name).path) {
+                try manager.moveItem(at: folder.appending(path: name), to: place.appending(path: name))
+            }
+        }
+        try files.removeAll(besides: [])
+    }
+
+    /// Closes the database and sets it aside.
+    func setAside() throws {
+        defer { close() }
+        try database.close()
+        try Self.setAside(folder, files)
+    }
+
+    /// Returns whether an error says that the database is damaged, or that a newer version of the app wrote it. All others, such as a full
+    /// disk, pass.
+    static func isDamage(_ error: any Error) -> Bool {
+        if error is NewerSchema { return true }
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_FORMAT]
+            .contains(error.resultCode)
+    }
+}
+
+/// The database was written by a newer version of the app.
+private struct NewerSchema: Error, CustomStringConvertible {
+    let version: Int
+    var description: String { "a newer version of the app wrote it (schema \(version))" }
+}
+
+extension DiskCacheStore {
+    /// Reads the index, and removes what can't be used: damaged rows, rows beyond the limits, and files without a row.
+    func load(_ limits: DiskCacheLimits, _ report: (DiskCacheProblem) -> Void) throws -> DiskCacheIndex {
+        var index = DiskCacheIndex(limits)
+        var damaged: [Int64] = []
+        var removed: [DiskCacheEntry] = []
+        var ids: Set<Int64> = []
+        try database.read { database in
+            let rows = try Row.fetchCursor(database, sql: "SELECT \(Self.columns) FROM entries ORDER BY lastUse, id")
+            while let row = try rows.next() {
+                guard let entry = Self.entry(row) else {
+                    damaged += Int64.fromDatabaseValue(row[0]).map { [$0] } ?? []
+                    continue
+                }
+                ids.insert(entry.id)
+                removed += index.restore(entry)
+            }
+        }
+        if !damaged.isEmpty { report(DiskCacheProblem("\(damaged.count) damaged rows of the index were removed.")) }
+        if !damaged.isEmpty || !removed.isEmpty { try write([], removing: damaged + removed.map(\.id), uses: [:]) }
+        ids.subtract(removed.map(\.id))
+        try files.removeAll(besides: ids)
+        return index
+    }
+
+    /// Named one by one: the names in a damaged schema may be others, which SQLite then reports.
+    private static var columns: String {
+        "id, key, service, endpoint, account, target, metadataByteCount, bodyByteCount, checksum, seal, lastUse"
+    }
+
+    private static func entry(_ row: Row) -> DiskCacheEntry? {
+        func value<Value: DatabaseValueConvertible>(_ column: Int) -> Value? { Value.fromDatabaseValue(row[column]) }
+        guard let id: Int64 = value(0), let key: Data = value(1), let digest = CacheDigest(reading: Array(key)),
+            let service: String = value(2), let metadata: Int = value(6), metadata >= 0,
+            let body: Int = value(7), body >= 0, let checksum: Int64 = value(8),
+            let seal: Int64 = value(9), let lastUse: Int64 = value(10)
+        else { return nil }
+        let target: Data? = value(5)
+        let entry = DiskCacheEntry(
+            id: id, key: digest, service: service, endpoint: value(3), account: value(4),
+            target: target.flatMap { CacheDigest(reading: Array($0)) }, metadataByteCount: metadata,
+            bodyByteCount: body,
+            checksum: UInt64(bitPattern: checksum), lastUse: lastUse)
+        return entry.seal == UInt64(bitPattern: seal) ? entry : nil
+    }
+
+    /// The content of an entry; `nil` if it is missing or damaged.
+    func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
+        let content = entry.isInFile ? files.read(entry) : try readRow(entry)
+        guard let content, entry.contentChecksum(content) == entry.checksum else { return nil }
+        return content
+    }
+
+    private func readRow(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
+        try database.unsafeRead { database in
+            let statement = try database.cachedStatement(sql: "SELECT bytes FROM contents WHERE id = ?")
+            guard let bytes = try Data.fetchOne(statement, arguments: [entry.id]), bytes.count == entry.contentByteCount
+            else { return nil }
+            return CacheTierEntry(
+                metadata: Array(bytes.prefix(entry.metadataByteCount)),
+                body: Array(bytes.dropFirst(entry.metadataByteCount)))
+        }
+    }
+
+    /// Writes a plan, and the sequence numbers of last uses by the numbers of their entries, in one transaction.
+    func write(_ plan: DiskCacheIndex.Plan, uses: [Int64: Int64]) throws {
+        let large = plan.stored.filter(\.entry.isInFile)
+        do {
+            for (entry, content) in large { try files.create(content, entry.id) }
+            try write(plan.stored, removing: plan.removed.map(\.id), uses: uses)
+        } catch {
+            for (entry, _) in large { files.remove(entry.id) }
+            throw error
+        }
+        for entry in plan.removed where entry.isInFile {
+            if !files.remove(entry.id) { throw FileFailure("remove a file", errno) }
+        }
+    }
+
+    private func write(
+        _ stored: [(entry: DiskCacheEntry, content: CacheTierEntry)], removing ids: [Int64], uses: [Int64: Int64]
+    ) throws {
+        try database.write { database in
+            for id in ids {
+                for table in ["entries", "contents"] {
+                    try database.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?").execute(arguments: [id])
+                }
+            }
+            let insert = try database.cachedStatement(
+                sql: "INSERT INTO entries (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            let fill = try database.cachedStatement(sql: "INSERT INTO contents VALUES (?, ?)")
+            for (entry, content) in stored {
+                try insert.execute(arguments: [
+                    entry.id, Data(entry.key.bytes), entry.service, entry.endpoint, entry.account,
+                    entry.target.map { Data($0.bytes) }, entry.metadataByteCount, entry.bodyByteCount,
+                    Int64(bitPattern: entry.checksum), Int64(bitPattern: entry.seal), entry.lastUse,
+                ])
+                if !entry.isInFile { try fill.execute(arguments: [entry.id, Data(content.metadata) + content.body]) }
+            }
+            let renew = try database.cachedStatement(sql: "UPDATE entries SET lastUse = ? WHERE id = ?")
+            for (id, use) in uses { try renew.execute(arguments: [use, id]) }
+        }
+    }
+
+    /// Overwrites what was deleted, also in the write-ahead log, and removes what was set aside.
+    func erase() throws {
+        try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        let place = folder.appending(path: Self.setAsideName)
+        if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
+    }
+
+    /// Limits the database to some pages, until it is closed. For tests of a full disk.
+    func limit(toPages count: Int) throws {
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+    }
+}
+
+/// A lock on a folder, held while the value exists. The system releases it when the process ends, however it ends.
+final class FolderLock: Sendable {
+    private let file: Int32
+
+    /// - Throws: ``DiskCacheError/inUse`` if another process, or another lock of this one, has it.
+    init(_ folder: URL) throws {
+        let opened = open(folder.appending(path: "lock").path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else { throw FileFailure("open the lock", errno) }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+            Foundation.close(opened)
+            throw DiskCacheError.inUse
+        }
+        file = opened
+    }
+
+    func release() { flock(file, LOCK_UN) }
+
+    deinit { Foundation.close(file) }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStorage
+
+/// Damage to the files: no crash, no wrong byte, and a cache that stores again.
+struct DiskCacheDamageTests {
+    private let folder = CacheFolder()
+    private static let byteCounts = [10, 3_000, 15_000, 20_000, 60_000]
+
+    /// Stores entries, and closes the cache, so that all is in the database.
+    private func fill() async throws {
+        let cache = folder.cache()
+        for (number, byteCount) in Self.byteCounts.enumerated() {
+            try await cache.store(.numbered(number, byteCount: byteCount), for: .named("\(number)", account: "ann"))
+        }
+        await cache.close()
+    }
+
+    /// Checks that nothing wrong is found, that a clear leaves nothing, and that the cache stores again.
+    private func check(_ comment: Comment) async throws {
+        let cache = folder.cache()
+        for (number, byteCount) in Self.byteCounts.enumerated() {
+            let found = await cache.found(.named("\(number)", account: "ann"))
+            #expect(found == nil || found == .numbered(number, byteCount: byteCount), comment)
+        }
+        // A first attempt may find the damage.
+        try? await cache.apply([.clear(.everything)])
+        try await cache.apply([.clear(.everything)])
+        #expect(cache.count == 0, comment)
+        try await cache.store(.numbered(9, byteCount: 20_000), for: .named("new"))
+        #expect(try await cache.find(.named("new")) == .numbered(9, byteCount: 20_000), comment)
+        await cache.close()
+    }
+
+    private func restore(_ files: [String: Data]) throws {
+        try FileManager.default.removeItem(at: folder.url)
+        for (path, data) in files {
+            let url = folder.url.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try data.write(to: url)
+        }
+    }
+
+    private func snapshot() throws -> [String: Data] {
+        Dictionary(
+            uniqueKeysWithValues: try folder.files().map { ($0, try Data(contentsOf: folder.url.appending(path: $0))) })
+    }
+
+    @Test func aTruncatedFileIsAMiss() async throws {
+        try await fill()
+        let files = try snapshot()
+        for (path, data) in files where path != "lock" {
+            let step = path == "cache.sqlite" ? 4096 : max(1, data.count / 5)
+            for count in stride(from: 0, to: data.count, by: step) + [1, 100, data.count - 1] {
+                try restore(files.merging([path: data.prefix(count)]) { $1 })
+                try await check("\(path) has \(count) bytes")
+            }
+        }
+    }
+
+    @Test(arguments: 1...40) func flippedBytesAreAMiss(round: Int) async throws {
+        try await fill()
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        for (path, data) in try snapshot() where path != "lock" && !data.isEmpty {
+            var data = data
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                data[Int.random(in: 0..<data.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+            }
+            try data.write(to: folder.url.appending(path: path))
+        }
+        try await check("seed \(seed)")
+    }
+
+    @Test func aDamagedBodyIsReportedAndRemoved() async throws {
+        try await fill()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.bodies.path) {
+            let url = folder.bodies.appending(path: name)
+            var data = try Data(contentsOf: url)
+            data[data.count / 2] ^= 1
+            try data.write(to: url)
+        }
+        let cache = folder.cache()
+        for number in [3, 4] { #expect(try await cache.find(.named("\(number)", account: "ann")) == nil) }
+        #expect(folder.reports == ["A damaged response was removed.", "A damaged response was removed."])
+        #expect(cache.count == 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.bodies.path).isEmpty)
+    }
+
+    @Test func swappedBodiesAreAMiss() async throws {
+        let cache = folder.cache()
+        for (number, name) in ["a", "b"].enumerated() {
+            try await cache.store(.numbered(number, byteCount: 30_000), for: .named(name))
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.bodies.path)
+        try #require(names.count == 2)
+        let bodies = try names.map { try Data(contentsOf: folder.bodies.appending(path: $0)) }
+        for (name, body) in zip(names, bodies.reversed()) { try body.write(to: folder.bodies.appending(path: name)) }
+        for name in ["a", "b"] { #expect(try await cache.find(.named(name)) == nil) }
+    }
+
+    @Test func aDatabaseOfANewerVersionIsSetAside() async throws {
+        try await fill()
+        let database = try DatabaseQueue(path: folder.database.path)
+        try await database.write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try database.close()
+        let cache = folder.cache()
+        #expect(try await cache.find(.named("0", account: "ann")) == nil)
+        #expect(folder.reports.count == 1 && folder.reports[0].contains("schema 99"))
+        #expect(try folder.files().contains("set-aside/cache.sqlite"))
+        try await cache.store(.numbered(1, byteCount: 10), for: .named("a"))
+        #expect(try await cache.find(.named("a")) != nil)
+        try await cache.apply([.clear(.account("ann", service: nil))])
+        #expect(try !folder.files().contains("set-aside/cache.sqlite"), "what was set aside may be of the account")
+    }
+
+    @Test func aFolderThatCannotBeMadeIsAnError() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let file = folder.url.appending(path: "file")
+        try Data("x".utf8).write(to: file)
+        let cache = DiskCache(in: file.appending(path: "cache"))
+        await #expect(throws: (any Error).self) { try await cache.find(.named("a")) }
+        await #expect(throws: (any Error).self) { try await cache.store(.numbered(1, byteCount: 1), for: .named("a")) }
+        #expect(cache.count == 0)
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "the superuser may write everywhere")) func aReadOnlyFolderIsAnError()
+        async throws
+    {
+        try await fill()
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.url.path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: folder.database.path)
+        let cache = folder.cache()
+        await #expect(throws: (any Error).self) { try await cache.store(.numbered(1, byteCount: 1), for: .named("a")) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.database.path)
+    }
+
+    @Test func aFullDiskLosesOnlyWhatHasNoRoom() async throws {
+        let cache = folder.cache()
+        try await cache.store(.numbered(1, byteCount: 1_000), for: .named("a"))
+        try await cache.limitDatabase(toPages: 12)
+        await #expect(throws: DatabaseError.self) {
+            try await cache.apply((0..<20).map { .store(.numbered($0, byteCount: 15_000), for: .named("\($0)")) })
+        }
+        #expect(try await cache.find(.named("a")) == .numbered(1, byteCount: 1_000))
+        for number in 0..<20 { #expect(try await cache.find(.named("\(number)")) == nil) }
+        #expect(cache.count == 1)
+        try await cache.apply([.remove(.named("a"))])
+        #expect(cache.count == 0 && folder.reports.isEmpty)
+    }
+
+    @Test func filesWithoutARowAreRemoved() async throws {
+        try await fill()
+        for name in ["77", "old"] { try Data("x".utf8).write(to: folder.bodies.appending(path: name)) }
+        let cache = folder.cache()
+        #expect(try await cache.find(.named("4", account: "ann")) != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.bodies.path).count == 2)
+    }
+}
