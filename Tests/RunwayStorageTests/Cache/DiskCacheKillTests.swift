@@ -53,7 +53,7 @@ struct DiskCacheKillTests {
         let file = open(acknowledged, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                while progress.count.load(ordering: .relaxed) < last { await Task.yield() }
+                while !Task.isCancelled, progress.count.load(ordering: .relaxed) < last { await Task.yield() }
                 kill(getpid(), SIGKILL)
             }
             for number in 0..<1_000_000 {

@@ -84,7 +84,7 @@ struct DiskCacheTests {
         #expect(try await cache.find(.named("a?token=s3cret")) != nil)
     }
 
-    @Test func unusualKeysAreToldApart() async throws {
+    @Test func unusualKeysAreDistinguished() async throws {
         let cache = folder.cache()
         let names = [
             String(repeating: "x", count: 1 << 20), "\u{0}", "\u{0}\u{0}", "e\u{301}", "\u{e9}", "%FF%FE", "'; --", "",
