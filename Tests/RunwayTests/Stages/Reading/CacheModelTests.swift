@@ -52,7 +52,7 @@ private final class CachePlay {
     ]
 
     private var random: SeededGenerator
-    private let transport = ParkingTransport()
+    private var transport = ParkingTransport()
     private var clock = ManualClock()
     private var network: NetworkLayer
     private let tier: MapTier?
@@ -89,7 +89,7 @@ private final class CachePlay {
         await network.cache.flush()
         let seconds = Int.random(in: 0...9, using: &random)
         let date = network.clock.date.addingTimeInterval(Double(seconds))
-        clock = ManualClock()
+        (clock, transport) = (ManualClock(), ParkingTransport())
         network = Self.layer(transport, LayerClock(clock, startingAt: date), model.maximumCount, tier)
         model.now += seconds
         model.forgetMemory()
