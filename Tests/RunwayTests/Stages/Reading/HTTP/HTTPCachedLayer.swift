@@ -58,18 +58,17 @@ struct HTTPCachedLayer {
     private var responses: ScriptedResponses { wire.responses }
 
     /// - Parameter isInProcess: Whether no socket is used: for what no origin can send, and for ten thousands of exchanges.
-    init(isInProcess: Bool = false) { self.init(Wire(isInProcess: isInProcess), nil, startingAt: Date()) }
+    init(isInProcess: Bool = false) { self.init(Wire(isInProcess: isInProcess), nil) }
 
-    /// A layer that stores responses on disk too. Its clock starts at a whole second.
-    init(diskCache: any CacheTier) {
-        self.init(Wire(isInProcess: true), diskCache, startingAt: Date(timeIntervalSince1970: 1_800_000_000))
-    }
+    /// A layer that stores responses on disk, too.
+    init(diskCache: any CacheTier) { self.init(Wire(isInProcess: true), diskCache) }
 
-    private init(_ wire: Wire, _ tier: (any CacheTier)?, startingAt date: Date) {
+    private init(_ wire: Wire, _ tier: (any CacheTier)?, startingAt date: Date? = nil) {
         self.wire = wire
         self.tier = tier
         network = NetworkLayer(
-            transport: wire, pipeline: .tested, clock: LayerClock(clock, startingAt: date), sinks: [records],
+            transport: wire, pipeline: .tested,
+            clock: date.map { [clock] in LayerClock(clock, startingAt: $0) } ?? LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none), diskCache: tier,
             randomness: SeededGenerator(seed: 1)
         )
