@@ -48,7 +48,7 @@ struct FilmUpload: Endpoint {
 struct TokenRequest: Endpoint {
     static let service = Listings.self
     static let method = HTTPRequest.Method.post
-    static let needsAuthorization = false
+    static let authorization = AuthorizationPolicy.none
     var path: EndpointPath { "tokens" }
     var name: String?
     var password: String?

@@ -82,6 +82,6 @@ private struct Exchange<Service: APIService>: Endpoint {
     static var coalesces: Bool { false }
     static var isMergeable: Bool { false }
     /// Nothing is added to the request.
-    static var needsAuthorization: Bool { false }
+    static var authorization: AuthorizationPolicy { .none }
     var path: EndpointPath { "" }
 }

@@ -20,7 +20,7 @@ struct PublicTypeTests {
 
     @Test func publicTypesAreFew() throws {
         let names = try Self.declarations().map(\.name).sorted()
-        #expect(names.count <= 121, "\(names.count): \(names.joined(separator: ", "))")
+        #expect(names.count <= 124, "\(names.count): \(names.joined(separator: ", "))")
         #expect(names.contains("NetworkLayer"))
     }
 
@@ -34,7 +34,7 @@ struct PublicTypeTests {
         // A new scope or change must be handled by every tier, so the compiler should name the places.
         let handled: Set = ["CacheScope", "CacheTierChange"]
         let onlyPassedToRunway: Set = [
-            "Arrays", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy", "ImmediateResponse", "Mode",
+            "Arrays", "AuthorizationPolicy", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy", "ImmediateResponse", "Mode",
             "OverlapPolicy",
             "PageStyle", "ParameterEncoding",
         ]

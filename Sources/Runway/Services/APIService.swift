@@ -53,6 +53,9 @@ public protocol APIService: Sendable {
     static var hedging: HedgingPolicy { get }
     /// How calls carry an access token and how it is renewed. The default, `nil`, is a service without access tokens.
     static var credentials: (any Credentials)? { get }
+    /// Whether calls carry an access token, if their endpoint has no policy of its own. The default is
+    /// ``AuthorizationPolicy/required`` if the service has ``credentials``, and otherwise ``AuthorizationPolicy/none``.
+    static var authorization: AuthorizationPolicy { get }
 
     /// Creates the transport of this service in one layer. The default, `nil`, is the layer's own transport.
     static func makeTransport() -> (any Transport)?
@@ -107,6 +110,8 @@ extension APIService {
     public static var hedging: HedgingPolicy { .off }
     /// No access tokens.
     public static var credentials: (any Credentials)? { nil }
+    /// Required, if the service has credentials.
+    public static var authorization: AuthorizationPolicy { credentials == nil ? .none : .required }
 
     /// The layer's own transport.
     public static func makeTransport() -> (any Transport)? { nil }

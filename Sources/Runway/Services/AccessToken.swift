@@ -28,9 +28,6 @@ public struct AccessToken: Sendable, Codable {
         self.expiry = expiry
         self.refreshToken = refreshToken
     }
-
-    /// Its secrets, so that they can be removed from texts.
-    var secrets: [String] { [value, refreshToken].compactMap { $0 } }
 }
 
 extension AccessToken: Equatable {

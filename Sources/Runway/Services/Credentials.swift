@@ -15,7 +15,7 @@ import HTTPTypes
 /// ```
 ///
 /// The layer makes one refresh at a time for each account of a service, however many calls need it. A call that the refresh
-/// makes must not need the token itself: its endpoint sets ``Endpoint/needsAuthorization`` to `false`. Otherwise it fails at
+/// makes must not need the token itself: its ``Endpoint/authorization`` is ``AuthorizationPolicy/none``. Otherwise it fails at
 /// once as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
 public protocol Credentials: Sendable {
     /// How long before its end a token is renewed. The default is 30 s. Of a token that lives shorter than twice that, it is half its
@@ -28,6 +28,10 @@ public protocol Credentials: Sendable {
     ///
     /// Every header field that it adds or changes is removed from records and not sent to another origin after a redirect.
     func authorize(_ request: inout Request, with token: AccessToken)
+
+    /// The texts that records and errors must not show of a token, wherever they occur. Those under 8 bytes are masked in the fields
+    /// that ``authorize(_:with:)`` sets alone. The default are the token and its refresh token.
+    func secrets(of token: AccessToken) -> [String]
 
     /// Requests a new token from the service. A started refresh is completed even if no call waits for it any more, since the
     /// service may have invalidated the old token; it is cancelled at its deadline, by a sign-in and by a sign-out.
@@ -58,6 +62,9 @@ extension Credentials {
     public func authorize(_ request: inout Request, with token: AccessToken) {
         request.head.headerFields[.authorization] = "Bearer \(token.value)"
     }
+
+    /// The token and its refresh token.
+    public func secrets(of token: AccessToken) -> [String] { [token.value, token.refreshToken].compactMap { $0 } }
 
     /// Whether the service refused.
     public func isRefusal(_ error: any Error) -> Bool {

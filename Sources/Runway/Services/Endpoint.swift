@@ -49,9 +49,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var isMergeable: Bool { get }
     /// Which calls get a concurrency slot first if there are more calls than slots. The default is ``CallPriority/normal``.
     static var priority: CallPriority { get }
-    /// Whether calls carry the access token of the service. The default is `true` if the service has
-    /// ``APIService/credentials``.
-    static var needsAuthorization: Bool { get }
+    /// Whether calls carry the access token of the service. The default is the service's.
+    static var authorization: AuthorizationPolicy { get }
     /// The largest response, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -120,8 +119,8 @@ extension Endpoint {
     public static var isMergeable: Bool { true }
     /// ``CallPriority/normal``.
     public static var priority: CallPriority { .normal }
-    /// Whether the service has credentials.
-    public static var needsAuthorization: Bool { Service.credentials != nil }
+    /// The service's.
+    public static var authorization: AuthorizationPolicy { Service.authorization }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

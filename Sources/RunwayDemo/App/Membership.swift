@@ -7,7 +7,7 @@ import RunwayJSON
 struct MemberLogin: Endpoint {
     static let service = MemberService.self
     static let method = HTTPRequest.Method.post
-    static let needsAuthorization = false
+    static let authorization = AuthorizationPolicy.none
     var path: EndpointPath { "member/login" }
     var name: String
 }
@@ -16,7 +16,7 @@ struct MemberLogin: Endpoint {
 struct MemberToken: Endpoint {
     static let service = MemberService.self
     static let method = HTTPRequest.Method.post
-    static let needsAuthorization = false
+    static let authorization = AuthorizationPolicy.none
     var path: EndpointPath { "member/token" }
     var refresh_token: String
 }

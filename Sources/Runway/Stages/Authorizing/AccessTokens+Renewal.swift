@@ -120,7 +120,7 @@ extension AccessTokens {
         }
         let isRefused = credentials.isRefusal(error)
         var secrets = FlightSecrets()
-        secrets.add([], old.token.secrets)
+        secrets.add([], credentials.secrets(of: old.token))
         // The text of an error that is not the layer's own may contain secrets.
         let reason = known.map { secrets.masked($0.detail) } ?? "\(type(of: error))"
         let needed = needsLogin(

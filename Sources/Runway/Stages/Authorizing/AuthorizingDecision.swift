@@ -1,5 +1,7 @@
 /// What happened with a call's access token, for the record. The token is never part of it.
 package enum AuthorizingDecision: StageDecision, Equatable {
+    /// The call was sent without a token, since nobody was signed in.
+    case unsigned
     /// The call started to load the token, or to renew it because it ends soon or was refused.
     case beganRenewal
     /// The call waited for the renewal that another call started.
@@ -25,6 +27,7 @@ package enum AuthorizingDecision: StageDecision, Equatable {
 
     package var entry: DecisionRecord {
         switch self {
+        case .unsigned: .init("unsigned", "sent without an access token: nobody is signed in")
         case .beganRenewal: .init("renewalBegan", "began to renew the access token")
         case .waited(let flight):
             .init("waited", ["flight": flight], "waited for the access token that \(flight) renews")

@@ -29,14 +29,20 @@ struct AuthorizingStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        guard flight.endpoint.needsAuthorization, let credentials = flight.service.credentials else {
-            return try await next.send(request, in: flight)
+        let policy = flight.endpoint.authorization
+        if policy == .none { return try await next.send(request, in: flight) }
+        guard let credentials = flight.service.credentials else {
+            throw NetworkError(
+                .invalidConfiguration, in: step,
+                "\(flight.endpoint.name) carries an access token, and the service \(flight.service.name) has no credentials."
+            )
         }
+        if policy == .ifSignedIn, flight.account == nil { return try await sendUnsigned(request, in: flight, next) }
         guard !flight.renewing.contains(ObjectIdentifier(flight.service)) else {
             throw NetworkError(
                 .invalidConfiguration, in: step,
                 "The refresh of the access token of \(flight.service.name) called \(flight.endpoint.name), which needs that "
-                    + "token itself: set the endpoint's needsAuthorization to false.")
+                    + "token itself: set the endpoint's authorization to none.")
         }
         let first = try await token(for: flight, credentials)
         let response = try await send(request, with: first.token, credentials, in: flight, next)
@@ -76,6 +82,19 @@ struct AuthorizingStage: RequestStage {
         return last
     }
 
+    /// Sends a request without a token, since nobody is signed in.
+    private func sendUnsigned(
+        _ request: Request, in flight: Flight, _ next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        flight.note(AuthorizingDecision.unsigned)
+        var response = try await next.send(request, in: flight)
+        if response.isOfOtherOrigin(than: request) { return response }
+        // No token was sent: the service wants a login, whether it says so by a verdict of its own or by 401.
+        if response.verdict == .tokenRefused { response.verdict = .loginNeeded }
+        if response.verdict == .loginNeeded { _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: 0) }
+        return response
+    }
+
     /// Sends a request whose token was refused with a new token.
     ///
     /// - Throws: An error whose ``NetworkError/sending`` counts the request that was refused, which the server received.
@@ -110,7 +129,8 @@ struct AuthorizingStage: RequestStage {
         let before = request.head.headerFields
         let after = authorized.head.headerFields
         let added = Set(after.map(\.name)).filter { before[values: $0] != after[values: $0] }
-        flight.recorder.addSecrets(added, token.secrets, isBodySecret: !authorized.body.isSame(as: request.body))
+        flight.recorder.addSecrets(
+            added, credentials.secrets(of: token), isBodySecret: !authorized.body.isSame(as: request.body))
         return try await next.send(authorized, in: flight)
     }
 

@@ -295,7 +295,7 @@ private enum Lounge: APIService {
     }
     struct Key: Endpoint {
         static let service = Lounge.self
-        static let needsAuthorization = false
+        static let authorization = AuthorizationPolicy.none
         var path: EndpointPath { "key" }
     }
     struct Chair: Endpoint {

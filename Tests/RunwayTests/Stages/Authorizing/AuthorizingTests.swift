@@ -224,7 +224,7 @@ struct AuthorizingTests {
         try await house.network.signIn(AccessToken("old", account: "ann"), to: Circle.self)
         let error = await #expect(throws: NetworkError.self) { try await house.network.call(Circle.Round()) }
         #expect(error?.kind == .invalidConfiguration)
-        #expect(error?.detail.contains("needsAuthorization") == true)
+        #expect(error?.detail.contains("authorization") == true)
     }
 
     @Test func identicalReadsThatWaitForATokenAreOneRequest() async throws {

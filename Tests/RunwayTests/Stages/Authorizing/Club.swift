@@ -34,7 +34,7 @@ struct ClubCredentials: Credentials {
 struct TokenRefresh: Endpoint {
     static let service = Club.self
     static let method = HTTPRequest.Method.post
-    static let needsAuthorization = false
+    static let authorization = AuthorizationPolicy.none
     var path: EndpointPath { "token" }
     var refreshToken: String
 }
@@ -62,7 +62,7 @@ struct Strongroom: Endpoint {
 
 struct OpeningHours: Endpoint {
     static let service = Club.self
-    static let needsAuthorization = false
+    static let authorization = AuthorizationPolicy.none
     var path: EndpointPath { "hours" }
 }
 

@@ -170,7 +170,7 @@ struct ResumingTests {
 
 /// The notifications of a layer that the user has to log in.
 @MainActor
-private final class LoginNeeds {
+final class LoginNeeds {
     private(set) var all: [NeedsLogin] = []
     private var observers: [any NSObjectProtocol] = []
 

@@ -1,0 +1,73 @@
+import Foundation
+import HTTPTypes
+
+/// Adds a user name and a password to each request: Basic authentication (RFC 7617).
+///
+/// ```swift
+/// enum Printers: APIService {
+///     static let environments: [ServiceEnvironment: String] = [.release: "https://printers.example.com"]
+///     static let credentials: (any Credentials)? = BasicCredentials()
+/// }
+///
+/// try await network.signIn(.basic(user: name, password: password, account: name), to: Printers.self)
+/// ```
+///
+/// Both are the ``AccessToken`` of the account that signs in, with all that follows from that: stored responses and cookies are the
+/// account's, requests are neither shared nor merged with those of another account, the ``TokenStore`` stores the token, records and
+/// errors show neither name nor password, and no redirect to another origin carries them. There is nothing to renew: if the service
+/// refuses them, the calls fail as ``NetworkError/Kind/needsLogin``, and the app is notified; see ``NeedsLogin``.
+///
+/// Everyone who reads such a request has the password: use it over TLS alone, as the layer does unless
+/// ``APIService/allowsPlainHTTP`` is `true`.
+public struct BasicCredentials: Credentials {
+    /// Creates credentials; the user name and the password are those of the token that signs in.
+    public init() {}
+
+    /// Sets the header field `Authorization: Basic …`.
+    public func authorize(_ request: inout Request, with token: AccessToken) {
+        request.head.headerFields[.authorization] = "Basic \(token.value)"
+    }
+
+    /// Throws ``NetworkError/Kind/needsLogin``: only the user knows another password.
+    public func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
+        throw NetworkError(.needsLogin, in: .authorizing, "The user name and the password were refused.")
+    }
+
+    /// The token, and the user name and the password in it.
+    public func secrets(of token: AccessToken) -> [String] {
+        guard let bytes = Data(base64Encoded: token.value), let text = String(validating: bytes, as: UTF8.self) else {
+            return [token.value]
+        }
+        return [token.value, text] + text.split(separator: ":", maxSplits: 1).map(String.init)
+    }
+}
+
+extension AccessToken {
+    /// The token of an account that signs in with a user name and a password; see ``BasicCredentials``.
+    ///
+    /// It is sent in UTF-8 and normalised to NFC (RFC 7617 §2.1), whatever charset the server names. For a server that reads another
+    /// charset, write ``Credentials`` of your own.
+    ///
+    /// - Parameters:
+    ///   - user: The user name, which may be empty.
+    ///   - password: The password, which may be empty.
+    ///   - account: The account that the token belongs to. It is not secret: where the user name is, as a key of an API may be, the
+    ///     account is another text.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the user name has a colon, or either has a control character (RFC 7617 §2).
+    public static func basic(
+        user: String, password: String, account: String
+    ) throws(NetworkError) -> AccessToken {
+        func invalid(_ detail: String) -> NetworkError { NetworkError(.invalidParameters, in: .authorizing, detail) }
+        if user.unicodeScalars.contains(":") {
+            throw invalid("The user name contains a colon, where the password of Basic authentication would begin.")
+        }
+        for text in [user, password] where text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        {
+            throw invalid("The user name or the password contains a control character.")
+        }
+        let (user, password) = (
+            user.precomposedStringWithCanonicalMapping, password.precomposedStringWithCanonicalMapping
+        )
+        return AccessToken(Data("\(user):\(password)".utf8).base64EncodedString(), account: account)
+    }
+}
