@@ -4,7 +4,7 @@ extension NetworkLayer {
     /// A response that is fresh already is not fetched, nor one that another prefetch or a revalidation is fetching. For an endpoint whose
     /// policy stores nothing, the record says ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights run at a time; one more
     /// fails as ``NetworkError/Kind/overloaded``. The priority is ``CallPriority/low`` unless the options name another; a call that shares
-    /// the request raises it to its own. Interceptors, which belong to managers, do not see prefetches.
+    /// the request raises it to its own. If the layer has interceptors for the endpoint, the prefetch starts after this method returned.
     ///
     /// ```swift
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
@@ -22,9 +22,13 @@ extension NetworkLayer {
                     .invalidConfiguration, in: .reading,
                     "\(E.name) stores no responses: there is nothing to prefetch.")
             }
-            let endpoint = try prepared(endpoint)
+            let hooks = CallHooks(interceptors, of: flight)
+            // With hooks it is prepared between them, and only identified by what it is now.
+            let endpoint = hooks == nil ? try prepared(endpoint) : endpoint
             var draft = try draft(endpoint, in: flight)
-            if let cached = try acceptedImmediately(&draft, for: endpoint, in: flight), !cached.isProvisional {
+            if hooks == nil, let cached = try acceptedImmediately(&draft, for: endpoint, in: flight),
+                !cached.isProvisional
+            {
                 flight.finish(.succeeded)
                 return flight.id
             }
@@ -35,6 +39,7 @@ extension NetworkLayer {
                     "Responses to \(E.method) requests of this kind are not stored.")
             }
             let start = cache.background.start(key, flight: flight.id) { [self] in
+                if let hooks { return await prefetch(endpoint, hooks, in: flight) }
                 await fetch(request, for: endpoint, in: flight)
             }
             switch start {
@@ -114,6 +119,21 @@ extension NetworkLayer {
             _ = try? await exchange(request, with: service, in: flight)
         }
         if start != .started { stale.note(CacheDecision.revalidationSkipped) }
+    }
+
+    /// Makes a prefetch with the hooks of interceptors around it, to its end.
+    private func prefetch<E: Endpoint>(_ endpoint: E, _ hooks: CallHooks, in flight: Flight) async {
+        do throws(NetworkError) {
+            _ = try await hooks.around(endpoint, rawData: { $0 }) { (endpoint) async throws(NetworkError) in
+                var draft = try draft(endpoint, in: flight)
+                let accepted = try await accept(draft.request(in: flight), for: endpoint, in: flight)
+                flight.storeProposal()
+                return accepted.rawData
+            }
+            flight.finish(.succeeded)
+        } catch {
+            _ = flight.finish(failing: error)
+        }
     }
 
     /// Carries a flight of the layer's own to its end, at its deadline at the latest.

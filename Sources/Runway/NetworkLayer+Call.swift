@@ -11,8 +11,8 @@ extension NetworkLayer {
     /// let both = try await (rentals, homes)
     /// ```
     ///
-    /// A cached response is returned without leaving the caller's actor. Interceptors, which belong to managers, do not see the
-    /// call.
+    /// A cached response is returned without leaving the caller's actor. If the layer has interceptors for the call, their hooks run on
+    /// the main actor before and after it.
     ///
     /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` as soon as the task is cancelled.
     public func call<E: Endpoint>(
@@ -51,19 +51,31 @@ extension NetworkLayer {
     private func rawData<E: Endpoint>(of endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
-            let endpoint = try prepared(endpoint)
-            var draft = try draft(endpoint, in: flight)
-            let accepted: AcceptedResponse =
-                if let response = try acceptedImmediately(&draft, for: endpoint, in: flight) { response } else {
-                    try await accept(draft.request(in: flight), for: endpoint, in: flight)
+            let rawData =
+                if let hooks = CallHooks(interceptors, of: flight) {
+                    try await hooks.around(endpoint, rawData: { $0 }) { (endpoint) async throws(NetworkError) in
+                        try await fetch(endpoint, in: flight)
+                    }
+                } else {
+                    try await fetch(prepared(endpoint), in: flight)
                 }
-            flight.storeProposal()
-            if accepted.isProvisional, let key = try draft.key(in: flight) { revalidate(endpoint, key, after: flight) }
             flight.finish(.succeeded)
-            return accepted.rawData
+            return rawData
         } catch {
             throw flight.finish(failing: error)
         }
+    }
+
+    /// Returns the response to a checked endpoint, and stores it if its policy says so.
+    private func fetch<E: Endpoint>(_ endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
+        var draft = try draft(endpoint, in: flight)
+        let accepted: AcceptedResponse =
+            if let response = try acceptedImmediately(&draft, for: endpoint, in: flight) { response } else {
+                try await accept(draft.request(in: flight), for: endpoint, in: flight)
+            }
+        flight.storeProposal()
+        if accepted.isProvisional, let key = try draft.key(in: flight) { revalidate(endpoint, key, after: flight) }
+        return accepted.rawData
     }
 
     /// Makes one call and returns the body of its response part by part, as it arrives.
@@ -80,24 +92,33 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
-            let endpoint = try prepared(endpoint)
-            let request = try assemble(endpoint, delivery: .streamed, in: flight)
-            let response = try await send(request, in: flight)
-            try flight.checkSession(in: .checking)
-            try response.checkCoding(of: endpoint, in: flight)
-            if let error = response.refusal { throw error }
-            flight.recorder.setSource(response.source)
-            let body: BodyStream =
-                switch response.body {
-                case .whole(let rawData): BodyStream(rawData.bytes)
-                case .stream(let body): body
-                }
-            return StreamedResponse(
-                response: response.head,
-                body: body.bounded(in: flight).recorded(in: flight, at: response.attempt?.index))
+            return try await intercepted(endpoint, in: flight) {
+                RawData([], response: $0.response)
+            } perform: { (endpoint) async throws(NetworkError) in
+                try await openStream(endpoint, in: flight)
+            }
         } catch {
             throw flight.finish(failing: error)
         }
+    }
+
+    /// Returns the response to a checked endpoint when its head has arrived.
+    private func openStream<E: Endpoint>(
+        _ endpoint: E, in flight: Flight
+    ) async throws(NetworkError) -> StreamedResponse {
+        let request = try assemble(endpoint, delivery: .streamed, in: flight)
+        let response = try await send(request, in: flight)
+        try flight.checkSession(in: .checking)
+        try response.checkCoding(of: endpoint, in: flight)
+        if let error = response.refusal { throw error }
+        flight.recorder.setSource(response.source)
+        let body: BodyStream =
+            switch response.body {
+            case .whole(let rawData): BodyStream(rawData.bytes)
+            case .stream(let body): body
+            }
+        return StreamedResponse(
+            response: response.head, body: body.bounded(in: flight).recorded(in: flight, at: response.attempt?.index))
     }
 
     /// Completes and checks the parameters of an endpoint.

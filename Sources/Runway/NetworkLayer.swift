@@ -48,8 +48,8 @@ public final class NetworkLayer: Sendable {
 
     /// The settings of the services, and the sessions of their accounts.
     let services: ServiceConfigurations
-    /// The interceptors for every manager of an endpoint, by the endpoint's type.
-    @MainActor var interceptors: [ObjectIdentifier: [WeakInterceptor]] = [:]
+    /// What the app added to act on calls.
+    let interceptors = InterceptorRegistry()
     /// The calls that the app may resume.
     @MainActor var resumable: ResumableCalls
 

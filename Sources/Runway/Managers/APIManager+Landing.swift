@@ -1,11 +1,12 @@
 extension APIManager {
-    /// The layer's interceptors for the endpoint, then the manager's own.
+    /// The layer's interceptors for all calls and for the endpoint, then the manager's own.
     var interceptors: [any Interceptor] {
-        let shared =
-            network.interceptors.isEmpty
-            ? [] : network.interceptors[ObjectIdentifier(E.self)]?.compactMap(\.interceptor) ?? []
+        let shared = network.interceptors.all(of: E.self)
         return interceptor.map { shared + [$0] } ?? shared
     }
+
+    /// The manager that the app made: this one, or the one that makes its calls through this one.
+    var face: any APIManaging { owner ?? self }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.
     func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
@@ -32,9 +33,9 @@ extension APIManager {
     private func receive(_ landing: Landing, isValidated: Bool) {
         let flight = landing.flight
         tasks.remove(flight.id)
-        let call = ManagerCall(landing)
+        let call = InterceptedCall(landing)
         for interceptor in interceptors where isPending(flight) {
-            interceptor.beforeLanding(landing.result, of: call, by: self)
+            interceptor.beforeLanding(landing.result, of: call, by: face)
         }
         guard isPending(flight) else { return }
         guard let rawData = landing.rawData else { return fail(landing) }
@@ -55,15 +56,15 @@ extension APIManager {
             return
         }
         let interceptors = interceptors
-        let call = ManagerCall(landing)
+        let call = InterceptedCall(landing)
         for interceptor in interceptors where isPending(flight) {
-            if interceptor.beforeSuccess(rawData, of: call, by: self) { continue }
+            if interceptor.beforeSuccess(rawData, of: call, by: face) { continue }
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
         guard state.update({ $0.land(landing) }) else { return }
         delegate?.apiManagerDidSucceed(self)
-        for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: self) }
+        for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: face) }
         flight.finish(.succeeded)
         waiters.landed(flight.id, landing.result)
     }
@@ -74,16 +75,16 @@ extension APIManager {
         let error = flight.locate(cause)
         if error.isAbsorbed, let cause = error.serviceError { return end(flight.id, as: .absorbed(cause)) }
         let interceptors = interceptors
-        let call = ManagerCall(landing)
+        let call = InterceptedCall(landing)
         for interceptor in interceptors where isPending(flight) {
-            if interceptor.beforeFailure(error, of: call, by: self) { continue }
+            if interceptor.beforeFailure(error, of: call, by: face) { continue }
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
         if isResumed(flight, after: error) { return }
         guard state.update({ $0.land(Landing(flight, landing.endpoint, failing: error)) }) else { return }
         delegate?.apiManager(self, didFailWith: error)
-        for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: self) }
+        for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: face) }
         _ = flight.finish(failing: error)
         waiters.landed(flight.id, .failure(error))
     }
@@ -142,12 +143,12 @@ extension APIManager {
         let flight = landing.flight
         guard isStaleHeld(flight), let rawData = landing.rawData, mayLand(flight) else { return }
         let interceptors = interceptors
-        let call = ManagerCall(landing)
+        let call = InterceptedCall(landing)
         for interceptor in interceptors where isStaleHeld(flight) {
-            interceptor.beforeLanding(landing.result, of: call, by: self)
+            interceptor.beforeLanding(landing.result, of: call, by: face)
         }
         for interceptor in interceptors where isStaleHeld(flight) {
-            if interceptor.beforeSuccess(rawData, of: call, by: self) { continue }
+            if interceptor.beforeSuccess(rawData, of: call, by: face) { continue }
             // The hook itself may have ended the call.
             guard isStaleHeld(flight) else { break }
             flight.note(CallDecision.vetoedProvisional)
@@ -157,13 +158,13 @@ extension APIManager {
         delegate?.apiManagerDidSucceed(self)
         // The delegate, or a hook, may have ended the call, whose fresh response is still to come.
         for interceptor in interceptors where isPending(flight) {
-            interceptor.afterSuccess(rawData, of: call, by: self)
+            interceptor.afterSuccess(rawData, of: call, by: face)
         }
     }
 
     private func isStaleHeld(_ flight: Flight) -> Bool { state.machine.heldStale(of: flight.id) != nil }
 }
 
-extension ManagerCall {
+extension InterceptedCall {
     fileprivate init(_ landing: Landing) { self.init(flight: landing.flight.id, endpoint: landing.endpoint) }
 }

@@ -64,8 +64,8 @@ extension APIManager {
                 transfer == nil
                 ? try lookUp(endpoint, &draft, flight) : .request(try draft.request(in: flight), stale: nil)
             start(found, of: endpoint, as: identity, flight, transfer)
-            let call = ManagerCall(flight: flight.id, endpoint: endpoint)
-            for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: self) }
+            let call = InterceptedCall(flight: flight.id, endpoint: endpoint)
+            for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: face) }
         } catch {
             refuse(flight, endpoint, error)
         }
@@ -76,20 +76,7 @@ extension APIManager {
     ///
     /// - Returns: Whether the call is made; `false` if an interceptor vetoed it.
     private func prepare(_ endpoint: inout E, _ flight: FlightID) throws(NetworkError) -> Bool {
-        do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
-        let interceptors = interceptors
-        if !interceptors.isEmpty {
-            var candidate: any Endpoint = endpoint
-            for interceptor in interceptors {
-                guard interceptor.beforeCall(to: &candidate, as: flight, by: self) else { return false }
-            }
-            guard let changed = candidate as? E else {
-                throw NetworkError(
-                    .invalidParameters, in: .preparing,
-                    "An interceptor changed the \(E.self) into a \(type(of: candidate)).")
-            }
-            endpoint = changed
-        }
+        guard try endpoint.complete(interceptors, as: flight, by: face) else { return false }
         do {
             try endpoint.validate()
             try validator?.apiManager(self, validate: endpoint)

@@ -27,7 +27,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     public weak var parameterSource: (any ParameterSource)?
     /// Checks parameters and responses beside the endpoint's own checks. Held weakly: keep a reference to it.
     public weak var validator: (any Validator)?
-    /// Acts on the calls of this manager, after the layer's interceptors for the endpoint. Held weakly: keep a reference to it.
+    /// Acts on the calls of this manager, after the layer's interceptors. Held weakly: keep a reference to it.
     public weak var interceptor: (any Interceptor)?
 
     /// The response that landed last and was not cleared.

@@ -1,8 +1,9 @@
 /// Acts on the calls of one API, around the business code: before and after start, success and failure.
 ///
-/// Set it on one manager (``APIManager/interceptor``), or add it to the layer for every manager of an endpoint
-/// (``NetworkLayer/add(_:for:)``); the layer's interceptors come first. It is held weakly and called on the main actor. Every hook
-/// has a default that changes nothing. Once the manager has cancelled or replaced a call, no further hook runs for it, even if an
+/// Set it on one manager (``APIManager/interceptor``), or add it to the layer, for every call of an endpoint
+/// (``NetworkLayer/add(_:for:)``) or for all calls of the layer (``NetworkLayer/add(_:)``). Those for all calls come first, then those
+/// for the endpoint, then the manager's. It is held weakly and called on the main actor. Every hook
+/// has a default that changes nothing. Once a call is cancelled or replaced, no further hook runs for it, even if an
 /// earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the manager may hold a later
 /// call's response. No hook has the name of a method of ``APIManagerDelegate``: a delegate may be its manager's interceptor, too.
 ///
@@ -12,7 +13,7 @@
 ///
 /// ```swift
 /// final class CityInterceptor: Interceptor {
-///     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+///     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
 ///         if var list = endpoint as? RentalList {
 ///             list.city = list.city.lowercased()
 ///             endpoint = list
@@ -22,43 +23,50 @@
 /// }
 /// ```
 ///
+/// The layer's interceptors see the calls of managers, by ``NetworkLayer/call(_:options:)``, streams, transfers and prefetches, and those
+/// that renew a token. What no endpoint describes (``NetworkLayer/exchange(_:with:options:)``), and a revalidation that no call waits for,
+/// pass no interceptor. The manager is the one that the app made: of a list, its ``PagedAPIManager``. It is `nil` for a call that no
+/// manager makes: its hooks of success and failure run before it returns or throws, and if one vetoes the call, its response or its
+/// failure, it throws ``NetworkError/Kind/cancelled``. The response of a stream is its head, with an empty body.
+///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor
-public protocol Interceptor: AnyObject {
+public protocol Interceptor: AnyObject, Sendable {
     /// Called before a call starts, and before its parameters are checked.
     ///
     /// - Parameters:
     ///   - endpoint: The parameters of the call, which may be changed; if their type is changed, the call fails as
     ///     ``NetworkError/Kind/invalidParameters``.
     ///   - flight: The number of the call.
-    ///   - manager: The manager that makes the call.
-    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call and it does not land.
-    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool
+    ///   - manager: The manager that makes the call; `nil` if none does.
+    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and it does not land.
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
     /// Called after a call started.
-    func afterCall(_ call: ManagerCall, by manager: any APIManaging)
+    func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called when a call that has started completes, before its success or failure lands.
-    func beforeLanding(_ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging)
+    func beforeLanding(
+        _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called before a success lands.
     ///
     /// - Returns: Whether the success may land. If `false`, the manager's state does not change and its delegate is not notified.
-    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool
+    func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool
     /// Called after the delegate was notified of a success.
     ///
     /// - Parameters:
     ///   - rawData: The response to this call.
     ///   - call: The call that succeeded.
-    ///   - manager: The manager. It may hold the response to a later call by now.
-    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging)
+    ///   - manager: The manager; `nil` if none made the call. It may hold the response to a later call by now.
+    func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called before a failure lands.
     ///
     /// - Returns: Whether the failure may land. If `false`, the manager's state does not change and its delegate is not notified.
-    func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool
+    func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool
     /// Called after the delegate was notified of a failure.
-    func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging)
+    func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?)
 }
 
-/// One call of a manager, as its interceptors see it.
-public struct ManagerCall: Sendable {
+/// One call, as its interceptors see it.
+public struct InterceptedCall: Sendable {
     /// The number of the call.
     public let flight: FlightID
     /// The endpoint of the call, as interceptors changed it; `nil` if the call failed because no parameters were supplied.
@@ -67,43 +75,26 @@ public struct ManagerCall: Sendable {
 
 extension Interceptor {
     /// Lets the call start as it is.
-    public func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+    public func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
+    {
         true
     }
     /// Does nothing.
-    public func afterCall(_ call: ManagerCall, by manager: any APIManaging) {}
+    public func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?) {}
     /// Does nothing.
     public func beforeLanding(
-        _ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging
+        _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {}
     /// Lets the success land.
-    public func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool { true }
+    public func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
+        true
+    }
     /// Does nothing.
-    public func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {}
+    public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {}
     /// Lets the failure land.
-    public func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool { true }
+    public func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
+        true
+    }
     /// Does nothing.
-    public func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) {}
-}
-
-/// An interceptor that the layer holds weakly.
-struct WeakInterceptor {
-    weak var interceptor: (any Interceptor)?
-}
-
-extension NetworkLayer {
-    /// Adds an interceptor for every manager of an endpoint. It is held weakly. Interceptors are called in the order in which they
-    /// are added.
-    @MainActor
-    public func add<E: Endpoint>(_ interceptor: any Interceptor, for endpoint: E.Type) {
-        let key = ObjectIdentifier(endpoint)
-        interceptors[key, default: []].removeAll { $0.interceptor == nil }
-        interceptors[key, default: []].append(WeakInterceptor(interceptor: interceptor))
-    }
-
-    /// Removes an interceptor from every manager of an endpoint.
-    @MainActor
-    public func remove<E: Endpoint>(_ interceptor: any Interceptor, for endpoint: E.Type) {
-        interceptors[ObjectIdentifier(endpoint)]?.removeAll { $0.interceptor == nil || $0.interceptor === interceptor }
-    }
+    public func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) {}
 }

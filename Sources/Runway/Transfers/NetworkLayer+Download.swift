@@ -44,10 +44,13 @@ extension NetworkLayer {
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
             try Self.checkDestination(file)
-            let endpoint = try prepared(endpoint)
-            let request = try assemble(endpoint, delivery: .streamed, in: flight)
-            let saved = try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
-                try await self.save(request, to: file, upTo: maximumByteCount, report, in: flight)
+            let saved = try await intercepted(endpoint, in: flight) {
+                RawData($0)
+            } perform: { (endpoint) async throws(NetworkError) in
+                let request = try assemble(endpoint, delivery: .streamed, in: flight)
+                return try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
+                    try await self.save(request, to: file, upTo: maximumByteCount, report, in: flight)
+                }
             }
             flight.finish(.succeeded)
             return saved

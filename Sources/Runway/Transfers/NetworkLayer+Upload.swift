@@ -24,13 +24,17 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
-            let endpoint = try prepared(endpoint)
-            let request = try assemble(
-                endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
-            let rawData = try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
-                try await self.sendCounted(request, for: endpoint, report, in: flight)
+            let rawData = try await intercepted(endpoint, in: flight) {
+                $0
+            } perform: { (endpoint) async throws(NetworkError) in
+                let request = try assemble(
+                    endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+                let rawData = try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
+                    try await self.sendCounted(request, for: endpoint, report, in: flight)
+                }
+                flight.storeProposal()
+                return rawData
             }
-            flight.storeProposal()
             flight.finish(.succeeded)
             return rawData
         } catch {

@@ -93,5 +93,5 @@ struct AwaitedLandingTests {
 /// Lets no success land. Held by its test alone.
 @MainActor
 private final class SuccessVeto: Interceptor {
-    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool { false }
+    func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool { false }
 }

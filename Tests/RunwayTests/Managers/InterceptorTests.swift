@@ -237,43 +237,43 @@ private final class Spy: Interceptor {
     var change: ((inout any Endpoint) -> Void)?
     var onHook: ((String) -> Void)?
     /// The calls of all hooks, in order.
-    var calls: [ManagerCall] = []
+    var calls: [InterceptedCall] = []
     /// The calls that succeeded, and their responses.
-    var succeeded: [(call: ManagerCall, rawData: RawData)] = []
+    var succeeded: [(call: InterceptedCall, rawData: RawData)] = []
 
     init(_ name: String, _ log: HookLog) {
         self.name = name
         self.log = log
     }
 
-    private func allows(_ hook: String, _ call: ManagerCall? = nil) -> Bool {
+    private func allows(_ hook: String, _ call: InterceptedCall? = nil) -> Bool {
         if let call { calls.append(call) }
         log.entries.append("\(name) \(hook)")
         onHook?(hook)
         return !vetoes.contains(hook)
     }
 
-    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
         change?(&endpoint)
         return allows("beforeCall")
     }
-    func afterCall(_ call: ManagerCall, by manager: any APIManaging) { _ = allows("afterCall", call) }
+    func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?) { _ = allows("afterCall", call) }
     func beforeLanding(
-        _ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging
+        _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {
         _ = allows("beforeLanding", call)
     }
-    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+    func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         allows("beforeSuccess", call)
     }
-    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
+    func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
         succeeded.append((call, rawData))
         _ = allows("afterSuccess", call)
     }
-    func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+    func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         allows("beforeFailure", call)
     }
-    func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) {
+    func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) {
         _ = allows("afterFailure", call)
     }
 }
@@ -285,10 +285,10 @@ private final class InterceptingDelegate: APIManagerDelegate, Interceptor {
 
     func apiManagerDidSucceed(_ manager: any APIManaging) { entries.append("success") }
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { entries.append("failure") }
-    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
+    func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
         entries.append("afterSuccess")
     }
-    func afterFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) {
+    func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) {
         entries.append("afterFailure")
     }
 }

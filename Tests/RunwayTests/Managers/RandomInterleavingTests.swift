@@ -236,13 +236,13 @@ private final class Vetoes: Interceptor {
 
     init(seed: UInt64) { random = SeededGenerator(seed: ~seed) }
 
-    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
         !vetoesNextCall
     }
-    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+    func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         allowsLanding()
     }
-    func beforeFailure(_ error: NetworkError, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+    func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         allowsLanding()
     }
 

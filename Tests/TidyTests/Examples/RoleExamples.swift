@@ -14,7 +14,7 @@ struct PrintingTransport: Transport {
 }
 
 final class CityInterceptor: Interceptor {
-    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
         if var list = endpoint as? RentalList {
             list.city = list.city.lowercased()
             endpoint = list

@@ -292,3 +292,20 @@ func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental]
         return network
     }
 #endif
+
+enum CarryingTokens {
+    struct RentalList: Endpoint {
+        static let service = Listings.self
+        static let authorization = AuthorizationPolicy.ifSignedIn
+        var path: EndpointPath { "rental/list" }
+    }
+}
+
+func signIn(as name: String, password: String, on network: NetworkLayer) async throws {
+    enum Printers: APIService {
+        static let environments: [ServiceEnvironment: String] = [.release: "https://printers.example.com"]
+        static let credentials: (any Credentials)? = BasicCredentials()
+    }
+
+    try await network.signIn(.basic(user: name, password: password, account: name), to: Printers.self)
+}

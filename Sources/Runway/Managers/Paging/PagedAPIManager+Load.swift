@@ -51,8 +51,10 @@ extension PagedAPIManager {
     }
 
     /// Cancels a load: it does not land and changes nothing. A load that has landed is left alone.
+    ///
+    /// - Parameter flight: The number of the load, or of its request that is in flight, as interceptors are passed it.
     public func cancel(_ flight: FlightID) {
-        if machine.load?.id == flight { cancelAll() }
+        if machine.load?.id == flight || requests.isPending(flight) { cancelAll() }
     }
 
     /// Cancels the load in flight.

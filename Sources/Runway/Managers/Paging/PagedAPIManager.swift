@@ -44,8 +44,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
         get { requests.validator }
         set { requests.validator = newValue }
     }
-    /// Acts on every request, after the layer's interceptors for the endpoint. The manager that it is passed is that of the
-    /// requests. If it vetoes a request, the load ends without landing. Held weakly: keep a reference to it.
+    /// Acts on every request, after the layer's interceptors. The manager that it is passed is this one. If it vetoes a request, the load ends without landing. Held weakly: keep a reference to it.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }

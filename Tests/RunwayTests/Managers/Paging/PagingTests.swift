@@ -275,10 +275,10 @@ private final class Veto: Interceptor {
     enum Moment { case beforeCall, beforeLanding }
     let moment: Moment
     init(_ moment: Moment) { self.moment = moment }
-    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
         moment != .beforeCall
     }
-    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+    func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         moment != .beforeLanding
     }
 }

@@ -142,19 +142,19 @@ private final class FilmSpy: Interceptor, Validator {
     var refuses = false
     weak var manager: (any APIManaging)?
 
-    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: any APIManaging) -> Bool {
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
         events.append("beforeCall")
         self.manager = manager
         endpoint = Film(id: 7)
         return true
     }
 
-    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+    func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         if rawData.file != nil { events.append("beforeSuccess") }
         return true
     }
 
-    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
+    func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
         events.append("afterSuccess")
     }
 

@@ -274,7 +274,7 @@ private final class Switching: Interceptor {
 
     init(_ action: @escaping () -> Void) { self.action = action }
 
-    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
+    func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
         action()
         isDone = true
     }

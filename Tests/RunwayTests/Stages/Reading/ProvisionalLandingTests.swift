@@ -181,17 +181,17 @@ final class VetoingInterceptor: Interceptor {
 
     init(_ vetoes: @escaping (RawData) -> Bool) { self.vetoes = vetoes }
 
-    func afterCall(_ call: ManagerCall, by manager: any APIManaging) { entries.append("started") }
+    func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?) { entries.append("started") }
     func beforeLanding(
-        _ result: Result<RawData, NetworkError>, of call: ManagerCall, by manager: any APIManaging
+        _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {
         entries.append("received \((try? result.get())?.source.name ?? "failure")")
     }
-    func beforeSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) -> Bool {
+    func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         entries.append("should \(rawData.source)")
         return !vetoes(rawData)
     }
-    func afterSuccess(_ rawData: RawData, of call: ManagerCall, by manager: any APIManaging) {
+    func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
         entries.append("succeeded")
     }
 }

@@ -1,0 +1,79 @@
+import Synchronization
+
+/// The interceptors of a layer, held weakly, in the order in which they were added.
+final class InterceptorRegistry: Sendable {
+    private struct List {
+        var members: [WeakInterceptor] = []
+        /// The number of members at which those are removed whose interceptors were released.
+        var limit = 16
+
+        mutating func add(_ interceptor: any Interceptor) {
+            if members.count >= limit {
+                members.removeAll { $0.interceptor == nil }
+                limit = max(16, 2 * members.count)
+            }
+            members.append(WeakInterceptor(interceptor: interceptor))
+        }
+    }
+
+    /// An interceptor that its owner may release.
+    private struct WeakInterceptor {
+        weak var interceptor: (any Interceptor)?
+    }
+
+    /// Whether an interceptor was ever added: calls of a layer without interceptors read nothing else.
+    private let isUsed = Atomic(false)
+    /// Guards the interceptors of each endpoint, and with the key `nil` those of all endpoints.
+    private let lists = Mutex<[ObjectIdentifier?: List]>([:])
+
+    /// Returns the interceptors of the calls of an endpoint: those of all endpoints, then its own.
+    func all(of endpoint: any Endpoint.Type) -> [any Interceptor] {
+        if !isUsed.load(ordering: .acquiring) { return [] }
+        return lists.withLock { lists in
+            [lists[nil], lists[ObjectIdentifier(endpoint)]].flatMap { $0?.members ?? [] }.compactMap(\.interceptor)
+        }
+    }
+
+    /// Adds an interceptor of the calls of an endpoint or, with `nil`, of all endpoints.
+    func add(_ interceptor: any Interceptor, for endpoint: (any Endpoint.Type)?) {
+        lists.withLock { $0[endpoint.map { ObjectIdentifier($0) }, default: List()].add(interceptor) }
+        isUsed.store(true, ordering: .releasing)
+    }
+
+    /// Removes an interceptor of the calls of an endpoint or, with `nil`, of all endpoints.
+    func remove(_ interceptor: any Interceptor, for endpoint: (any Endpoint.Type)?) {
+        lists.withLock { lists in
+            lists[endpoint.map { ObjectIdentifier($0) }]?.members.removeAll {
+                $0.interceptor == nil || $0.interceptor === interceptor
+            }
+        }
+    }
+
+    /// How many interceptors are held, among them those that were released and not removed yet.
+    var count: Int { lists.withLock { $0.values.reduce(0) { $0 + $1.members.count } } }
+}
+
+extension NetworkLayer {
+    /// Adds an interceptor for every call of the layer: those of managers, transfers, prefetches, and those that no manager makes.
+    ///
+    /// It is held weakly. Interceptors are called in the order in which they are added: first those for every call, then those for the
+    /// endpoint of the call, then that of the manager. An interceptor that is added twice is called twice.
+    @MainActor
+    public func add(_ interceptor: any Interceptor) { interceptors.add(interceptor, for: nil) }
+
+    /// Adds an interceptor for every call of an endpoint, after the interceptors for every call; see ``add(_:)``.
+    @MainActor
+    public func add<E: Endpoint>(_ interceptor: any Interceptor, for endpoint: E.Type) {
+        interceptors.add(interceptor, for: endpoint)
+    }
+
+    /// Removes an interceptor that was added for every call. Of a call in flight it sees nothing further.
+    @MainActor
+    public func remove(_ interceptor: any Interceptor) { interceptors.remove(interceptor, for: nil) }
+
+    /// Removes an interceptor that was added for the calls of an endpoint.
+    @MainActor
+    public func remove<E: Endpoint>(_ interceptor: any Interceptor, for endpoint: E.Type) {
+        interceptors.remove(interceptor, for: endpoint)
+    }
+}
