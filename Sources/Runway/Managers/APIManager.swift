@@ -38,6 +38,8 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     public var landedEndpoint: (any Endpoint)? { state.last.landed?.endpoint }
     /// The number of the call that landed last.
     public var landedFlight: FlightID? { state.last.landed?.flight.id }
+    /// The record of the call that landed last, successfully or not; see ``APIManaging/lastRecord``.
+    public var lastRecord: FlightRecord? { state.last.landed?.record }
     /// The head of the response that landed last, or of the response that made the last call fail; the body of that one is in the
     /// error.
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.rawData?.response }

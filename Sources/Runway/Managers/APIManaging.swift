@@ -23,6 +23,12 @@ public protocol APIManaging: AnyObject, Sendable {
     var landedEndpoint: (any Endpoint)? { get }
     /// The number of the call that landed last.
     var landedFlight: FlightID? { get }
+    /// The record of the call that landed last, successfully or not: what was decided and sent for what the screen shows now. Of a list it
+    /// is that of the last request of the load.
+    ///
+    /// It is redacted as every record is (``Redaction``), made when it is read, and complete once the delegate was notified: what a reformer
+    /// or a body adds later is in it from then on. It is `nil` before a call has landed, and after ``clear()``.
+    var lastRecord: FlightRecord? { get }
 
     /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies.
     @discardableResult func load(options: CallOptions) -> FlightID

@@ -13,6 +13,11 @@ final class Landing: Sendable {
         (self.flight, self.endpoint, result) = (flight, endpoint, .failure(error))
     }
 
+    /// The record of the call so far, in which this landing is the outcome if the call has not ended yet.
+    var record: FlightRecord {
+        flight.record(flight.context.redaction, as: error.map { .failed($0) } ?? .succeeded)
+    }
+
     /// The response; `nil` if the call failed.
     var rawData: RawData? { if case .success(let rawData) = result { rawData } else { nil } }
     /// The error; `nil` if the call succeeded.

@@ -39,7 +39,11 @@ extension Flight {
     }
 
     /// The record so far, without what `redaction` keeps out of it.
-    package func record(_ redaction: Redaction) -> FlightRecord { recorder.record(of: self, redaction) }
+    ///
+    /// - Parameter outcome: The outcome if the call has not ended yet. The default is ``FlightOutcome/cancelled``.
+    package func record(_ redaction: Redaction, as outcome: FlightOutcome = .cancelled) -> FlightRecord {
+        recorder.record(of: self, redaction, as: outcome)
+    }
 
     /// Adds what this call knows to an error: which request it concerns, or that the account signed out.
     func locate(_ error: NetworkError) -> NetworkError { recorder.locate(error) }

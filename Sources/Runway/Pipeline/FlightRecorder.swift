@@ -221,7 +221,9 @@ extension FlightRecorder {
     var isReported: Bool { state.withLock { $0.ending != nil && !$0.isHeld } }
 
     /// The record so far, without what a redaction removes.
-    func record(of flight: Flight, _ redaction: Redaction) -> FlightRecord {
+    ///
+    /// - Parameter outcome: The outcome of a call that has not ended yet.
+    func record(of flight: Flight, _ redaction: Redaction, as outcome: FlightOutcome) -> FlightRecord {
         let state = state.withLock { $0 }
         let secrets = redaction.hidden(state.secrets)
         let configuration = flight.configuration
@@ -234,7 +236,7 @@ extension FlightRecorder {
             parameters: redaction.redacted((try? state.endpoint?.parameters) ?? [:]),
             sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
             attempts: state.attempts.map { redaction.redacted($0.masked(secrets)) },
-            source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? .cancelled),
+            source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? outcome),
             traceContext: traceContext)
     }
 }

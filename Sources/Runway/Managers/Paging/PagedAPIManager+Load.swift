@@ -100,6 +100,7 @@ extension PagedAPIManager {
         requests.clear()
         list = PageList()
         error = nil
+        lastRequest = nil
         landedEndpoint = nil
         landedFlight = nil
     }
@@ -241,6 +242,7 @@ extension PagedAPIManager {
         self.list = list
         endpoint = load.endpoint
         error = nil
+        lastRequest = requests.state.last.landed
         landedEndpoint = load.endpoint
         landedFlight = load.id
         delegate?.apiManagerDidSucceed(self)
@@ -267,6 +269,7 @@ extension PagedAPIManager {
 
     private func fail(_ error: NetworkError, of endpoint: E?, _ id: FlightID?) {
         self.error = error
+        lastRequest = requests.state.last.landed
         landedEndpoint = endpoint
         landedFlight = id
         delegate?.apiManager(self, didFailWith: error)

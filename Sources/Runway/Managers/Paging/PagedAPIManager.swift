@@ -58,6 +58,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public internal(set) var error: NetworkError?
     /// The number of the load that landed last.
     public internal(set) var landedFlight: FlightID?
+    /// The record of the last request of the load that landed last; see ``APIManaging/lastRecord``.
+    public var lastRecord: FlightRecord? { lastRequest?.record }
     /// The parameters of the load that landed last, successfully or not.
     public internal(set) var landedEndpoint: (any Endpoint)?
     /// The parameters of the list.
@@ -78,6 +80,8 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// them.
     public var mayMissRows: Bool { list.window.unreadCount > 0 }
 
+    /// The landing of the last request of the load that landed last.
+    var lastRequest: Landing?
     var machine = PagedLoadMachine<E>()
     var list = PageList<E>()
     /// Makes the single requests.
