@@ -162,7 +162,7 @@ extension NetworkLayer {
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
         let baseURL = try flight.configuration.baseURL.get()
-        let content = try CallContent(of: endpoint, flight.options)
+        let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
         return try flight.configuration.settings.assemble(
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
@@ -171,7 +171,7 @@ extension NetworkLayer {
     /// Returns the draft of a checked endpoint's request, with the cache key if that can be had before the request is made.
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
-        let content = try CallContent(of: endpoint, flight.options)
+        let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
         if flight.cachePolicy.isOfClient {
             flight.setKey(CacheKey(content, of: E.self, in: flight))

@@ -34,7 +34,8 @@ struct PublicTypeTests {
         // A new scope or change must be handled by every tier, so the compiler should name the places.
         let handled: Set = ["CacheScope", "CacheTierChange"]
         let onlyPassedToRunway: Set = [
-            "Arrays", "AuthorizationPolicy", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy", "ImmediateResponse", "Mode",
+            "Arrays", "AuthorizationPolicy", "CacheUse", "CookiePolicy", "DateStyle", "HedgingPolicy",
+            "ImmediateResponse", "Mode",
             "OverlapPolicy",
             "PageStyle", "ParameterEncoding",
         ]

@@ -50,6 +50,7 @@ extension CallContent {
         form.add(path.percentEncoded)
         form.add(parameters)
         form.add(headers)
+        form.add(keyedCommon)
         return form.bytes
     }
 }

@@ -26,6 +26,8 @@ struct FlightRecorder: ~Copyable, Sendable {
     struct State {
         var endpoint: (any Endpoint)?
         var sentParameters: Parameters?
+        /// What the service made for the call.
+        var commonParameters: Parameters?
         var decisions: [FlightRecord.Decision] = []
         var attempts: [Attempt] = []
         var source: ResponseSource?
@@ -65,6 +67,11 @@ extension FlightRecorder {
 
     /// Stores the parameters that are sent beside the common ones of the service.
     func setSentParameters(_ parameters: Parameters) { state.withLock { $0.sentParameters = parameters } }
+
+    /// The parameters that the service made for the call; `nil` if they were not needed yet.
+    var commonParameters: Parameters? { state.withLock { $0.commonParameters } }
+
+    func setCommonParameters(_ parameters: Parameters) { state.withLock { $0.commonParameters = parameters } }
 
     func setSource(_ source: ResponseSource) { state.withLock { $0.source = source } }
 
@@ -227,7 +234,8 @@ extension FlightRecorder {
         let state = state.withLock { $0 }
         let secrets = redaction.hidden(state.secrets)
         let configuration = flight.configuration
-        let sent = state.sentParameters?.merging(defaults: configuration.settings.commonParameters)
+        let common = (state.commonParameters ?? [:]).merging(defaults: configuration.settings.commonParameters)
+        let sent = state.sentParameters?.merging(defaults: common)
         let end = state.ending?.instant ?? clock.now
         return FlightRecord(
             id: flight.id, network: flight.context.network, service: configuration.service.name,

@@ -29,6 +29,20 @@ public protocol APIService: Sendable {
     /// Parameters of every call, encoded like the endpoint's own, which win if names are equal. The default is none.
     static var commonParameters: Parameters { get }
 
+    /// Returns further parameters of one call, such as the time or the user's position. The default returns none.
+    ///
+    /// It is called once for each call, on the caller's actor, whatever the call's attempts and redirects send, and must return soon. The
+    /// endpoint's parameters win if names are equal, and these win over ``commonParameters``.
+    static func makeCommonParameters() -> Parameters
+
+    /// The names of common parameters that say nothing about the response, such as the time of the call. The default is none.
+    ///
+    /// Cache keys leave them out, so that a call finds the response to an earlier one, and so does the comparison of calls under
+    /// ``OverlapPolicy/joinOrReplace``. They are part of the key all the same if that is made of the request: of parameters in a
+    /// multipart form or beside a raw body, in a style that writes dots, below a stage that changed the request, and under
+    /// ``CachePolicy/http()``, whose key is the URL (RFC 9111 §2). Reads in flight share a request only if their URLs are equal.
+    static var unkeyedParameters: Set<String> { get }
+
     /// Header fields of every call; the endpoint's win if names are equal. The default is none.
     static var commonHeaders: [String: String] { get }
 
@@ -89,6 +103,12 @@ extension APIService {
 
     /// No common parameters.
     public static var commonParameters: Parameters { [:] }
+
+    /// No further parameters.
+    public static func makeCommonParameters() -> Parameters { [:] }
+
+    /// All parameters are part of cache keys.
+    public static var unkeyedParameters: Set<String> { [] }
 
     /// No common header fields.
     public static var commonHeaders: [String: String] { [:] }

@@ -9,7 +9,7 @@ extension ServiceSettings {
         _ endpoint: E, _ content: CallContent, at baseURL: BaseURL, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
         if let problem = content.path.problem { throw NetworkError(.invalidParameters, in: .assembling, problem) }
-        let parameters = content.parameters.merging(defaults: commonParameters)
+        let parameters = content.parameters.merging(defaults: content.common.merging(defaults: commonParameters))
         var fields = HTTPFields()
         try fields.set(commonHeaders)
         try fields.set(content.headers)

@@ -19,7 +19,7 @@ final class ServiceIdentity: Sendable {
             form.add(baseURL?.scheme ?? "")
             form.add(baseURL?.authority ?? "")
             form.add(baseURL?.pathPrefix ?? "")
-            form.add(settings.commonParameters)
+            form.add(settings.commonParameters.leavingOut(settings.unkeyedParameters))
             form.add(settings.commonHeaders)
         }
     }

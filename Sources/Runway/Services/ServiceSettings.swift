@@ -10,6 +10,12 @@ public struct ServiceSettings: Sendable {
     /// Parameters that go with every call; the endpoint's own win where names are equal. The default is the service's
     /// ``APIService/commonParameters``, which are none unless it has some.
     public var commonParameters: Parameters
+    /// Returns further parameters of one call, evaluated once for each call. The default calls the service's
+    /// ``APIService/makeCommonParameters()``, which returns none unless it is implemented.
+    public var makeCommonParameters: @Sendable () -> Parameters
+    /// The names of common parameters that cache keys leave out. The default is the service's ``APIService/unkeyedParameters``, which are
+    /// none unless it has some.
+    public var unkeyedParameters: Set<String>
     /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
     /// service's ``APIService/commonHeaders``, which are none unless it has some.
     public var commonHeaders: [String: String]
@@ -40,6 +46,8 @@ public struct ServiceSettings: Sendable {
         environment = service.initialEnvironment
         baseURLs = service.environments
         commonParameters = service.commonParameters
+        makeCommonParameters = { service.makeCommonParameters() }
+        unkeyedParameters = service.unkeyedParameters
         commonHeaders = service.commonHeaders
         deadline = service.deadline
         transport = service.makeTransport()

@@ -3,7 +3,7 @@ import HTTPTypes
 /// Identifies a stored response: service, environment, account, endpoint, and the content of the call.
 ///
 /// Of the endpoint it includes method, path, parameters with their encoding, and header fields; of the service the base URL,
-/// and the parameters and header fields common to all calls. If these do not determine the request, if a stage of the app's own
+/// and the parameters and header fields common to all calls, except ``APIService/unkeyedParameters``. If these do not determine the request, if a stage of the app's own
 /// is above the cache, and for requests that no endpoint describes, it includes the assembled request instead: method, URL with
 /// the query, header fields and body. Address, token and signature are added later: none of these is part of a key. The
 /// hash is computed once, when the key is created.
@@ -76,7 +76,10 @@ struct CacheKey: Sendable, Hashable {
         }
         form.add(content.path.percentEncoded)
         form.add(content.parameters)
-        if !content.headers.isEmpty { form.add(content.headers) }
+        let common = content.keyedCommon
+        // The fields are there whenever the common parameters are, so that neither can be taken for the other.
+        if !content.headers.isEmpty || !common.isEmpty { form.add(content.headers) }
+        if !common.isEmpty { form.add(common) }
         self.init(form, of: flight.configuration.callIdentity, in: flight)
     }
 
