@@ -108,8 +108,8 @@ struct NetworkInterceptorTests {
     @Test func aChangedEndpointIsWhatIsSentAndChecked() async throws {
         witness.change = { $0 = Reading(name: "changed") }
         // What the caller passed is invalid.
-        _ = try await layer.network.call(Reading(name: ""))
-        layer.network.prefetch(Reading(name: ""))
+        _ = try await layer.network.call(Reading(name: "invalid"))
+        layer.network.prefetch(Reading(name: "invalid"))
         _ = try await layer.records.records(count: 2)
         #expect(layer.transport.requests.map(\.head.path) == ["/v1/readings/changed"])
         #expect(witness.calls.allSatisfy { ($0.endpoint as? Reading)?.name == "changed" })
@@ -244,7 +244,7 @@ private struct Reading: Endpoint {
     @Unencoded var name = "a"
     var path: EndpointPath { "readings/\(name)" }
     func validate() throws {
-        if name.isEmpty { throw Refused("The name is empty.") }
+        if name == "invalid" { throw Refused("The name is invalid.") }
     }
 }
 
