@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+
+/// An entry that is set aside, and why.
+struct EntrySetAside: Sendable, Equatable {
+    var entry: SequencedEntry
+    var reason: String
+}
+
+extension Journal {
+    /// Evicts what exceeds the limits, and returns the ids of what was evicted.
+    func evict(_ database: Database, at moment: Int64) throws -> Set<UUID> {
+        var evicted = try evictOld(database, before: moment - limits.maximumAge.milliseconds)
+        let row = try Row.fetchOne(database, sql: "SELECT sum(count), sum(bytes) FROM tally WHERE state <> 2")
+        let (count, byteCount) = (
+            row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0, row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0
+        )
+        var (excessCount, excessBytes) = (count - limits.maximumCount, byteCount - limits.maximumByteCount)
+        while excessCount > 0 || excessBytes > 0 {
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT sequence, length(payload), id FROM entry WHERE state = 0 ORDER BY priority, sequence LIMIT ?
+                    """,
+                arguments: [max(1, min(excessCount, 1000))])
+            if rows.isEmpty { break }
+            for row in rows {
+                try self.count(database, 1, as: excessCount > 0 ? .count : .bytes)
+                try database.execute(
+                    sql: "DELETE FROM entry WHERE sequence = ?", arguments: [try row.value(0) as Int64])
+                excessCount -= 1
+                excessBytes -= try row.value(1)
+                if let id = UUID.fromDatabaseValue(row[2]) { evicted.insert(id) }
+            }
+        }
+        return evicted
+    }
+
+    /// Moments never decrease along the sequence, so that the first entry that waits tells whether one is too old.
+    private func evictOld(_ database: Database, before moment: Int64) throws -> Set<UUID> {
+        let first = try Int64.fetchOne(
+            database, sql: "SELECT moment FROM entry WHERE state = 0 ORDER BY sequence LIMIT 1")
+        guard let first, first < moment else { return [] }
+        try database.execute(sql: "DELETE FROM entry WHERE state = 0 AND moment < ?", arguments: [moment])
+        try count(database, database.changesCount, as: .age)
+        return []
+    }
+
+    /// Sets entries of a batch aside: they are no longer claimed, until ``retry(_:)``.
+    ///
+    /// - Parameter reasons: Why, by id. A reason is a few words of the server's, which the app shows.
+    func setAside(_ reasons: [UUID: String], of batch: JournalBatch) throws(StorageError) {
+        try write { database in
+            for entry in batch.entries {
+                guard let reason = reasons[entry.entry.id] else { continue }
+                try database.execute(
+                    sql: "UPDATE entry SET state = 2, reason = ? WHERE sequence = ? AND state = 1",
+                    arguments: [reason, entry.sequence])
+            }
+            let count =
+                try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally WHERE state = 2") ?? 0
+            guard count > limits.maximumSetAsideCount else { return }
+            try database.execute(
+                sql: """
+                    DELETE FROM entry WHERE sequence IN
+                    (SELECT sequence FROM entry WHERE state = 2 ORDER BY sequence LIMIT ?)
+                    """,
+                arguments: [count - limits.maximumSetAsideCount])
+            try self.count(database, database.changesCount, as: .setAside)
+        }
+    }
+
+    /// The entries that are set aside, oldest first.
+    func entriesSetAside() throws(StorageError) -> [EntrySetAside] {
+        try write { database in
+            try sound(database, nil, state: 2, limit: -1).map { entry in
+                let reason = try String.fetchOne(
+                    database, sql: "SELECT reason FROM entry WHERE sequence = ?", arguments: [entry.sequence])
+                return EntrySetAside(entry: entry, reason: reason ?? "")
+            }
+        }
+    }
+
+    /// Has entries that are set aside wait again.
+    func retry(_ ids: Set<UUID>) throws(StorageError) {
+        try change(ids, "UPDATE entry SET state = 0, reason = NULL WHERE state = 2 AND id = ?")
+    }
+
+    /// Removes entries that are set aside.
+    func discard(_ ids: Set<UUID>) throws(StorageError) {
+        try change(ids, "DELETE FROM entry WHERE state = 2 AND id = ?")
+    }
+
+    private func change(_ ids: Set<UUID>, _ sql: String) throws(StorageError) {
+        try write { database in
+            for id in ids { try database.cachedStatement(sql: sql).execute(arguments: [Data(id.bytes)]) }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+import Foundation
+import GRDB
+
+/// Stores entries in a SQLite file until somebody acknowledges them. The action log is built on it.
+///
+/// What it promises:
+/// - An entry for which ``append(_:at:lost:)`` returned survives the end of the process, however it ends. Under
+///   ``StorageDatabase/Durability/full`` it survives a power loss.
+/// - Either all entries of one `append` are stored or none. An entry whose id is stored already is ignored, so that an append whose
+///   outcome is unknown can be repeated.
+/// - ``claim(_:maximumCount:maximumByteCount:)`` returns the entries of a scope in the order in which they were appended, in batches.
+///   Until a batch is over, every claim of its scope returns the same batch, in this run and in later ones.
+/// - A number of a stream identifies one batch for ever. What a refused batch held is claimed again in a new stream.
+/// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by their reason,
+///   in the transaction that makes them. Entries of a batch that was claimed are not evicted.
+/// - A damaged entry is never returned: it is removed and counted.
+///
+/// What it does not promise: that an entry is claimed only once. Who claims a batch and ends before it acknowledges it gets it again.
+///
+/// One object has a file open at a time; a second one, of any process, gets ``StorageError/Kind/locked``. All functions block while
+/// the disk works, and run one after another: call them on a queue of their own.
+final class Journal: Sendable {
+    /// Identifies the file: a new one for each file that is begun.
+    let installation: UUID
+    let limits: JournalLimits
+    let url: URL
+    private let queue: DatabaseQueue
+
+    /// Opens the file at a URL, and creates it if there is none.
+    ///
+    /// - Throws: ``StorageError/Kind/corrupted`` or ``StorageError/Kind/newerSchema`` for a file that must be set aside (``JournalFile``
+    ///   does); any other kind for one that may be opened later.
+    init(
+        at url: URL, limits: JournalLimits = JournalLimits(), durability: StorageDatabase.Durability = .full,
+        time: JournalTime
+    ) throws(StorageError) {
+        self.url = url
+        self.limits = limits
+        do {
+            let queue = try StorageDatabase.open(at: url, durability: durability)
+            installation = try queue.inDatabase { database in
+                // Holds the lock of the file until it is closed. Without this, two processes could append and claim side by side.
+                try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+                try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
+                var installation = UUID()
+                try database.inTransaction(.immediate) {
+                    try JournalSchema.migrate(database)
+                    try JournalSchema.recount(database)
+                    installation = try Self.installation(database, time)
+                    return .commit
+                }
+                return installation
+            }
+            self.queue = queue
+        } catch {
+            throw StorageError(error, at: url)
+        }
+    }
+
+    private static func installation(_ database: Database, _ time: JournalTime) throws -> UUID {
+        if let row = try Row.fetchOne(database, sql: "SELECT installation, checksum FROM file"),
+            let installation = UUID.fromDatabaseValue(row[0]),
+            Int64.fromDatabaseValue(row[1]) == JournalChecksum.of(installation, 0, "")
+        {
+            return installation
+        }
+        let installation = UUID()
+        try database.execute(sql: "DELETE FROM file")
+        try database.execute(
+            sql: "INSERT INTO file VALUES (?, ?, 0, ?, ?, ?)",
+            arguments: [
+                installation.databaseValue, JournalChecksum.of(installation, 0, ""), time.boot,
+                time.uptime.milliseconds,
+                time.date.milliseconds,
+            ])
+        return installation
+    }
+
+    /// Closes the file. Nothing else may be called after it.
+    func close() throws(StorageError) {
+        do { try queue.close() } catch { throw StorageError(error, at: url) }
+    }
+
+    /// Runs one transaction.
+    func write<Value>(_ change: (Database) throws -> Value) throws(StorageError) -> Value {
+        do { return try queue.write(change) } catch { throw StorageError(error, at: url) }
+    }
+
+    /// What the file holds now.
+    func counts() throws(StorageError) -> JournalCounts {
+        try write { database in
+            var counts = JournalCounts()
+            for row in try Row.fetchAll(database, sql: "SELECT state, scope, count, bytes FROM tally") {
+                if try row.value(0) == 2 {
+                    counts.setAside += try row.value(2)
+                } else {
+                    counts.waiting[try row.value(1), default: 0] += try row.value(2)
+                    counts.waitingByteCount += try row.value(3)
+                }
+            }
+            for row in try Row.fetchAll(database, sql: "SELECT reason, count FROM lost") {
+                if let reason = JournalLoss(rawValue: try row.value(0)) { counts.lost[reason] = try row.value(1) }
+            }
+            return counts
+        }
+    }
+
+    /// Stores entries in their order, and evicts what exceeds the limits.
+    ///
+    /// - Returns: The ids of those entries of this call that were evicted at once.
+    @discardableResult
+    func append(_ entries: [JournalEntry], at time: JournalTime) throws(StorageError) -> Set<UUID> {
+        try write { database in
+            let moment = try advance(database, to: time)
+            var sequence =
+                try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'entry'") ?? 0
+            let insert = try database.cachedStatement(
+                sql: """
+                    INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (id) DO NOTHING
+                    """)
+            for entry in entries {
+                sequence &+= 1
+                try insert.execute(arguments: [
+                    sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(entry.payload),
+                    JournalChecksum.of(entry, sequence),
+                ])
+            }
+            let evicted = try evict(database, at: moment)
+            return evicted.isEmpty ? [] : evicted.intersection(entries.map(\.id))
+        }
+    }
+
+    /// Returns the present moment, and stores it with the clocks.
+    private func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
+        guard let row = try Row.fetchOne(database, sql: "SELECT moment, boot, uptime, date FROM file") else {
+            throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
+        }
+        let last = JournalTime(
+            boot: try row.value(1), uptime: .milliseconds(try row.value(2) as Int64),
+            date: Date(milliseconds: try row.value(3)))
+        let moment = time.moment(after: try row.value(0), at: last)
+        try database.cachedStatement(sql: "UPDATE file SET moment = ?, boot = ?, uptime = ?, date = ?").execute(
+            arguments: [moment, time.boot, time.uptime.milliseconds, time.date.milliseconds])
+        return moment
+    }
+}
+
+extension Journal {
+    /// The batch of a scope that is to be sent: the one that is not over, or a new one; `nil` if nothing waits.
+    ///
+    /// - Parameters:
+    ///   - maximumCount: The most entries of a new batch; at least 1.
+    ///   - maximumByteCount: The most bytes of a new batch. An entry that is larger is alone in its batch.
+    func claim(_ scope: String, maximumCount: Int, maximumByteCount: Int) throws(StorageError) -> JournalBatch? {
+        precondition(maximumCount > 0, "a batch holds at least one entry")
+        return try write { database in
+            // Every round removes damaged entries, or ends; a damaged index must not let it go on for ever.
+            for _ in 0..<max(1000, limits.maximumCount) {
+                let claimed = try sound(database, scope, state: 1, limit: -1)
+                if !claimed.isEmpty {
+                    if let (stream, number) = try stream(database, scope) {
+                        return JournalBatch(stream: stream, number: number, scope: scope, entries: claimed)
+                    }
+                    // Its number is damaged. In a new stream, the server recognises the entries by their ids.
+                    try release(database, scope)
+                }
+                var waiting = try sound(database, scope, state: 0, limit: maximumCount)
+                guard let first = waiting.first else {
+                    // What was read may be damaged, and is gone.
+                    let hasMore = try Bool.fetchOne(
+                        database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE state = 0 AND scope = ?)",
+                        arguments: [scope])
+                    if hasMore == true { continue }
+                    return nil
+                }
+                var byteCount = first.entry.payload.count
+                let end =
+                    waiting.dropFirst().firstIndex { entry in
+                        byteCount += entry.entry.payload.count
+                        return byteCount > maximumByteCount
+                    } ?? waiting.endIndex
+                waiting.removeSubrange(end...)
+                for entry in waiting {
+                    try changeOne(
+                        database, "UPDATE entry SET state = 1 WHERE sequence = ? AND state = 0", entry.sequence)
+                }
+                let last = try stream(database, scope) ?? (UUID(), 0)
+                let next = (stream: last.stream, number: last.number + 1)
+                try database.execute(
+                    sql: "REPLACE INTO stream VALUES (?, ?, ?, ?)",
+                    arguments: [
+                        scope, Data(next.stream.bytes), next.number,
+                        JournalChecksum.of(next.stream, next.number, scope),
+                    ])
+                return JournalBatch(stream: next.stream, number: next.number, scope: scope, entries: waiting)
+            }
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+    }
+
+    /// Ends a batch: removes its entries with these ids; its other entries wait again, in their places.
+    ///
+    /// - Returns: How many entries were removed.
+    @discardableResult
+    func acknowledge(_ batch: JournalBatch, _ ids: Set<UUID>) throws(StorageError) -> Int {
+        try write { database in
+            guard try isOpen(database, batch) else { return 0 }
+            let acknowledged = batch.entries.filter { ids.contains($0.entry.id) }
+            for entry in acknowledged {
+                try changeOne(database, "DELETE FROM entry WHERE sequence = ? AND state = 1", entry.sequence)
+            }
+            try release(database, batch.scope)
+            return acknowledged.count
+        }
+    }
+
+    /// Ends a batch that the server refused, and its stream: its entries wait again, in their places.
+    func refuse(_ batch: JournalBatch) throws(StorageError) {
+        try write { database in
+            guard try isOpen(database, batch) else { return }
+            try release(database, batch.scope)
+            try database.execute(sql: "DELETE FROM stream WHERE scope = ?", arguments: [batch.scope])
+        }
+    }
+
+    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file.
+    func erase(_ scope: String) throws(StorageError) {
+        do {
+            try queue.inDatabase { database in
+                try database.execute(sql: "PRAGMA secure_delete = ON")
+                try database.inTransaction(.immediate) {
+                    try database.execute(sql: "DELETE FROM entry WHERE scope = ?", arguments: [scope])
+                    try database.execute(sql: "DELETE FROM stream WHERE scope = ?", arguments: [scope])
+                    try database.execute(sql: "DELETE FROM tally WHERE scope = ?", arguments: [scope])
+                    return .commit
+                }
+                // The log still has the pages from before.
+                try database.checkpoint(.truncate)
+            }
+        } catch {
+            throw StorageError(error, at: url)
+        }
+    }
+
+    /// Whether the batch is the one that is not over in its scope. An erasure or another end may have come first.
+    private func isOpen(_ database: Database, _ batch: JournalBatch) throws -> Bool {
+        try stream(database, batch.scope).map { $0 == (batch.stream, batch.number) } ?? false
+    }
+
+    /// Changes one entry.
+    ///
+    /// - Throws: `SQLITE_CORRUPT` if there is none: the index that it was found by does not agree with the table.
+    private func changeOne(_ database: Database, _ sql: String, _ sequence: Int64) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: [sequence])
+        guard database.changesCount == 1 else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+    }
+
+    /// Has the entries of a scope's batch wait again.
+    private func release(_ database: Database, _ scope: String) throws {
+        try database.execute(sql: "UPDATE entry SET state = 0 WHERE state = 1 AND scope = ?", arguments: [scope])
+    }
+
+    private func stream(_ database: Database, _ scope: String) throws -> (stream: UUID, number: Int64)? {
+        guard
+            let row = try Row.fetchOne(
+                database, sql: "SELECT id, number, checksum FROM stream WHERE scope = ?", arguments: [scope]),
+            let id = UUID.fromDatabaseValue(row[0]), let number = Int64.fromDatabaseValue(row[1]),
+            Int64.fromDatabaseValue(row[2]) == JournalChecksum.of(id, number, scope)
+        else { return nil }
+        return (id, number)
+    }
+
+    /// The entries of a scope in a state that are not damaged, in their order. Those that are damaged are removed.
+    func sound(_ database: Database, _ scope: String?, state: Int, limit: Int) throws -> [SequencedEntry] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT sequence, id, scope, priority, payload, checksum FROM entry
+                WHERE state = ? AND \(scope == nil ? "?2 IS NULL" : "scope = ?") ORDER BY sequence LIMIT ?
+                """,
+            arguments: [state, scope, limit])
+        var entries: [SequencedEntry] = []
+        for row in rows {
+            if let entry = SequencedEntry(row) {
+                entries.append(entry)
+            } else {
+                try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
+                try count(database, 1, as: .damaged)
+            }
+        }
+        return entries
+    }
+
+    func count(_ database: Database, _ number: Int, as reason: JournalLoss) throws {
+        if number == 0 { return }
+        try database.execute(
+            sql: "INSERT INTO lost VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            arguments: [reason.rawValue, number])
+    }
+}
+
+extension Row {
+    /// The value of a column. The subscript of `Row` traps for a value of another type, which a damaged file may have.
+    func value<Value: DatabaseValueConvertible>(_ column: Int) throws(StorageError) -> Value {
+        guard let value = Value.fromDatabaseValue(self[column]) else {
+            throw StorageError(.corrupted, "A column of the file has a value of another type.")
+        }
+        return value
+    }
+}
+
+extension SequencedEntry {
+    /// Reads a row of sequence, id, scope, priority, payload and checksum; `nil` if it is damaged.
+    fileprivate init?(_ row: Row) {
+        guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
+            let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),
+            let payload = Data.fromDatabaseValue(row[4])
+        else { return nil }
+        let entry = JournalEntry(id: id, scope: scope, priority: priority, payload: Array(payload))
+        guard Int64.fromDatabaseValue(row[5]) == JournalChecksum.of(entry, sequence) else { return nil }
+        self.init(sequence: sequence, entry: entry)
+    }
+}

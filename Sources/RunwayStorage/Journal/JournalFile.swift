@@ -1,0 +1,44 @@
+import Foundation
+
+/// Opens the file of a ``Journal``, whatever state it is in.
+enum JournalFile {
+    /// How many files that could not be read are left beside the present one; older ones are removed.
+    static let maximumSetAsideCount = 3
+
+    /// Opens a file; one that is damaged, or that a later version wrote, is renamed first, and a new one is begun.
+    ///
+    /// - Parameter report: Receives why the file was renamed, and the new name.
+    /// - Throws: ``StorageError`` if the file may be opened later: it is locked, the disk is full, the folder can't be written.
+    static func open(
+        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability, time: JournalTime,
+        report: (StorageError, URL) -> Void
+    ) throws(StorageError) -> Journal {
+        do throws(StorageError) {
+            return try Journal(at: url, limits: limits, durability: durability, time: time)
+        } catch {
+            guard error.kind == .corrupted || error.kind == .newerSchema else { throw error }
+            report(error, try setAside(url))
+            return try Journal(at: url, limits: limits, durability: durability, time: time)
+        }
+    }
+
+    /// Renames a file that nobody has open, with those that SQLite has beside it, and returns the new name.
+    static func setAside(_ url: URL) throws(StorageError) -> URL {
+        let files = FileManager.default
+        func name(_ number: Int) -> URL { url.appendingPathExtension("unreadable-\(number)") }
+        do {
+            for part in ["", "-wal", "-shm"] {
+                for number in (0..<maximumSetAsideCount).reversed() {
+                    let file = URL(fileURLWithPath: (number == 0 ? url : name(number)).path + part)
+                    guard files.fileExists(atPath: file.path) else { continue }
+                    let target = URL(fileURLWithPath: name(number + 1).path + part)
+                    try? files.removeItem(at: target)
+                    try files.moveItem(at: file, to: target)
+                }
+            }
+        } catch {
+            throw StorageError(error, at: url)
+        }
+        return name(1)
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+
+/// The tables of a ``Journal``.
+enum JournalSchema {
+    /// The version that this code reads and writes, in `user_version`.
+    static let version = 1
+
+    /// Brings the database to ``version`` in one transaction.
+    ///
+    /// - Throws: ``StorageError/Kind/newerSchema`` for a later version; a `DatabaseError`.
+    static func migrate(_ database: Database) throws {
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard found <= version else {
+            throw StorageError(.newerSchema, "The schema has version \(found); this version knows \(version).")
+        }
+        if found < 1 { try create(database) }
+        try database.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    /// `state` of an entry: 0 waits, 1 is in the last batch of its stream, 2 is set aside.
+    ///
+    /// The triggers keep `tally` equal to what a count of the entries returns, in the transaction that changes them.
+    private static func create(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE file (installation BLOB NOT NULL, checksum INTEGER NOT NULL,
+                    moment INTEGER NOT NULL, boot TEXT NOT NULL, uptime INTEGER NOT NULL, date INTEGER NOT NULL);
+                CREATE TABLE entry (sequence INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL UNIQUE, scope TEXT NOT NULL,
+                    priority INTEGER NOT NULL, moment INTEGER NOT NULL, payload BLOB NOT NULL, checksum INTEGER NOT NULL,
+                    state INTEGER NOT NULL DEFAULT 0, reason TEXT);
+                CREATE INDEX entry_by_scope ON entry (state, scope);
+                CREATE INDEX entry_by_priority ON entry (priority) WHERE state = 0;
+                CREATE TABLE stream (scope TEXT PRIMARY KEY, id BLOB NOT NULL, number INTEGER NOT NULL,
+                    checksum INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE TABLE lost (reason TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE TABLE tally (state INTEGER NOT NULL, scope TEXT NOT NULL, count INTEGER NOT NULL, bytes INTEGER NOT NULL,
+                    PRIMARY KEY (state, scope)) WITHOUT ROWID;
+                CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN
+                    INSERT INTO tally VALUES (NEW.state, NEW.scope, 1, length(NEW.payload))
+                        ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
+                END;
+                CREATE TRIGGER entry_removed AFTER DELETE ON entry BEGIN
+                    UPDATE tally SET count = count - 1, bytes = bytes - length(OLD.payload)
+                        WHERE state = OLD.state AND scope = OLD.scope;
+                    DELETE FROM tally WHERE state = OLD.state AND scope = OLD.scope AND count <= 0;
+                END;
+                CREATE TRIGGER entry_changed AFTER UPDATE OF state ON entry WHEN NEW.state <> OLD.state BEGIN
+                    UPDATE tally SET count = count - 1, bytes = bytes - length(OLD.payload)
+                        WHERE state = OLD.state AND scope = OLD.scope;
+                    DELETE FROM tally WHERE state = OLD.state AND scope = OLD.scope AND count <= 0;
+                    INSERT INTO tally VALUES (NEW.state, NEW.scope, 1, length(NEW.payload))
+                        ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
+                END;
+                """)
+    }
+
+    /// Counts the entries anew, which also reads every page that holds one.
+    static func recount(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM tally;
+                INSERT INTO tally SELECT state, scope, count(*), sum(length(payload)) FROM entry GROUP BY state, scope;
+                """)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+
+/// What went wrong with a file of this module, and what becomes of it.
+///
+/// ```swift
+/// do { try await log.record("opened").committed() } catch { if error.kind == .full { showThatTheDiskIsFull() } }
+/// ```
+public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What happened, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// The kind in one word, which stays the same from release to release.
+        public let description: String
+
+        /// The disk, or the file's own limit, is full.
+        public static let full = Kind(description: "full")
+        /// Another process, or another object of this one, has the file open.
+        public static let locked = Kind(description: "locked")
+        /// The contents of the file are damaged, or it is not a database.
+        public static let corrupted = Kind(description: "corrupted")
+        /// The file was written by a later version of this module.
+        public static let newerSchema = Kind(description: "newerSchema")
+        /// The folder or the file can't be written or read, such as while the device is locked.
+        public static let unavailable = Kind(description: "unavailable")
+        /// A value was not accepted, such as a record that is too large.
+        public static let rejected = Kind(description: "rejected")
+    }
+
+    /// What happened.
+    public let kind: Kind
+    /// What happened, in one sentence.
+    public let description: String
+
+    init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    /// The meaning of an error of GRDB or Foundation.
+    ///
+    /// No text of a `DatabaseError` is used: it may contain the values of a statement.
+    init(_ error: any Error, at url: URL) {
+        let name = url.lastPathComponent
+        switch error {
+        case let error as StorageError: self = error
+        case let error as DatabaseError:
+            let code = "SQLite code \(error.extendedResultCode.rawValue)"
+            switch error.resultCode {
+            case .SQLITE_FULL: self.init(.full, "There is no space for \(name) (\(code)).")
+            case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.locked, "\(name) is open elsewhere (\(code)).")
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
+                self.init(.corrupted, "\(name) is damaged (\(code)).")
+            default: self.init(.unavailable, "\(name) can't be used now (\(code)).")
+            }
+        case is RowDecodingError: self.init(.corrupted, "\(name) is damaged.")
+        case let error as NSError where error.code == CocoaError.fileWriteOutOfSpace.rawValue:
+            self.init(.full, "There is no space for \(name).")
+        default: self.init(.unavailable, "\(name) can't be used now.")
+        }
+    }
+}

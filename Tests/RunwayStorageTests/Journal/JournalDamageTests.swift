@@ -1,0 +1,153 @@
+import Foundation
+import GRDB
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayStorage
+
+/// What a journal does with a file that it can't read, and with a disk that it can't write.
+struct JournalDamageTests {
+    private let folder = ScratchFolder()
+
+    /// Opens the file as an owner does, and returns the names under which unreadable ones were set aside, with the reasons.
+    private func open(_ folder: ScratchFolder) throws -> (Journal, [StorageError.Kind]) {
+        var reports: [StorageError.Kind] = []
+        let journal = try JournalFile.open(
+            at: folder.file, limits: JournalLimits(), durability: .normal, time: .seconds(0)
+        ) { error, file in
+            reports.append(error.kind)
+            #expect(FileManager.default.fileExists(atPath: file.path))
+        }
+        return (journal, reports)
+    }
+
+    /// The bytes of a closed file with entries of several pages, and the payloads by id.
+    private func file(_ count: Int) throws -> (Data, [UUID: [UInt8]]) {
+        let folder = ScratchFolder()
+        let journal = try Journal(in: folder)
+        let entries = (0..<count).map { JournalEntry("entry \($0) " + String(repeating: "x", count: 100)) }
+        try journal.append(entries, at: .seconds(0))
+        let batch = try #require(try journal.claim(upTo: 5))
+        #expect(batch.entries.count == 5)
+        try journal.close()
+        return (
+            try Data(contentsOf: folder.file), Dictionary(uniqueKeysWithValues: entries.map { ($0.id, $0.payload) })
+        )
+    }
+
+    /// Opens a damaged file: what can be claimed of it is what was appended.
+    private func expectNothingWrong(in data: Data, of payloads: [UUID: [UInt8]], _ comment: Comment) throws {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try data.write(to: folder.file)
+        let journal = try open(folder).0
+        do throws(StorageError) {
+            var seen: Set<UUID> = []
+            for entry in try journal.drain() {
+                #expect(payloads[entry.entry.id] == entry.entry.payload, comment)
+                #expect(seen.insert(entry.entry.id).inserted, comment)
+            }
+            try journal.append(["new"])
+        } catch {
+            // Damage that is found after the opening has the owner open the file anew.
+            #expect(error.kind == .corrupted, comment)
+            try journal.close()
+            _ = try JournalFile.setAside(folder.file)
+            try open(folder).0.append(["new"])
+        }
+    }
+
+    @Test func truncationAtEveryPageLosesNothingWrongly() throws {
+        let (data, payloads) = try file(300)
+        #expect(data.count > 20 * 4096)
+        for end in stride(from: 0, to: data.count, by: 4096) {
+            try expectNothingWrong(in: data.prefix(end), of: payloads, "truncated at \(end)")
+            try expectNothingWrong(in: data.prefix(end + 1000), of: payloads, "truncated at \(end + 1000)")
+        }
+    }
+
+    @Test func flippedBytesNeverYieldAWrongEntry() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let (data, payloads) = try file(60)
+        for round in 0..<300 {
+            var damaged = data
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                damaged[Int.random(in: 0..<data.count, using: &generator)] ^= UInt8.random(
+                    in: 1...255, using: &generator)
+            }
+            try expectNothingWrong(in: damaged, of: payloads, "seed \(seed), round \(round)")
+        }
+    }
+
+    @Test func damagedEntryIsRemovedAndCounted() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a", "b", "c"])
+        try journal.write { try $0.execute(sql: "UPDATE entry SET payload = x'00' WHERE sequence = 2") }
+        #expect(try journal.claim()?.texts == ["a", "c"])
+        #expect(try journal.counts().lost == [.damaged: 1])
+    }
+
+    @Test func damagedStreamIsBegunAnew() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a"])
+        let batch = try #require(try journal.claim())
+        try journal.write { try $0.execute(sql: "UPDATE stream SET number = 77") }
+        let again = try #require(try journal.claim())
+        #expect(again.stream != batch.stream)
+        #expect(again.texts == ["a"])
+    }
+
+    @Test func newerSchemaIsSetAsideUnchanged() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a"])
+        try journal.write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try journal.close()
+        let before = try Data(contentsOf: folder.file)
+        let (begun, reports) = try open(folder)
+        #expect(reports == [.newerSchema])
+        #expect(begun.installation != journal.installation)
+        #expect(try begun.claim() == nil)
+        let name = folder.file.appendingPathExtension("unreadable-1")
+        #expect(try Data(contentsOf: name) == before)
+    }
+
+    @Test func filesSetAsideAreBounded() throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        for round in 0..<6 {
+            try Data("no database \(round), and longer than a header would be".utf8).write(to: folder.file)
+            let (journal, reports) = try open(folder)
+            #expect(reports == [.corrupted])
+            try journal.close()
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+        #expect(names.filter { $0.contains("unreadable") && !$0.contains("-wal") && !$0.contains("-shm") }.count == 3)
+    }
+
+    @Test func secondOpenerGetsAClearError() throws {
+        let journal = try Journal(in: folder)
+        #expect { try Journal(in: folder) } throws: { ($0 as? StorageError)?.kind == .locked }
+        try journal.append(["a"])
+        try journal.close()
+        #expect(try Journal(in: folder).claim()?.texts == ["a"])
+    }
+
+    @Test func fullDiskStoresNothingAndLosesNothing() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a"])
+        let pages = try journal.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+        try journal.write { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") }
+        let large = (0..<100).map { JournalEntry("\($0) " + String(repeating: "x", count: 1000)) }
+        #expect { try journal.append(large, at: .seconds(0)) } throws: { ($0 as? StorageError)?.kind == .full }
+        #expect(try journal.counts().waiting == ["": 1])
+        try journal.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+        try journal.append(large, at: .seconds(0))
+        #expect(try journal.drain().map(\.entry.text) == ["a"] + large.map(\.text))
+    }
+
+    @Test func folderThatIsAFileIsUnavailable() throws {
+        try Data("x".utf8).write(to: folder.url)
+        #expect { try Journal(in: folder) } throws: { ($0 as? StorageError)?.kind == .unavailable }
+    }
+}

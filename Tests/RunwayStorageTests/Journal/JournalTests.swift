@@ -1,0 +1,194 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import RunwayStorage
+
+struct JournalTests {
+    private let folder = ScratchFolder()
+
+    @Test func entriesSurviveReopeningInOrder() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a", "b"])
+        try journal.append(["c"])
+        try journal.close()
+        let reopened = try Journal(in: folder)
+        #expect(reopened.installation == journal.installation)
+        #expect(try reopened.counts().waiting == ["": 3])
+        #expect(try reopened.claim()?.texts == ["a", "b", "c"])
+    }
+
+    @Test func batchStaysTheSameUntilItIsOver() throws {
+        var journal = try Journal(in: folder)
+        try journal.append(["a", "b", "c"])
+        let batch = try #require(try journal.claim(upTo: 2))
+        #expect(batch.number == 1)
+        #expect(batch.texts == ["a", "b"])
+        try journal.append(["d"])
+        #expect(try journal.claim(upTo: 30) == batch)
+        try journal.close()
+        journal = try Journal(in: folder)
+        #expect(try journal.claim(upTo: 1) == batch)
+        try journal.acknowledge(batch, batch.ids)
+        let next = try #require(try journal.claim())
+        #expect(next.stream == batch.stream)
+        #expect(next.number == 2)
+        #expect(next.texts == ["c", "d"])
+    }
+
+    @Test func unacknowledgedEntriesWaitAgainInTheirPlaces() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a", "b", "c", "d"])
+        let batch = try #require(try journal.claim(upTo: 3))
+        let middle = batch.entries[1].entry.id
+        #expect(try journal.acknowledge(batch, [middle, UUID()]) == 1)
+        #expect(try journal.claim()?.texts == ["a", "c", "d"])
+    }
+
+    @Test func secondAcknowledgementChangesNothing() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a", "b"])
+        let batch = try #require(try journal.claim(upTo: 1))
+        try journal.acknowledge(batch, batch.ids)
+        let next = try #require(try journal.claim())
+        #expect(try journal.acknowledge(batch, batch.ids) == 0)
+        #expect(try journal.claim() == next)
+    }
+
+    @Test func refusedBatchBeginsANewStream() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a", "b"])
+        let batch = try #require(try journal.claim())
+        try journal.refuse(batch)
+        let half = try #require(try journal.claim(upTo: 1))
+        #expect(half.stream != batch.stream)
+        #expect(half.number == 1)
+        #expect(half.texts == ["a"])
+    }
+
+    @Test func scopesAreClaimedApart() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a"], scope: "ada")
+        try journal.append(["b"], scope: "bob")
+        let ada = try #require(try journal.claim("ada"))
+        let bob = try #require(try journal.claim("bob"))
+        #expect(ada.texts == ["a"])
+        #expect(bob.texts == ["b"])
+        #expect(ada.stream != bob.stream)
+        #expect(try journal.claim() == nil)
+    }
+
+    @Test func repeatedAppendStoresAnEntryOnce() throws {
+        let journal = try Journal(in: folder)
+        let entry = JournalEntry("a")
+        try journal.append([entry], at: .seconds(0))
+        try journal.append([entry, JournalEntry("b")], at: .seconds(0))
+        #expect(try journal.claim()?.texts == ["a", "b"])
+    }
+
+    @Test func batchesAreBoundedInBytes() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["aaaa", "bbbb", "cccccccccccc"])
+        let first = try #require(try journal.claim("", maximumCount: 30, maximumByteCount: 8))
+        #expect(first.texts == ["aaaa", "bbbb"])
+        try journal.acknowledge(first, first.ids)
+        #expect(try journal.claim("", maximumCount: 30, maximumByteCount: 8)?.texts == ["cccccccccccc"])
+    }
+
+    @Test func oldestOfTheLowestPriorityIsEvictedFirst() throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumCount: 3))
+        try journal.append(["important"], priority: 1)
+        try journal.append(["a", "b"])
+        try journal.append(["c", "d"])
+        #expect(try journal.claim()?.texts == ["important", "c", "d"])
+        #expect(try journal.counts().lost == [.count: 2])
+    }
+
+    @Test func excessBytesAreEvictedAndCounted() throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumByteCount: 10))
+        try journal.append(["aaaa", "bbbb", "cccc"])
+        #expect(try journal.claim()?.texts == ["bbbb", "cccc"])
+        #expect(try journal.counts().lost == [.bytes: 1])
+    }
+
+    @Test func claimedEntriesAreNotEvicted() throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumCount: 2))
+        try journal.append(["a", "b"])
+        let batch = try #require(try journal.claim())
+        try journal.append(["c"])
+        #expect(try journal.claim() == batch)
+        #expect(try journal.counts().lost == [.count: 1])
+    }
+
+    @Test func ageIsCountedWithoutTheDate() throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumAge: .seconds(100)))
+        try journal.append(["a"], at: 0)
+        // The date jumps ahead by a year, and back by two.
+        try journal.append([JournalEntry("b")], at: .seconds(60, date: 31_536_000))
+        try journal.append([JournalEntry("c")], at: .seconds(90, date: -31_536_000))
+        #expect(try journal.counts().lost == [:])
+        try journal.append([JournalEntry("d")], at: .seconds(101, date: 0))
+        #expect(try journal.counts().lost == [.age: 1])
+        #expect(try journal.claim()?.texts == ["b", "c", "d"])
+    }
+
+    @Test func ageGoesOnAfterTheSystemStartsAgain() throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumAge: .seconds(100)))
+        try journal.append(["a"], at: 50)
+        try journal.append([JournalEntry("b")], at: .seconds(1, boot: "second", date: 130))
+        #expect(try journal.counts().lost == [:])
+        try journal.append([JournalEntry("c")], at: .seconds(30, boot: "second", date: 130))
+        #expect(try journal.counts().lost == [.age: 1])
+    }
+
+    @Test func entrySetAsideBlocksNothing() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["poison", "a"])
+        let batch = try #require(try journal.claim())
+        let poison = batch.entries[0].entry.id
+        try journal.setAside([poison: "malformed"], of: batch)
+        try journal.acknowledge(batch, batch.ids)
+        #expect(try journal.claim() == nil)
+        #expect(try journal.entriesSetAside().map(\.reason) == ["malformed"])
+        #expect(try journal.counts().setAside == 1)
+        try journal.retry([poison])
+        #expect(try journal.claim()?.texts == ["poison"])
+        #expect(try journal.counts().setAside == 0)
+    }
+
+    @Test func entriesSetAsideAreBounded() throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumSetAsideCount: 2))
+        try journal.append(["a", "b", "c"])
+        let batch = try #require(try journal.claim())
+        try journal.setAside(Dictionary(uniqueKeysWithValues: batch.ids.map { ($0, "") }), of: batch)
+        #expect(try journal.entriesSetAside().map(\.entry.entry.text) == ["b", "c"])
+        #expect(try journal.counts().lost == [.setAside: 1])
+        try journal.discard(batch.ids)
+        #expect(try journal.counts() == JournalCounts(lost: [.setAside: 1]))
+    }
+
+    @Test func erasureLeavesNoByteOfAScope() throws {
+        let journal = try Journal(in: folder)
+        try journal.append((0..<50).map { "secret-\($0)" }, scope: "ada")
+        try journal.append(["other"], scope: "bob")
+        let batch = try #require(try journal.claim("ada"))
+        try journal.erase("ada")
+        try journal.acknowledge(batch, [])
+        #expect(try journal.claim("ada") == nil)
+        #expect(try journal.claim("bob")?.texts == ["other"])
+        try journal.append(["again"], scope: "ada")
+        #expect(try journal.claim("ada")?.stream != batch.stream)
+        try journal.close()
+        for file in try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil) {
+            #expect(try Data(contentsOf: file).firstRange(of: Data("secret-".utf8)) == nil, "\(file.lastPathComponent)")
+        }
+    }
+
+    @Test func idsOfVersionSevenSortByTime() {
+        var generator = SystemRandomNumberGenerator()
+        let ids = (0..<100).map { UUID(at: Date(milliseconds: 1_767_225_600_000 + $0), &generator) }
+        #expect(ids == ids.sorted())
+        #expect(ids.allSatisfy { $0.bytes[6] >> 4 == 7 && $0.bytes[8] >> 6 == 2 })
+        #expect(UUID(at: .distantPast, &generator).bytes.prefix(6).allSatisfy { $0 == 0 })
+    }
+}
