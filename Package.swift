@@ -166,7 +166,7 @@ let package = Package(
         .target(
             name: "RunwayServer",
             dependencies: [
-                "RunwayJSON", "RunwaySignatures",
+                "RunwayJSON", "RunwaySignatures", "RunwayZlib",
                 product("Hummingbird", of: "hummingbird", with: "Server"),
                 product("HummingbirdCore", of: "hummingbird", with: "Server"),
                 product("Crypto", of: "swift-crypto", with: "Server"),
@@ -256,7 +256,7 @@ let package = Package(
         .testTarget(
             name: "RunwayStorageTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting",
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
             ],
@@ -284,7 +284,8 @@ let package = Package(
         .testTarget(
             name: "RunwayServerTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayStorage",
+                "RunwayTransport",
                 "RunwayTesting",
                 "RunwayDemo",
                 product("Hummingbird", of: "hummingbird", with: "Command"),

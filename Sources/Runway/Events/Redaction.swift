@@ -77,7 +77,7 @@ extension Redaction {
         return text
     }
 
-    func redacted(_ parameters: Parameters) -> Parameters {
+    package func redacted(_ parameters: Parameters) -> Parameters {
         guard parameters.entries.contains(where: { isSecret($0) || $0.value.isNested }) else { return parameters }
         return Parameters(
             parameters.entries.map { entry in
@@ -99,7 +99,7 @@ extension Redaction {
     }
 
     /// A URL with the values of secret parameters replaced, in its query and in its fragment.
-    func redacted(url: String) -> String { redacted(url: url, depth: 0) }
+    package func redacted(url: String) -> String { redacted(url: url, depth: 0) }
 
     private func redacted(url: String, depth: Int) -> String {
         // Most URLs contain no possible secret, and this runs for every request.

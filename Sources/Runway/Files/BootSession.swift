@@ -5,9 +5,9 @@ import Foundation
 #endif
 
 /// Tells the times between two starts of the system apart: what was written in this one has not been lost with the power.
-enum BootSession {
+package enum BootSession {
     /// The name of the present one; `nil` where the system does not tell.
-    static var name: String? {
+    package static var name: String? {
         #if canImport(Darwin)
             var bytes = [UInt8](repeating: 0, count: 64)
             var count = bytes.count

@@ -5,7 +5,7 @@ extension Parameters {
     /// The parameters as a JSON object with its names in code point order, so that equal parameters always make the same bytes.
     ///
     /// - Throws: ``UnencodableParameter`` for the first value that can't be written.
-    func json(dates: DateStyle) throws(UnencodableParameter) -> [UInt8] {
+    package func json(dates: DateStyle) throws(UnencodableParameter) -> [UInt8] {
         var writer = JSONWriter(sortsKeys: true)
         try write(dates, at: "", depth: 0, to: &writer)
         return writer.bytes

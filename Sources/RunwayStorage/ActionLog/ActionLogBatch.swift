@@ -1,0 +1,83 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+
+/// The request that carries a batch, and what its response means: see `docs/formats.md`.
+struct ActionLogBatch<Service: APIService>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ActionLog" }
+    static var method: HTTPRequest.Method { .post }
+    static var encoding: ParameterEncoding { .raw(contentType: "application/json") }
+    static var overlap: OverlapPolicy { .concurrent }
+    /// The log has a backoff of its own, that outlives a call.
+    static var retry: RetryPolicy { .off }
+    static var isMergeable: Bool { false }
+    static var priority: CallPriority { .low }
+
+    @Unencoded var path: EndpointPath
+    @Unencoded var body: [UInt8]
+
+    var headers: [String: String] { ["Content-Encoding": "gzip"] }
+    var content: RequestBody { .bytes(body) }
+}
+
+/// The body of the request.
+enum ActionLogBody {
+    /// Returns the JSON of a batch in gzip; the same records every time, with the date of this attempt.
+    static func encode(_ batch: JournalBatch, of installation: UUID, sentAt date: Date) throws(StorageError) -> [UInt8]
+    {
+        var bytes = Array("{\"installation\":\"\(installation.text)\",\"stream\":\"\(batch.stream.text)\"".utf8)
+        if !batch.scope.isEmpty {
+            var writer = JSONWriter()
+            writer.string(batch.scope)
+            bytes += Array(",\"account\":".utf8) + writer.bytes
+        }
+        bytes += Array(",\"batch\":\(batch.number),\"sent\":\(date.milliseconds),\"records\":[".utf8)
+        for (index, entry) in batch.entries.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            // The payload is an object that is never empty.
+            bytes += Array("{\"seq\":\(entry.sequence),".utf8)
+            bytes += entry.entry.payload.dropFirst()
+        }
+        bytes += Array("]}".utf8)
+        guard let coded = GzipEncoder(level: 6)?.encode(bytes, isLast: true) else {
+            throw StorageError(.unavailable, "There is not enough memory to compress a batch.")
+        }
+        return coded
+    }
+}
+
+/// What a server said about the records of one batch.
+struct ActionLogVerdicts: Equatable {
+    /// The records that it has.
+    var stored: Set<UUID> = []
+    /// Those that it will never take, with its words.
+    var refused: [UUID: String] = [:]
+    /// How long it wants nothing; zero if it does not say.
+    var gap = Duration.zero
+    /// The fraction of records that it wants; all if it does not say.
+    var sampleRate = 1.0
+
+    /// Reads a response; `nil` if it is not one to this batch, or has no verdict on any of its records.
+    init?(_ response: JSONValue, to batch: JournalBatch) {
+        guard response["stream"].string == batch.stream.text, response["batch"].int64 == batch.number else {
+            return nil
+        }
+        let sent = Set(batch.entries.map(\.entry.id))
+        for record in response["records"].elements {
+            // Verdicts on records that were not sent mean nothing.
+            guard let id = record["id"].string.flatMap({ UUID(uuidString: $0) }), sent.contains(id) else { continue }
+            switch record["verdict"].string {
+            case "stored", "duplicate": stored.insert(id)
+            case "refused": refused[id] = String((record["reason"].string ?? "refused").prefix(200))
+            default: break
+            }
+        }
+        // One that it has is not set aside, whatever it says beside that.
+        for id in stored { refused[id] = nil }
+        if stored.isEmpty, refused.isEmpty { return nil }
+        if let wait = response["pace"]["wait"].double, wait > 0 { gap = .seconds(min(wait, 86_400)) }
+        if let rate = response["pace"]["sample"].double { sampleRate = max(0, min(rate, 1)) }
+    }
+}

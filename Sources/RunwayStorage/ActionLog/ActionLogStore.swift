@@ -1,0 +1,91 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The journal of a log, opened when it is first needed, on a queue of its own that may wait for the disk.
+final class ActionLogStore: Sendable {
+    private struct State {
+        var journal: Journal?
+        var setAside: [URL] = []
+        var problem: StorageError?
+    }
+
+    private let url: URL
+    private let options: ActionLogOptions
+    private let time: @Sendable () -> JournalTime
+    private let queue = DispatchQueue(label: "runway.actionlog")
+    /// Guards the journal, which only the queue uses, and what is reported of the file.
+    private let state = Mutex(State())
+
+    init(at url: URL, _ options: ActionLogOptions, time: @escaping @Sendable () -> JournalTime) {
+        self.url = url
+        self.options = options
+        self.time = time
+    }
+
+    /// Why the latest operation failed; `nil` if it did not.
+    var problem: StorageError? { state.withLock { $0.problem } }
+
+    /// The files of this run that could not be read, and were renamed.
+    var filesSetAside: [URL] { state.withLock { $0.setAside } }
+
+    /// Runs an operation on the journal, after those that were begun before.
+    ///
+    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one.
+    ///
+    /// - Throws: ``StorageError`` if the file can't be opened, or of the operation.
+    func run<Value: Sendable>(
+        _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: self.perform(operation)) }
+        }
+        return try result.get()
+    }
+
+    /// Closes the file after what was begun. The next operation opens it again.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                try? self.state.withLock { $0.journal.take() }?.close()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func perform<Value>(
+        _ operation: (Journal) throws(StorageError) -> Value
+    ) -> Result<Value, StorageError> {
+        do throws(StorageError) {
+            let value: Value
+            do throws(StorageError) {
+                value = try operation(try opened())
+            } catch {
+                guard error.kind == .corrupted else { throw error }
+                try? state.withLock { $0.journal.take() }?.close()
+                let file = try JournalFile.setAside(url)
+                state.withLock { $0.setAside.append(file) }
+                value = try operation(try opened())
+            }
+            state.withLock { $0.problem = nil }
+            return .success(value)
+        } catch {
+            state.withLock { $0.problem = error }
+            return .failure(error)
+        }
+    }
+
+    private func opened() throws(StorageError) -> Journal {
+        if let journal = state.withLock({ $0.journal }) { return journal }
+        let limits = JournalLimits(
+            maximumCount: options.maximumCount, maximumByteCount: options.maximumByteCount,
+            maximumAge: options.maximumAge, maximumSetAsideCount: options.maximumSetAsideCount)
+        let journal = try JournalFile.open(
+            at: url, limits: limits, durability: options.survivesPowerLoss ? .full : .normal, time: time()
+        ) { _, file in
+            state.withLock { $0.setAside.append(file) }
+        }
+        state.withLock { $0.journal = journal }
+        return journal
+    }
+}

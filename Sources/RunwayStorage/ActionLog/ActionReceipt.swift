@@ -1,0 +1,50 @@
+public import Foundation
+import Synchronization
+
+/// A record that was handed to an ``ActionLog``.
+///
+/// ```swift
+/// let receipt = log.record("paid", ["amount": 12])
+/// try await receipt.committed()      // it survives the end of the process from here on
+/// ```
+public final class ActionReceipt: Sendable {
+    private enum State {
+        case pending([CheckedContinuation<Result<Void, StorageError>, Never>])
+        case settled(Result<Void, StorageError>)
+    }
+
+    /// Identifies the record for ever: a UUID of version 7 (RFC 9562 §5.7), made at the moment of recording.
+    public let id: UUID
+    /// Guards the outcome of the latest attempt to commit, and who waits for the first.
+    private let state = Mutex(State.pending([]))
+
+    init(_ id: UUID) { self.id = id }
+
+    /// Waits until the record is committed to disk.
+    ///
+    /// - Throws: ``StorageError``. For the kinds `rejected` and `full` of a bound the record is gone; for the others it stays in memory, and
+    ///   its commit is repeated: another call of this function returns the latest outcome.
+    public func committed() async throws(StorageError) {
+        let result = await withCheckedContinuation { continuation in
+            let settled: Result<Void, StorageError>? = state.withLock { state in
+                switch state {
+                case .settled(let result): return result
+                case .pending(let waiters):
+                    state = .pending(waiters + [continuation])
+                    return nil
+                }
+            }
+            if let settled { continuation.resume(returning: settled) }
+        }
+        try result.get()
+    }
+
+    func settle(_ result: Result<Void, StorageError>) {
+        let waiters = state.withLock { state in
+            defer { state = .settled(result) }
+            if case .pending(let waiters) = state { return waiters }
+            return []
+        }
+        for waiter in waiters { waiter.resume(returning: result) }
+    }
+}

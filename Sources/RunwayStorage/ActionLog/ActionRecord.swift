@@ -1,0 +1,80 @@
+import Foundation
+import Runway
+import RunwayJSON
+
+/// One record, with what identifies it at the moment of recording.
+struct ActionRecord: Sendable {
+    var receipt: ActionReceipt
+    var name: String
+    var properties: Parameters
+    /// The account that was signed in; empty if nobody was.
+    var account: String
+    var session: UUID
+    /// The date of the device, which nothing changes later.
+    var date: Date
+    /// The time since the system started.
+    var uptime: Duration
+    var priority: ActionPriority
+
+    /// The record as it is stored and sent, without its sequence number: a JSON object, secrets redacted.
+    ///
+    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, or if there are too many bytes.
+    func entry(boot: String, redaction: Redaction, maximumByteCount: Int) throws(StorageError) -> JournalEntry {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("id", receipt.id.text)
+        writer.name("time")
+        writer.integer(date.milliseconds)
+        writer.member("boot", boot)
+        writer.name("uptime")
+        writer.integer(uptime.milliseconds)
+        writer.member("session", session.text)
+        writer.member("name", name)
+        if !properties.isEmpty {
+            writer.name("properties")
+            do {
+                let bytes = try redaction.redacted(withURLs: properties).json(dates: .iso8601)
+                writer.value(try JSONDocument(bytes).root)
+            } catch {
+                throw StorageError(.rejected, "A property of the record \"\(name)\" can't be written as JSON.")
+            }
+        }
+        writer.endObject()
+        guard writer.bytes.count <= maximumByteCount else {
+            throw StorageError(
+                .rejected,
+                "The record \"\(name.prefix(64))\" has \(writer.bytes.count) bytes; at most \(maximumByteCount) are allowed."
+            )
+        }
+        return JournalEntry(
+            id: receipt.id, scope: account, priority: priority.rawValue, payload: writer.bytes)
+    }
+}
+
+extension Redaction {
+    /// Properties without secrets: by their names, and in texts that are URLs.
+    fileprivate func redacted(withURLs parameters: Parameters) -> Parameters {
+        Parameters(redacted(parameters).map { ($0.name, withoutSecretURLs($0.value)) })
+    }
+
+    private func withoutSecretURLs(_ value: ParameterValue) -> ParameterValue {
+        switch value {
+        case .string(let text) where text.contains("://"): .string(redacted(url: text))
+        case .array(let elements): .array(elements.map(withoutSecretURLs))
+        case .object(let members): .object(Parameters(members.map { ($0.name, withoutSecretURLs($0.value)) }))
+        default: value
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func member(_ name: String, _ text: String) {
+        self.name(name)
+        string(text)
+    }
+}
+
+extension UUID {
+    /// The form of RFC 9562 §4, in lower case.
+    var text: String { uuidString.lowercased() }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import RunwayZlib
+import Synchronization
+
+@testable import RunwayStorage
+
+enum LogService: APIService {
+    static let name = "log"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://log.example.com"]
+    static let deadline = Duration.seconds(600)
+}
+
+/// A server that counts records as the format demands, and fails as a test scripts it.
+final class LogServer: Sendable {
+    struct Batch: Sendable {
+        var stream: String
+        var number: Int
+        var account: String?
+        var records: [JSONValue]
+        var names: [String] { records.map { $0["name"].string ?? "" } }
+    }
+
+    /// What the server does with a request instead of storing it.
+    enum Failure: Sendable {
+        case status(Int)
+        /// It stores the batch, and the response is lost.
+        case lostResponse
+        /// It responds with this text.
+        case text(String)
+        /// It stores all, and has a verdict for the first half alone.
+        case half
+        case error(NetworkError)
+    }
+
+    private struct State {
+        var batches: [Batch] = []
+        var marks: [String: Int] = [:]
+        var stored: [String: Int] = [:]
+        var order: [String] = []
+    }
+
+    private let state = Mutex(State())
+    private let fail: @Sendable (Batch, Int) -> Failure?
+
+    /// - Parameter fail: Decides about a batch, of which so many came before.
+    init(fail: @escaping @Sendable (Batch, Int) -> Failure? = { _, _ in nil }) { self.fail = fail }
+
+    /// Every batch that came, in order.
+    var batches: [Batch] { state.withLock { $0.batches } }
+    /// The names of the records that are stored, in the order in which they came.
+    var names: [String] { state.withLock { $0.order } }
+    /// Whether every record is stored once.
+    var countsOnce: Bool { state.withLock { $0.stored.values.allSatisfy { $0 == 1 } } }
+
+    var transport: StubTransport {
+        StubTransport { request throws(NetworkError) in
+            guard case .bytes(let bytes) = request.body, let json = try? JSONDocument(Gzip.decode(bytes)).root else {
+                return .json("{}", status: .badRequest)
+            }
+            return try self.respond(json)
+        }
+    }
+
+    private func respond(_ json: JSONValue) throws(NetworkError) -> Response {
+        let batch = Batch(
+            stream: json["stream"].string ?? "", number: json["batch"].int ?? 0, account: json["account"].string,
+            records: Array(json["records"].elements))
+        let count = state.withLock { state in
+            state.batches.append(batch)
+            return state.batches.count - 1
+        }
+        switch fail(batch, count) {
+        case nil: return .json(store(batch))
+        case .status(let code): return .json("{}", status: .init(code: code))
+        case .text(let text): return .json(text)
+        case .error(let error): throw error
+        case .half: return .json(store(batch, verdicts: batch.records.count / 2))
+        case .lostResponse:
+            _ = store(batch)
+            throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.", sending: .sent)
+        }
+    }
+
+    private func store(_ batch: Batch, verdicts: Int = .max) -> String {
+        state.withLock { state in
+            if state.marks[batch.stream] ?? 0 < batch.number {
+                state.marks[batch.stream] = batch.number
+                for record in batch.records {
+                    guard let id = record["id"].string, state.stored[id] == nil else { continue }
+                    state.stored[id] = 1
+                    state.order.append(record["name"].string ?? "")
+                }
+            }
+            let records = batch.records.prefix(verdicts).map {
+                #"{"id":"\#($0["id"].string ?? "")","verdict":"stored"}"#
+            }
+            return
+                #"{"stream":"\#(batch.stream)","batch":\#(batch.number),"records":[\#(records.joined(separator: ","))]}"#
+        }
+    }
+}
+
+/// Undoes gzip, for a server in a test.
+enum Gzip {
+    static func decode(_ bytes: [UInt8]) -> [UInt8] {
+        guard let inflater = runway_inflater_create(15 + 16) else { return [] }
+        defer { runway_inflater_destroy(inflater) }
+        var (used, count) = (0, 0)
+        var output = [UInt8](repeating: 0, count: 1 << 22)
+        let status = runway_inflater_run(inflater, bytes, bytes.count, &used, &output, output.count, &count)
+        return status == RUNWAY_INFLATE_ENDED ? Array(output.prefix(count)) : []
+    }
+}
+
+/// A log, its server, and a clock that the test moves.
+struct LogFixture {
+    let folder = ScratchFolder()
+    let clock = ManualClock()
+    let server: LogServer
+    let network: NetworkLayer
+    let status = SettableNetworkStatus(.wifi)
+
+    init(_ server: LogServer = LogServer()) {
+        self.server = server
+        network = NetworkLayer(
+            transport: server.transport, clock: LayerClock(clock),
+            limits: LayerLimits(admission: .none, retrying: .none),
+            status: status)
+    }
+
+    func open(_ change: (inout ActionLogOptions) -> Void = { _ in }) -> ActionLog {
+        var options = ActionLogOptions()
+        options.survivesPowerLoss = false
+        change(&options)
+        return ActionLog(at: folder.file, sendingTo: LogService.self, at: "log", over: network, options: options)
+    }
+
+    func signIn(_ account: String?) { network.configure(LogService.self) { $0.account = account } }
+
+    /// Flushes until the server has so many records, advancing the clock past every wait.
+    func drain(_ log: ActionLog, upTo count: Int) async throws {
+        try await waitUntil("\(count) records at the server") {
+            await log.flush()
+            if server.names.count < count { clock.advance(by: .seconds(86_400 / 4)) }
+            return server.names.count >= count
+        }
+    }
+}
