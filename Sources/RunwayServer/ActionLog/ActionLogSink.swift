@@ -1,0 +1,102 @@
+public import Foundation
+import Synchronization
+
+/// The records of one request of an action log.
+public struct ActionLogBatch: Sendable {
+    /// One record.
+    public struct Record: Sendable {
+        /// Identifies the record for ever.
+        public var id: UUID
+        /// What the user did.
+        public var name: String
+        /// The record as it came: a JSON object.
+        public var json: [UInt8]
+
+        /// Creates a record.
+        public init(id: UUID, name: String, json: [UInt8]) {
+            self.id = id
+            self.name = name
+            self.json = json
+        }
+    }
+
+    /// Identifies the file of the client.
+    public var installation: UUID
+    /// Identifies the numbering.
+    public var stream: UUID
+    /// Counts up by one in its stream, from 1.
+    public var number: Int64
+    /// The account that the client states; `nil` if nobody was signed in. Only a verified signer or a token proves it.
+    public var account: String?
+    /// The records, in the order in which they were recorded.
+    public var records: [Record]
+
+    /// Creates a batch.
+    public init(installation: UUID, stream: UUID, number: Int64, account: String?, records: [Record]) {
+        self.installation = installation
+        self.stream = stream
+        self.number = number
+        self.account = account
+        self.records = records
+    }
+}
+
+/// Stores the records of action logs, each once. ``ActionLogRoute`` passes batches to it.
+public protocol ActionLogSink: Sendable {
+    /// Stores a batch, and returns when it is durable.
+    ///
+    /// In one transaction, the implementation compares the number with the highest of its stream, stores those records whose ids it does
+    /// not have, and stores the number as the highest. It stores nothing of a batch whose number is not greater than the highest: it has
+    /// that already. It stores nothing, and returns the number that it expects, if one is missing between the highest and this. It never
+    /// forgets a highest number or an id while a client may still hold the record.
+    ///
+    /// - Throws: Any error; nothing of the batch is stored, and the client sends it again.
+    func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
+}
+
+/// What an ``ActionLogSink`` did with a batch.
+public enum ActionLogStorage: Sendable, Equatable {
+    /// The batch is stored; these of its records were before.
+    case stored(duplicates: Set<UUID>)
+    /// The number is not greater than the highest one, so that all records are stored already.
+    case known
+    /// The batch with this number must come first.
+    case gap(expected: Int64)
+}
+
+/// Stores records in memory, for tests and demos: they are lost when the process ends.
+public final class MemoryActionLogSink: ActionLogSink {
+    private struct State {
+        var records: [ActionLogBatch.Record] = []
+        var ids: Set<UUID> = []
+        var highest: [UUID: Int64] = [:]
+    }
+
+    /// Guards the records and the highest number of each stream.
+    private let state = Mutex(State())
+
+    /// Creates an empty sink.
+    public init() {}
+
+    /// The records, in the order in which they were stored.
+    public var records: [ActionLogBatch.Record] { state.withLock { $0.records } }
+
+    /// Stores a batch.
+    public func store(_ batch: ActionLogBatch) -> ActionLogStorage {
+        state.withLock { state in
+            let highest = state.highest[batch.stream] ?? 0
+            if batch.number <= highest { return .known }
+            if batch.number > highest + 1 { return .gap(expected: highest + 1) }
+            var duplicates: Set<UUID> = []
+            for record in batch.records {
+                if state.ids.insert(record.id).inserted {
+                    state.records.append(record)
+                } else {
+                    duplicates.insert(record.id)
+                }
+            }
+            state.highest[batch.stream] = batch.number
+            return .stored(duplicates: duplicates)
+        }
+    }
+}

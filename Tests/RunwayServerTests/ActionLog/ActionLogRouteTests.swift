@@ -1,0 +1,112 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import Runway
+import RunwayServer
+import RunwayStorage
+import RunwayTesting
+import RunwayTransport
+import Synchronization
+import Testing
+
+/// The log of the client and the sink of the server, over a socket.
+@Suite(.timeLimit(.minutes(10)))
+struct ActionLogRouteTests {
+    private enum Logging: APIService {
+        static let name = "logging"
+        static let environments: [ServiceEnvironment: String] = [:]
+        static let deadline = Duration.seconds(600)
+    }
+
+    /// Fails the first batches, after it stored some of them.
+    private final class UnreliableSink: ActionLogSink {
+        struct Failure: Error {}
+
+        let stored = MemoryActionLogSink()
+        private let count = Atomic(0)
+
+        func store(_ batch: RunwayServer.ActionLogBatch) async throws -> ActionLogStorage {
+            let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
+            if number % 3 == 0 { throw Failure() }
+            let storage = stored.store(batch)
+            // It is stored, and the response says otherwise.
+            if number % 3 == 1 { throw Failure() }
+            return storage
+        }
+    }
+
+    /// Runs a server with the route, and a log that sends to it.
+    private func run(
+        _ sink: some ActionLogSink, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
+        _ use: (ActionLog, ManualClock) async throws -> Void
+    ) async throws {
+        let router = Router()
+        ActionLogRoute(to: sink, limits: limits).add(to: router.group("v1"))
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let app = Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) })
+        let server = Task { try await app.runService(gracefulShutdownSignals: []) }
+        defer { server.cancel() }
+        var found = 0
+        for await port in ports.prefix(1) { found = port }
+        let clock = ManualClock()
+        let network = NetworkLayer(
+            transport: try NIOTransport(), clock: LayerClock(clock),
+            limits: LayerLimits(admission: .none, retrying: .none))
+        network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-route-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = ActionLog(at: folder.appending(path: "log.sqlite"), sendingTo: Logging.self, at: "log", over: network)
+        try await use(log, clock)
+        await log.close()
+    }
+
+    /// Records, and flushes until the client holds nothing more.
+    private func send(_ count: Int, _ log: ActionLog, _ clock: ManualClock) async throws {
+        for number in 0..<count { log.record("r\(number)", ["text": .string("值 \(number)")]) }
+        try await waitUntil("all acknowledged") {
+            await log.flush()
+            clock.advance(by: .seconds(3600))
+            let state = try await log.state()
+            return state.waitingCount == 0 && state.bufferedCount == 0
+        }
+    }
+
+    @Test func bothHalvesAgreeOnTheFormat() async throws {
+        let sink = MemoryActionLogSink()
+        try await run(sink) { log, clock in try await send(100, log, clock) }
+        #expect(sink.records.map(\.name) == (0..<100).map { "r\($0)" })
+        let first = try #require(sink.records.first).json
+        #expect(String(decoding: first, as: UTF8.self).contains("\"properties\":{\"text\":\"值 0\"}"))
+    }
+
+    @Test func everyRecordIsStoredOnceThroughFailures() async throws {
+        let sink = UnreliableSink()
+        try await run(sink) { log, clock in try await send(100, log, clock) }
+        #expect(sink.stored.records.map(\.name) == (0..<100).map { "r\($0)" })
+    }
+
+    @Test func batchThatIsTooLargeIsHalved() async throws {
+        let sink = MemoryActionLogSink()
+        var limits = ActionLogRouteLimits()
+        limits.maximumRecordCount = 4
+        try await run(sink, limits: limits) { log, clock in try await send(40, log, clock) }
+        #expect(sink.records.map(\.name) == (0..<40).map { "r\($0)" })
+    }
+
+    @Test func memorySinkStoresABatchOnce() {
+        let sink = MemoryActionLogSink()
+        func batch(_ number: Int64, stream: UUID, _ ids: [UUID]) -> RunwayServer.ActionLogBatch {
+            .init(
+                installation: UUID(), stream: stream, number: number, account: nil,
+                records: ids.map { .init(id: $0, name: "r", json: []) })
+        }
+        let (stream, a, b) = (UUID(), UUID(), UUID())
+        #expect(sink.store(batch(2, stream: stream, [a])) == .gap(expected: 1))
+        #expect(sink.store(batch(1, stream: stream, [a])) == .stored(duplicates: []))
+        #expect(sink.store(batch(1, stream: stream, [a])) == .known)
+        #expect(sink.store(batch(1, stream: UUID(), [a, b])) == .stored(duplicates: [a]))
+        #expect(sink.records.map(\.id) == [a, b])
+    }
+}
