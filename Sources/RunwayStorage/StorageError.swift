@@ -48,7 +48,7 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
             switch error.resultCode {
             case .SQLITE_FULL: self.init(.full, "There is no space for \(name) (\(code)).")
             case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.locked, "\(name) is open elsewhere (\(code)).")
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
+            case _ where error.saysThatFileIsDamaged(at: url):
                 self.init(.corrupted, "\(name) is damaged (\(code)).")
             default: self.init(.unavailable, "\(name) can't be used now (\(code)).")
             }
@@ -56,6 +56,18 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         case let error as NSError where error.code == CocoaError.fileWriteOutOfSpace.rawValue:
             self.init(.full, "There is no space for \(name).")
         default: self.init(.unavailable, "\(name) can't be used now.")
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether the error says that the contents of a database file are damaged. All others, such as a full disk, pass.
+    func saysThatFileIsDamaged(at url: URL) -> Bool {
+        switch resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_FORMAT: true
+        // A file that can be written has a header that says it can't.
+        case .SQLITE_READONLY: extendedResultCode == resultCode && FileManager.default.isWritableFile(atPath: url.path)
+        default: false
         }
     }
 }

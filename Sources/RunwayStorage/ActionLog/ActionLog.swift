@@ -5,7 +5,8 @@ import Synchronization
 /// Stores what the user did on disk and sends it to a server, so that the server counts every record once.
 ///
 /// ```swift
-/// let log = ActionLog(at: folder.appending(path: "actions.sqlite"), sendingTo: Listings.self, at: "log", over: network)
+/// let file = folder.appending(path: "actions.sqlite")
+/// let log = ActionLog(at: file, sendingTo: Listings.self, at: "log", over: network)
 /// log.record("opened", ["rental": 42])
 /// await log.flush()      // when the app goes to the background
 /// ```

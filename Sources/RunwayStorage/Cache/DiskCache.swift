@@ -163,7 +163,7 @@ extension DiskCache {
             let index = try store.load(limits, report)
             state.withLock { $0.phase = .open(store, index) }
         } catch {
-            if DiskCacheStore.isDamage(error), !isNew {
+            if DiskCacheStore.isDamage(error, in: folder), !isNew {
                 try store.setAside()
                 report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
                 return try open(isNew: true)
@@ -229,7 +229,7 @@ extension DiskCache {
             return true
         }
         guard isCurrent else { return }
-        guard DiskCacheStore.isDamage(error) else { return store.close() }
+        guard DiskCacheStore.isDamage(error, in: folder) else { return store.close() }
         do {
             try store.setAside()
             report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))

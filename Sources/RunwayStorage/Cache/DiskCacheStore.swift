@@ -25,7 +25,7 @@ final class DiskCacheStore: Sendable {
         files = try ContentFiles(folder.appending(path: "bodies"))
         do {
             database = try Self.openDatabase(folder)
-        } catch let error where Self.isDamage(error) {
+        } catch let error where Self.isDamage(error, in: folder) {
             try Self.setAside(folder, files)
             report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
             database = try Self.openDatabase(folder)
@@ -103,11 +103,9 @@ final class DiskCacheStore: Sendable {
 
     /// Returns whether an error says that the database is damaged, or that a newer version of the app wrote it. All others, such as a full
     /// disk, pass.
-    static func isDamage(_ error: any Error) -> Bool {
+    static func isDamage(_ error: any Error, in folder: URL) -> Bool {
         if error is NewerSchema { return true }
-        guard let error = error as? DatabaseError else { return false }
-        return [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_FORMAT]
-            .contains(error.resultCode)
+        return (error as? DatabaseError)?.saysThatFileIsDamaged(at: folder.appending(path: databaseName)) ?? false
     }
 }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayJSON
 import RunwayTesting
 import Testing
 
@@ -53,7 +54,12 @@ struct LastRecordTests {
         let manager = APIManager<Refresh>(on: layer.network, delegate: recorder)
         manager.load(Refresh(page: 1))
         try await recorder.landings(count: 1)
-        #expect(throws: NetworkError.self) { try manager.fetch(Titles()) }
+        struct Title: Reformer {
+            func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> String {
+                try rawData["title"].require(String.self)
+            }
+        }
+        #expect(throws: NetworkError.self) { try manager.fetch(Title()) }
         #expect(manager.lastRecord?.decisions.contains { $0.name == "reformingFailed" } == true)
     }
 

@@ -14,7 +14,7 @@ extension ResponseCache {
     }
 
     /// Looks up a key in the disk tier, within the tier's time and the call's.
-    func findOnDisk(_ key: WriteBehindQueue.Key, in flight: Flight) async -> TierLookup {
+    func findOnDisk(_ key: WriteBehindQueue.EntryKey, in flight: Flight) async -> TierLookup {
         guard let tier, let tierKey = key.tierKey else { return .nothing }
         // A clear that failed is repeated before any lookup.
         startWriteBehind()

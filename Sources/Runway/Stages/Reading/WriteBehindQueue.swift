@@ -4,7 +4,7 @@
 /// ``pending(for:)`` first.
 struct WriteBehindQueue {
     /// Identifies an entry of the tier.
-    enum Key: Hashable {
+    enum EntryKey: Hashable {
         case call(CacheKey)
         case target(HTTPCacheURI, CachePartition)
     }
@@ -18,7 +18,7 @@ struct WriteBehindQueue {
     /// One change of the tier.
     enum Operation {
         case store(Value)
-        case remove(Key)
+        case remove(EntryKey)
         case removeTarget(HTTPCacheURI)
         case clear(CacheScope)
     }
@@ -95,7 +95,7 @@ struct WriteBehindQueue {
     }
 
     /// What the tier will hold for a key; `nil` if no pending operation concerns it.
-    func pending(for key: Key) -> Pending? {
+    func pending(for key: EntryKey) -> Pending? {
         for operation in waiting.reversed() {
             if let pending = operation.result(for: key) { return pending }
         }
@@ -116,7 +116,7 @@ struct WriteBehindQueue {
     }
 }
 
-extension WriteBehindQueue.Key {
+extension WriteBehindQueue.EntryKey {
     /// The key as the tier sees it; `nil` if it has no meaning in another launch of the app.
     var tierKey: CacheTierKey? {
         switch self {
@@ -134,7 +134,7 @@ extension WriteBehindQueue.Key {
 }
 
 extension WriteBehindQueue.Value {
-    var key: WriteBehindQueue.Key {
+    var key: WriteBehindQueue.EntryKey {
         switch self {
         case .call(let response): .call(response.key)
         case .target(let uri, let partition, _): .target(uri, partition)
@@ -151,7 +151,7 @@ extension WriteBehindQueue.Value {
 
 extension WriteBehindQueue.Operation {
     /// What the tier holds for a key after this operation; `nil` if it does not concern the key.
-    fileprivate func result(for key: WriteBehindQueue.Key) -> WriteBehindQueue.Pending? {
+    fileprivate func result(for key: WriteBehindQueue.EntryKey) -> WriteBehindQueue.Pending? {
         switch self {
         case .store(let value): value.key == key ? .stored(value) : nil
         case .remove(let removed): removed == key ? .removed : nil
