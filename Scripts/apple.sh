@@ -27,9 +27,10 @@ echo "apple.sh: type-checks and runs region isolation of Apple-only code against
 maps=()
 while read -r map; do
     maps+=(-Xcc "-fmodule-map-file=$map")
-done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap')
+done < <(find -L "$built" -maxdepth 2 -name module.modulemap
+    find .build/checkouts -path '*/Sources/*/include/module.modulemap' -o -path '*/Sources/GRDBSQLite/module.modulemap')
 plugins=$(dirname "$(readlink -f "$(command -v swiftc)")")/../lib/swift/host/plugins/testing
-features=(-enable-testing -D Transport -D Pins -D Signing -D Server -D Command -plugin-path "$plugins"
+features=(-enable-testing -D Transport -D Pins -D Signing -D Storage -D Server -D Command -plugin-path "$plugins"
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault)
 
@@ -118,7 +119,7 @@ if [ "$what" = run ]; then
     fakes
     exit
 fi
-sources RunwaySignatures RunwaySigning RunwayServer RunwayDemo RunwayCommand
+sources RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayDemo RunwayCommand
 turn macOS "$root/Samples" "$work/macOS/Samples"
 check Samples "$work/macOS/Samples"
 # Two at a time.
@@ -130,7 +131,7 @@ first=$!
 (
     turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
     compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o "$work/Runway-watchOS.sil"
-    tests RunwayTransport RunwayTestServer RunwaySignatures RunwaySigning RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
+    tests RunwayTransport RunwayTestServer RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
 ) &
 second=$!
 code=0

@@ -28,8 +28,7 @@ enum StorageDatabase {
         }
         // SQLite takes an empty file for a new database, and creates the other files with the permissions of this one. A file that exists
         // is not opened: closing it would release the locks that this process has on it.
-        let file = Foundation.open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if file >= 0 { close(file) }
+        try? Data().write(to: url, options: .withoutOverwriting)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         return try DatabaseQueue(path: url.path, configuration: configuration)
     }

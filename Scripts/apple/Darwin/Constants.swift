@@ -86,6 +86,7 @@ public var POLLIN: Int32 { 1 }
 public var POLLOUT: Int32 { 4 }
 public var R_OK: Int32 { 4 }
 public var W_OK: Int32 { 2 }
+public var CLOCK_MONOTONIC: clockid_t { 6 }
 public var CLOCK_THREAD_CPUTIME_ID: clockid_t { 16 }
 public var EXIT_SUCCESS: Int32 { 0 }
 public var EXIT_FAILURE: Int32 { 1 }

@@ -71,3 +71,8 @@ public struct termios {
 
     public init() {}
 }
+
+// The manual page uuid(3)
+public typealias uuid_t = (
+    UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
+)

@@ -40,7 +40,7 @@ public protocol APIService: Sendable {
     /// Cache keys leave them out, so that a call finds the response to an earlier one, and so does the comparison of calls under
     /// ``OverlapPolicy/joinOrReplace``. They are part of the key all the same if that is made of the request: of parameters in a
     /// multipart form or beside a raw body, in a style that writes dots, below a stage that changed the request, and under
-    /// ``CachePolicy/http()``, whose key is the URL (RFC 9111 §2). Reads in flight share a request only if their URLs are equal.
+    /// ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2). Reads in flight share a request only if their URLs are equal.
     static var unkeyedParameters: Set<String> { get }
 
     /// Header fields of every call; the endpoint's win if names are equal. The default is none.
