@@ -50,7 +50,9 @@ struct SignedBackend: Sendable {
         var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
         // This server is for development: its refusals say precisely why.
         rules.explainsRefusals = true
-        router.add(middleware: SignatureMiddleware(rules, keys: keys))
+        // The keys are new: nothing was signed with them before, whatever the clocks say.
+        let nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
+        router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
         router.post("orders") { [orders] _, context in
             let keyID = context.signer?.keyID ?? ""
             orders.add(keyID)

@@ -79,7 +79,8 @@ struct DigestVerifier: Sendable {
             throw SignatureRefusal(.coverage, "the key \(digest.keyID) must cover more than a digest does", at: now)
         }
         let nonce = Nonce(
-            value: digest.nonce, keyID: digest.keyID, created: digest.time, expires: digest.time + policy.maximumAge)
+            value: digest.nonce, keyID: digest.keyID, created: digest.time - policy.clockTolerance,
+            expires: digest.time + policy.maximumAge)
         try await nonces.use(nonce, at: now)
         return VerifiedSigner(
             keyID: digest.keyID, owner: record.owner, way: isSealed ? .sealedKey : .saltedDigest, tag: policy.tag,

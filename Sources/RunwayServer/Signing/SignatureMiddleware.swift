@@ -34,8 +34,9 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     /// - Parameters:
     ///   - rules: What a request must have.
     ///   - keys: Where keys are found.
-    ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server. Middleware with
-    ///     the same keys must share one.
+    ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server: set
+    ///     the policy's `serverNonces` with a key that persists, or it refuses requests for the first 30 seconds. Middleware
+    ///     with the same keys must share one.
     ///   - decoy: A key that nobody has, of the algorithm that your keys have, so that the time does not show whether a key is known.
     ///     The default is one for `hmac-sha256`.
     ///   - metrics: Makes the counters. The default is the factory of the process.

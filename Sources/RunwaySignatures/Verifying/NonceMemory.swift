@@ -4,9 +4,11 @@ import Synchronization
 /// Remembers used nonces in memory, for one server.
 ///
 /// Its size is bounded: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key alone cannot
-/// have the signatures of all others refused. It forgets everything when the server restarts; signatures that were made before the
-/// start are therefore refused, and their signers have to sign again. A wall clock that is set back lets no nonce be used twice:
-/// what has expired once stays expired.
+/// have the signatures of all others refused. It forgets everything when the server restarts; signatures that may have been made
+/// before the start are therefore refused, and their signers have to sign again. Since a signer's clock may be ahead, these are all
+/// whose `created` is before the start plus the policy's ``VerificationPolicy/clockTolerance``: for that long, only signatures with
+/// a nonce of ``ServerNonces`` are accepted. A wall clock that is set back lets no nonce be used twice: what has expired once stays
+/// expired.
 ///
 /// A nonce takes 16 bytes in a set, by its digest: about 32 bytes with the set's spare room. The memory has 16 parts; a key takes
 /// about 32 bytes more in each part that has nonces of it.

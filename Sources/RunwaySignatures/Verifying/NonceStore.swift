@@ -4,7 +4,8 @@ public struct Nonce: Sendable, Hashable {
     public let value: String
     /// The identifier of the key. Two keys may use the same nonce.
     public let keyID: String
-    /// When the signature was made.
+    /// The earliest moment, by the verifier's clock, at which the signature can have been made: `created` minus the tolerance for
+    /// the signer's clock, or the moment at which the server issued the nonce.
     public let created: UnixTime
     /// The last moment at which the signature is accepted: the nonce must be remembered until then.
     public let expires: UnixTime

@@ -5,22 +5,36 @@ public import Crypto
 /// For clients whose clocks are far off. A refusal asks for a signature with such a nonce (`Accept-Signature`); its age is then
 /// judged by the server's own time in the nonce, and neither `created` nor `expires` of the client's clock. It is accepted once,
 /// like any other.
+///
+/// An issued nonce begins with `s1.`. A nonce that begins so and was issued with another key is refused as
+/// ``SignatureRefusal/Reason/nonceUnknown``: it is never taken for one of the client's own, whose `created` would count. Clients
+/// whose nonces begin with `s1.` can therefore not be served. The key must outlive a restart and be the same for all servers behind
+/// one name: otherwise nonces that were issued before the restart, or by another server, are refused.
 public struct ServerNonces: Sendable {
     private let key: SymmetricKey
 
-    /// - Parameter key: The key of the MACs, which all servers behind one name share. By default a random one.
+    /// Begins every issued nonce, with the version of the format.
+    private static let prefix = "s1."
+
+    /// - Parameter key: The key of the MACs, which persists and which all servers behind one name share. By default a random one, for
+    /// a single server: it forgets the nonces that it issued when it restarts.
     public init(key: SymmetricKey = SymmetricKey(size: .bits256)) { self.key = key }
 
-    /// A new nonce: eight bytes of time, 16 random bytes, and 16 bytes of the MAC, as Base64 for URLs.
+    /// A new nonce: `s1.`, and as Base64 for URLs eight bytes of time, 16 random bytes, and 16 bytes of the MAC.
     public func issue(at now: UnixTime) -> String {
         let time = withUnsafeBytes(of: now.seconds.bigEndian) { Array($0) }
         let content = time + SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
-        return Base64.encodedForURL(content + authenticationCode(of: content))
+        return Self.prefix + Base64.encodedForURL(content + authenticationCode(of: content))
     }
+
+    /// Whether a nonce was issued by a server, with whatever key.
+    static func isIssued(_ nonce: String) -> Bool { nonce.utf8.starts(with: prefix.utf8) }
 
     /// When a nonce was issued. `nil` if it was not issued with this key.
     func time(of nonce: String) -> UnixTime? {
-        guard nonce.utf8.count == 54, let bytes = Base64.decodedForURL(nonce), bytes.count == 40 else { return nil }
+        guard Self.isIssued(nonce), nonce.utf8.count == 57,
+            let bytes = Base64.decodedForURL(nonce.dropFirst(Self.prefix.count)), bytes.count == 40
+        else { return nil }
         let difference = zip(bytes[24...], authenticationCode(of: Array(bytes[..<24]))).reduce(0 as UInt8) {
             $0 | ($1.0 ^ $1.1)
         }

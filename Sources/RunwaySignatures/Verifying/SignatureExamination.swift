@@ -5,7 +5,9 @@ struct SignatureExamination: Sendable {
     let signature: LabelledSignature
     let keyID: String
     /// When the signature was made: by the signer's clock, or by the server's if the nonce is one of its own.
-    let created: UnixTime
+    private let created: UnixTime
+    /// The earliest moment, by the verifier's clock, at which it can have been made.
+    let earliestCreation: UnixTime
     private let expires: UnixTime?
     let nonce: String?
     let base: [UInt8]
@@ -23,8 +25,9 @@ struct SignatureExamination: Sendable {
         let claimed: UnixTime
         (keyID, claimed) = try Self.identity(of: parameters, policy, now)
         nonce = try Self.nonce(of: parameters, policy, now)
-        let issued = nonce.flatMap { policy.serverNonces?.time(of: $0) }
+        let issued = try Self.time(ofServerNonce: nonce, policy, now)
         created = issued ?? claimed
+        earliestCreation = issued ?? claimed - policy.clockTolerance
         expires = issued == nil ? parameters.expires : nil
         try Self.checkTime(created: created, expires: expires, policy, now)
         let digest = hasBody && policy.coversBody ? [ComponentIdentifier.contentDigest] : []
@@ -125,6 +128,17 @@ extension SignatureExamination {
             }
             return nonce
         }
+    }
+
+    /// When the server issued the nonce. `nil` if the nonce is the signer's own.
+    private static func time(
+        ofServerNonce nonce: String?, _ policy: VerificationPolicy, _ now: UnixTime
+    ) throws(SignatureRefusal) -> UnixTime? {
+        guard let nonce, let serverNonces = policy.serverNonces, ServerNonces.isIssued(nonce) else { return nil }
+        guard let time = serverNonces.time(of: nonce) else {
+            throw SignatureRefusal(.nonceUnknown, "the nonce was issued with another key", at: now)
+        }
+        return time
     }
 
     private static func checkTime(

@@ -54,7 +54,8 @@ public struct SignatureVerifier: Sendable {
         let verified = try examination.verify(with: record, orElse: decoy)
         if let nonce = examination.nonce {
             let nonce = Nonce(
-                value: nonce, keyID: examination.keyID, created: examination.created, expires: examination.lastMoment)
+                value: nonce, keyID: examination.keyID, created: examination.earliestCreation,
+                expires: examination.lastMoment)
             try await nonces.use(nonce, at: now)
         }
         return verified

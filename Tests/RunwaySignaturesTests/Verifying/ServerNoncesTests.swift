@@ -28,6 +28,28 @@ struct ServerNoncesTests {
         #expect(try await exchange.refusal() == .inFuture)
     }
 
+    @Test func nonceOfAnotherKeyIsRefused() async throws {
+        var exchange = try Exchange()
+        exchange.nonce = ServerNonces().issue(at: Self.now)
+        exchange.policy.serverNonces = ServerNonces()
+        #expect(try await exchange.refusal() == .nonceUnknown)
+        // Without nonces of the server, it is one of the client's.
+        exchange.policy.serverNonces = nil
+        #expect(try await exchange.refusal() == nil)
+    }
+
+    @Test func serverNonceIsAcceptedRightAfterTheStart() async throws {
+        let nonces = ServerNonces()
+        var exchange = try Exchange()
+        exchange.policy.serverNonces = nonces
+        exchange.nonces = NonceMemory(startedAt: Self.now)
+        #expect(try await exchange.refusal() == .nonceUnknown)
+        exchange.nonce = nonces.issue(at: Self.now - .seconds(1))
+        #expect(try await exchange.refusal() == .nonceUnknown)
+        exchange.nonce = nonces.issue(at: Self.now)
+        #expect(try await exchange.refusal() == nil)
+    }
+
     @Test func onlyTheOwnNoncesAreRecognised() {
         let nonces = ServerNonces()
         let issued = nonces.issue(at: Self.now)
@@ -40,7 +62,9 @@ struct ServerNoncesTests {
             // The last character has bits that are not part of a byte.
             #expect(nonces.time(of: changed) == nil || index == issued.index(before: issued.endIndex))
         }
-        for text in ["", "n-1", String(repeating: "A", count: 54), issued + "A"] {
+        for text in [
+            "", "n-1", "s1.", "s1." + String(repeating: "A", count: 54), String(issued.dropFirst(3)), issued + "A",
+        ] {
             #expect(nonces.time(of: text) == nil)
         }
         #expect("\(nonces)" == "ServerNonces")

@@ -42,6 +42,18 @@ struct SignatureVerifierTests {
         #expect(try await exchange.refusal(signed) == .noSignatureWithTag)
     }
 
+    @Test func signerWithClockAheadCannotBeReplayedAfterRestart() async throws {
+        var exchange = try Exchange()
+        exchange.created = Self.now + .seconds(30)
+        let request = try exchange.signed()
+        #expect(try await exchange.refusal(request) == nil)
+        // The server restarts, and has forgotten the nonce.
+        exchange.nonces = NonceMemory(startedAt: Self.now + .seconds(1))
+        #expect(try await exchange.refusal(request, at: Self.now + .seconds(1)) == .nonceUnknown)
+        exchange.created = Self.now + .seconds(31)
+        #expect(try await exchange.refusal(at: Self.now + .seconds(1)) == nil)
+    }
+
     @Test func missingParametersAreRefused() async throws {
         for change: @Sendable (inout Exchange) -> Void in [
             { $0.created = nil }, { $0.keyID = nil }, { $0.nonce = nil }, { $0.nonce = "" }, { $0.keyID = "" },
