@@ -37,8 +37,8 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server: set
     ///     the policy's `serverNonces` with a key that persists, or it refuses requests for the first 30 seconds. Middleware
     ///     with the same keys must share one.
-    ///   - decoy: A key that nobody has, of the algorithm that your keys have, so that the time does not show whether a key is known.
-    ///     The default is one for `hmac-sha256`.
+    ///   - decoy: A key that nobody has, so that the time does not show whether a key is known. There are ones for `hmac-sha256` and
+    ///     ECDSA; pass one if your keys are for Ed25519 or RSA.
     ///   - metrics: Makes the counters. The default is the factory of the process.
     ///   - now: Returns the time. The default is the wall clock's.
     public init(

@@ -81,6 +81,17 @@ public struct VerificationKey: Sendable {
         }
     }
 
+    /// The number of bytes of a valid signature by this key.
+    var signatureLength: Int {
+        switch storage {
+        case .hmac: 32
+        case .salted: algorithm == .saltedMD5 ? 16 : 32
+        case .ed25519, .p256: 64
+        case .p384: 96
+        case .rsa(let key): key.keySizeInBits / 8
+        }
+    }
+
     /// Whether this is the key of a salted digest with this secret. Secrets of equal length are compared in constant time.
     func isSalted(with secret: SymmetricKey) -> Bool {
         guard case .salted(let registered) = storage else { return false }

@@ -39,16 +39,15 @@ struct SignatureExamination: Sendable {
         }
         do {
             base = try context.signatureBase(for: parameters)
-            let covers = parameters.components.identifiers.contains { $0.name == "content-digest" && $0.isOfHeader }
-            self.digest = covers ? try BodyDigest(.contentDigest, in: context.headerFields) : nil
+            self.digest = try parameters.components.digest(of: context.headerFields)
         } catch {
             throw SignatureRefusal(.components, error.description, at: now)
         }
     }
 
     /// Verifies the signature with the key that was found. Without one, the same work is done with another key.
-    func verify(with record: KeyRecord?, orElse decoy: VerificationKey) throws(SignatureRefusal) -> VerifiedSignature {
-        let key = record?.key ?? decoy
+    func verify(with record: KeyRecord?, orElse decoys: DecoyKeys) throws(SignatureRefusal) -> VerifiedSignature {
+        let key = record?.key ?? decoys.key(for: signature.signature)
         let isValid = key.isValid(signature.signature, of: base)
         guard let record else { throw refusal(.unknownKey, "the key \(keyID) is unknown") }
         let claimed = signature.parameters.algorithm
@@ -59,7 +58,7 @@ struct SignatureExamination: Sendable {
         guard record.isActive(at: now) else {
             throw refusal(.inactiveKey, "the key \(keyID) is not accepted any more, or not yet")
         }
-        let missing = record.requiredComponents.filter { !signature.parameters.components.contains($0) }
+        let missing = policy.missing(from: signature.parameters.components, besides: record.requiredComponents)
         guard missing.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")
             throw refusal(.coverage, "signatures of the key \(keyID) must cover \(names)")
@@ -166,7 +165,18 @@ extension SignatureContext {
     }
 }
 
-extension ComponentIdentifier {
-    /// Whether a field is one of the header section of the message itself.
-    fileprivate var isOfHeader: Bool { !parameters.contains(.request) && !parameters.contains(.trailer) }
+extension CoveredComponents {
+    /// The digests of the body that are covered: all of the field `Content-Digest`, or those of its members that are covered one by
+    /// one. `nil` if there is none of a known algorithm.
+    fileprivate func digest(of fields: HTTPFields) throws(SignatureError) -> BodyDigest? {
+        var algorithms: Set<DigestAlgorithm> = []
+        for component in identifiers where component.name == ComponentIdentifier.contentDigest.name {
+            if component.parameters.contains(.request) || component.parameters.contains(.trailer) { continue }
+            let keys = component.parameters.compactMap { if case .member(let key) = $0 { key } else { nil } }
+            algorithms.formUnion(keys.isEmpty ? DigestAlgorithm.all : keys.compactMap(DigestAlgorithm.named))
+        }
+        if algorithms.isEmpty { return nil }
+        let digest = try BodyDigest(.contentDigest, in: fields)
+        return BodyDigest(values: digest.values.filter { algorithms.contains($0.key) })
+    }
 }

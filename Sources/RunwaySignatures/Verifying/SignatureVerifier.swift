@@ -10,26 +10,27 @@ public import Foundation
 /// try signature.verifyBody(body, at: now)
 /// ```
 ///
-/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. The verifier does the same
-/// work whether a key is known or not.
+/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. A signature of an unknown key
+/// is verified with a key that nobody has, chosen by the signature's length.
 public struct SignatureVerifier: Sendable {
     /// What a signature must have.
     public let policy: VerificationPolicy
     private let keys: any KeyDirectory
     private let nonces: any NonceStore
-    private let decoy: VerificationKey
+    private let decoys: DecoyKeys
 
     /// - Parameters:
     ///   - policy: What a signature must have.
     ///   - keys: Where keys are found.
     ///   - nonces: Where used nonces are remembered.
-    ///   - decoy: A key that nobody has, with which signatures of unknown keys are verified, so that the time it takes does not
-    /// show whether a key is known. By default a random one for `hmac-sha256`; pass one of the algorithm that your keys have.
+    ///   - decoy: A key that nobody has, with which signatures of unknown keys are verified if they have the length of its
+    /// signatures, so that the time it takes does not show whether a key is known. There are random ones for `hmac-sha256`,
+    /// `ecdsa-p256-sha256` and `ecdsa-p384-sha384`; pass one if your keys are for Ed25519 or RSA.
     public init(
         policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore, decoy: VerificationKey? = nil
     ) {
         (self.policy, self.keys, self.nonces) = (policy, keys, nonces)
-        self.decoy = decoy ?? VerificationKey(.hmacSHA256, .hmac(SymmetricKey(size: .bits256)))
+        decoys = DecoyKeys(decoy)
     }
 
     /// Verifies the signature of a message. Throws a ``SignatureRefusal``.
@@ -51,7 +52,7 @@ public struct SignatureVerifier: Sendable {
         } catch {
             throw SignatureRefusal(.store, "the key directory has failed", at: now)
         }
-        let verified = try examination.verify(with: record, orElse: decoy)
+        let verified = try examination.verify(with: record, orElse: decoys)
         if let nonce = examination.nonce {
             let nonce = Nonce(
                 value: nonce, keyID: examination.keyID, created: examination.earliestCreation,
@@ -59,6 +60,29 @@ public struct SignatureVerifier: Sendable {
             try await nonces.use(nonce, at: now)
         }
         return verified
+    }
+}
+
+/// Keys that nobody has, with which signatures of unknown keys are verified.
+///
+/// The kind is chosen by the length of the signature, since the identifier of an unknown key says nothing. A known key whose
+/// signatures have another length refuses such a signature sooner; that shows nothing that a signature by the right kind would not.
+struct DecoyKeys: Sendable {
+    private let own: VerificationKey?
+    private let hmac = VerificationKey(.hmacSHA256, .hmac(SymmetricKey(size: .bits256)))
+    private let p256 = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
+    private let p384 = VerificationKey.p384(P384.Signing.PrivateKey().publicKey)
+
+    /// - Parameter own: The decoy for signatures of its own length.
+    init(_ own: VerificationKey?) { self.own = own }
+
+    func key(for signature: [UInt8]) -> VerificationKey {
+        if let own, own.signatureLength == signature.count { return own }
+        switch signature.count {
+        case 64: return p256
+        case 96: return p384
+        default: return hmac
+        }
     }
 }
 

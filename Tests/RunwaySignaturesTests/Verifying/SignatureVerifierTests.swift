@@ -54,6 +54,47 @@ struct SignatureVerifierTests {
         #expect(try await exchange.refusal(at: Self.now + .seconds(1)) == nil)
     }
 
+    @Test func memberOfDigestCoversItsAlgorithmAlone() async throws {
+        var exchange = try Exchange()
+        exchange.policy.coversBody = false
+        exchange.request.headerFields[.contentDigest]?.append(", x=:AA==:")
+        exchange.covered = [.method, .authority, .path, .query, ComponentIdentifier.contentDigest.member("x")]
+        // Nothing of what is covered says which body it is.
+        #expect(try await exchange.verify().digest == nil)
+        exchange.covered[4] = ComponentIdentifier.contentDigest.member("sha-256")
+        exchange.nonce = "n-2"
+        let digests = BodyDigest(of: Exchange.body, by: [.sha256, .sha512])
+        exchange.request.headerFields[.contentDigest] = digests.fieldValue
+        #expect(try await exchange.verify().digest?.algorithms == [.sha256])
+        for (index, component) in [
+            ComponentIdentifier.contentDigest, .contentDigest.strict, .contentDigest.asBytes,
+        ].enumerated() {
+            (exchange.covered[4], exchange.nonce) = (component, "whole-\(index)")
+            #expect(try await exchange.verify().digest == digests)
+        }
+    }
+
+    @Test func formsOfComponentsCountForKeysToo() async throws {
+        var exchange = try Exchange()
+        var record = KeyRecord(id: "k-1", key: exchange.key.verificationKey, owner: "anna")
+        record.requiredComponents = [.scheme, .field(.contentType)]
+        exchange.keys.insert(record)
+        exchange.covered = [.method, .targetURI, .contentDigest, ComponentIdentifier.field(.contentType).asBytes]
+        #expect(try await exchange.refusal() == nil)
+        exchange.covered = [.method, .targetURI, .contentDigest]
+        #expect(try await exchange.refusal() == .coverage)
+    }
+
+    @Test func decoyIsChosenByLengthOfSignature() throws {
+        let decoys = DecoyKeys(nil)
+        let lengths = [0, 32, 64, 96, 256].map { decoys.key(for: [UInt8](repeating: 0, count: $0)).algorithm }
+        #expect(lengths == [.hmacSHA256, .hmacSHA256, .ecdsaP256SHA256, .ecdsaP384SHA384, .hmacSHA256])
+        for key in try KeyTests.all() {
+            let decoys = DecoyKeys(key.verificationKey)
+            #expect(decoys.key(for: try key.signature(of: [1, 2, 3])).algorithm == key.algorithm)
+        }
+    }
+
     @Test func missingParametersAreRefused() async throws {
         for change: @Sendable (inout Exchange) -> Void in [
             { $0.created = nil }, { $0.keyID = nil }, { $0.nonce = nil }, { $0.nonce = "" }, { $0.keyID = "" },
