@@ -129,7 +129,7 @@ def canonical(request, time, nonce):
     content_type = ", ".join(request.values("content-type"))
     is_form = content_type.split(";")[0].strip(" \t").lower() == "application/x-www-form-urlencoded"
     lines = [
-        b"runway-digest-1", request.method.encode("ascii"), request.path.encode("ascii"),
+        b"runway-digest-1", request.method.encode("ascii"), request.path.encode("ascii"), request.query.encode("latin-1"),
         parameters(request.query[1:].encode("latin-1")), content_type.encode("latin-1"),
         parameters(request.body) if is_form else b"", hashlib.sha256(request.body).hexdigest().encode(),
         time.encode("ascii"), nonce.encode("ascii"),

@@ -1,10 +1,22 @@
 /// Queries in the format of HTML forms, as RFC 9421 §2.2.8 reads and writes them.
 enum FormEncoding {
-    /// The parameters of a query without its question mark, name and value encoded anew, in their order.
+    /// The greatest number of parameters of a query or a form.
+    private static let maximumParameters = 4_096
+
+    /// Throws a ``SignatureError`` if there are more than 4,096 parameters.
+    static func checkCount(of text: some Collection<UInt8>) throws(SignatureError) {
+        guard text.count(where: { $0 == UInt8(ascii: "&") }) < maximumParameters else {
+            throw SignatureError(.tooLarge, "the number of parameters")
+        }
+    }
+
+    /// The parameters of a query without its question mark, name and value encoded anew, in their order. Throws a ``SignatureError``
+    /// if there are too many.
     ///
     /// The names and values are decoded by "application/x-www-form-urlencoded parsing" of the URL Standard §5.1.
-    static func parameters(of query: Substring.UTF8View) -> [(name: String, value: String)] {
-        query.split(separator: UInt8(ascii: "&")).map { pair in
+    static func parameters(of query: Substring.UTF8View) throws(SignatureError) -> [(name: String, value: String)] {
+        try checkCount(of: query)
+        return query.split(separator: UInt8(ascii: "&")).map { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             return (encoded(decoded(parts[0])), parts.count == 2 ? encoded(decoded(parts[1])) : "")
         }
@@ -18,14 +30,16 @@ enum FormEncoding {
         for byte in String(decoding: bytes, as: UTF8.self).utf8 {
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: result.append(byte)
-            default: result += percentEncoded(byte)
+            default: appendPercentEncoded(byte, to: &result)
             }
         }
         return String(decoding: result, as: UTF8.self)
     }
 
-    static func percentEncoded(_ byte: UInt8) -> [UInt8] {
-        [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+    static func appendPercentEncoded(_ byte: UInt8, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "%"))
+        text.append(hexDigits[Int(byte >> 4)])
+        text.append(hexDigits[Int(byte & 15)])
     }
 
     /// A percent sign that no two hexadecimal digits follow stays.

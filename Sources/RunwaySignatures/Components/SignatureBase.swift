@@ -109,7 +109,7 @@ private struct SignatureBase {
         _ name: String, of query: Substring, for component: ComponentIdentifier
     ) throws(SignatureError) -> Substring? {
         if queryParameters == nil {
-            let pairs = FormEncoding.parameters(of: query.dropFirst().utf8).map { ($0.name, Optional($0.value)) }
+            let pairs = try FormEncoding.parameters(of: query.dropFirst().utf8).map { ($0.name, Optional($0.value)) }
             queryParameters = Dictionary(pairs) { _, _ in nil }
         }
         guard let found = queryParameters?[name] else { return nil }

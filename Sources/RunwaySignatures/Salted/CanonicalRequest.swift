@@ -10,7 +10,8 @@ public struct CanonicalRequest: Sendable, Hashable {
     let time: UnixTime
     package let nonce: String
 
-    /// Throws a ``SignatureError`` if the request has no path, or the path is not ASCII.
+    /// Throws a ``SignatureError`` if the request has no path, the path is not ASCII, the query has spaces or control characters, or
+    /// the query or the form has more than 4,096 parameters.
     ///
     /// - Parameters:
     ///   - request: The request, with the content type that is sent.
@@ -25,13 +26,18 @@ public struct CanonicalRequest: Sendable, Hashable {
         guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw SignatureError(.invalidValue, "the path")
         }
+        guard query.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw SignatureError(.invalidValue, "the query")
+        }
         self.time = time
         self.nonce = Base64.encodedForURL(nonce)
         let contentType = Self.contentType(of: request.headerFields)
         let isForm = Self.isForm(contentType)
         let lines: [[UInt8]] = [
             Array("runway-digest-1".utf8), Array(request.method.rawValue.utf8), Array(path.utf8),
-            Self.parameters(of: query.dropFirst().utf8), contentType, isForm ? Self.parameters(of: body) : [],
+            // A handler reads the query as it was sent: equal parameters in another spelling are another request to it.
+            Array(query.utf8), try Self.parameters(of: query.dropFirst().utf8), contentType,
+            isForm ? try Self.parameters(of: body) : [],
             Hex.encoded(Array(SHA256.hash(data: body))), Array(String(time.seconds).utf8), Array(self.nonce.utf8),
         ]
         bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
@@ -49,13 +55,20 @@ public struct CanonicalRequest: Sendable, Hashable {
     }
 
     /// The parameters sorted by name. Those of equal names remain in their order, which decides which one a server takes.
-    private static func parameters(of text: some Collection<UInt8>) -> [UInt8] {
+    private static func parameters(of text: some Collection<UInt8>) throws(SignatureError) -> [UInt8] {
+        try FormEncoding.checkCount(of: text)
         let pairs = pairs(of: text).enumerated().sorted { left, right in
             left.element.name == right.element.name
                 ? left.offset < right.offset : left.element.name.lexicographicallyPrecedes(right.element.name)
         }
-        let texts = pairs.map { $0.element.name + [UInt8(ascii: "=")] + $0.element.value }
-        return Array(texts.joined(separator: [UInt8(ascii: "&")]))
+        var result: [UInt8] = []
+        for (_, pair) in pairs {
+            if !result.isEmpty { result.append(UInt8(ascii: "&")) }
+            result += pair.name
+            result.append(UInt8(ascii: "="))
+            result += pair.value
+        }
+        return result
     }
 
     /// The parameters, decoded and encoded anew by RFC 3986 §2.3. Names and values are bytes: they need not be UTF-8.
@@ -67,11 +80,13 @@ public struct CanonicalRequest: Sendable, Hashable {
     }
 
     private static func encoded(_ text: some Collection<UInt8>) -> [UInt8] {
-        FormEncoding.decoded(text).flatMap { byte in
+        var result: [UInt8] = []
+        for byte in FormEncoding.decoded(text) {
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: [byte]
-            default: FormEncoding.percentEncoded(byte)
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: result.append(byte)
+            default: FormEncoding.appendPercentEncoded(byte, to: &result)
             }
         }
+        return result
     }
 }

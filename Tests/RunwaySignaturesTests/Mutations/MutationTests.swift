@@ -102,7 +102,8 @@ private struct Signer {
         let examination = try? SignatureExamination(
             SignatureContext(request), hasBody: true, policy: policy, at: Exchange.now)
         let key = exchange.key.verificationKey
-        return (try? examination?.verify(with: KeyRecord(id: "k-1", key: key, owner: "anna"), orElse: DecoyKeys(key))) != nil
+        return (try? examination?.verify(with: KeyRecord(id: "k-1", key: key, owner: "anna"), orElse: DecoyKeys(key)))
+            != nil
     }
 }
 
