@@ -75,8 +75,9 @@ struct DigestVerifier: Sendable {
             throw SignatureRefusal(
                 .inactiveKey, "the key \(digest.keyID) is not accepted any more, or not yet", at: now)
         }
-        guard record.requiredComponents.allSatisfy({ Self.covered.contains($0) }) else {
-            throw SignatureRefusal(.coverage, "the key \(digest.keyID) must cover more than a digest does", at: now)
+        let missing = Self.missing(policy, record)
+        guard missing.isEmpty else {
+            throw SignatureRefusal(.coverage, "a digest does not cover \(missing), which is required", at: now)
         }
         let nonce = Nonce(
             value: digest.nonce, keyID: digest.keyID, created: digest.time - policy.clockTolerance,
@@ -84,7 +85,14 @@ struct DigestVerifier: Sendable {
         try await nonces.use(nonce, at: now)
         return VerifiedSigner(
             keyID: digest.keyID, owner: record.owner, way: isSealed ? .sealedKey : .saltedDigest, tag: policy.tag,
-            head: head)
+            head: head, coversBody: true)
+    }
+
+    /// What a policy and a key require and a digest does not cover. The policy's authority is excepted: no digest covers it.
+    static func missing(_ policy: VerificationPolicy, _ record: KeyRecord) -> [ComponentIdentifier] {
+        (policy.requiredComponents.filter { $0 != .authority } + record.requiredComponents).filter {
+            !covered.contains($0)
+        }
     }
 
     /// The sealed secret must be the registered one, and its caller the one that the digest names.

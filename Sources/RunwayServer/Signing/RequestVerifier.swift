@@ -20,12 +20,11 @@ struct RequestVerifier: Sendable {
     ) async throws -> (signer: VerifiedSigner, request: Request) {
         let time = now()
         let head = try rules.origin.head(of: request.head, at: time)
-        // A request with a signature is verified by it alone: what else it carries is no way around it.
-        let isSigned = head.headerFields.contains(.signature) || head.headerFields.contains(.signatureInput)
-        let streams = isSigned && rules.streamsBody(head)
+        let digests = digests(for: head)
+        let streams = digests == nil && Self.isSigned(head) && rules.streamsBody(head)
         let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
         guard streams || length <= rules.maximumBodyByteCount else { throw tooLarge(at: time) }
-        if let digests, !isSigned, head.headerFields.contains(.runwayDigest) {
+        if let digests {
             let digest = try digests.digest(of: head, at: time)
             let body = try await wholeBody(of: request, at: time)
             let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: time)
@@ -36,7 +35,7 @@ struct RequestVerifier: Sendable {
         let signature = try await signatures.verify(context, hasBody: Self.announcesBody(head), at: time)
         let signer = VerifiedSigner(
             keyID: signature.keyID, owner: signature.owner, way: .signature(signature), tag: rules.policy.tag,
-            head: head)
+            head: head, coversBody: signature.digest != nil || rules.policy.coversBody)
         guard let digest = signature.digest else {
             return (signer, rules.policy.coversBody ? try await withoutBody(request, at: time) : request)
         }
@@ -52,7 +51,7 @@ struct RequestVerifier: Sendable {
     }
 
     /// Checks a request that reaches the middleware with a signer: the same request once more, or one that was made in this process
-    /// from a verified one, as the items of an envelope are.
+    /// from a verified one, as the items of an envelope are. Middleware with other rules may have verified it.
     func check(_ request: HTTPRequest, lent signer: VerifiedSigner) async throws(SignatureRefusal) {
         let time = now()
         let record: KeyRecord?
@@ -64,20 +63,27 @@ struct RequestVerifier: Sendable {
         guard let record, record.isActive(at: time) else {
             throw SignatureRefusal(.inactiveKey, "the key \(signer.keyID) is not accepted any more", at: time)
         }
+        guard accepts(signer.way, by: record.key) else {
+            throw SignatureRefusal(.algorithm, "the way or the algorithm of the signer is not accepted here", at: time)
+        }
         var head = request
         (head.scheme, head.authority) = (signer.head.scheme, signer.head.authority)
-        if head == signer.head {
-            guard case .signature(let signature) = signer.way else { return }
-            let missing = rules.policy.missing(
-                from: signature.parameters.components, besides: record.requiredComponents)
+        let isSame = head == signer.head
+        // The signature covers an item only through the digest of the envelope.
+        guard signer.coversBody || isSame && !rules.policy.coversBody else {
+            throw SignatureRefusal(.coverage, "the signature does not cover the body that was received", at: time)
+        }
+        if isSame {
+            let missing =
+                switch signer.way {
+                case .signature(let signature):
+                    rules.policy.missing(from: signature.parameters.components, besides: record.requiredComponents)
+                case .saltedDigest, .sealedKey: DigestVerifier.missing(rules.policy, record)
+                }
             guard missing.isEmpty else {
                 throw SignatureRefusal(.coverage, "the signature does not cover \(missing)", at: time)
             }
             return
-        }
-        // The signature covers the item only through the digest of the envelope.
-        guard signer.coversBody else {
-            throw SignatureRefusal(.coverage, "the signature does not cover the body of the envelope", at: time)
         }
         var required: [ComponentIdentifier] = []
         for component in rules.policy.requiredComponents + record.requiredComponents
@@ -90,6 +96,16 @@ struct RequestVerifier: Sendable {
             _ = try context.signatureBase(for: SignatureParameters(components: CoveredComponents(required)))
         } catch {
             throw SignatureRefusal(.components, error.description, at: time)
+        }
+    }
+
+    /// Whether these rules accept the way in which other rules with the same tag verified a request.
+    private func accepts(_ way: VerifiedSigner.Way, by key: VerificationKey) -> Bool {
+        switch way {
+        case .signature: rules.policy.algorithms.contains(key.algorithm)
+        case .saltedDigest:
+            rules.digests.map { $0.algorithms.contains(key.algorithm) && !$0.requiresSealedKey } ?? false
+        case .sealedKey: rules.digests.map { $0.algorithms.contains(key.algorithm) && !$0.serverKeys.isEmpty } ?? false
         }
     }
 
@@ -110,6 +126,27 @@ struct RequestVerifier: Sendable {
         accepted?.tag = policy.tag
         accepted?.nonce = policy.serverNonces?.issue(at: refusal.time)
         return accepted
+    }
+
+    /// Verifies a request by its salted digest. `nil` if it has none, if none is accepted, or if the request has a signature: it is
+    /// then verified by that alone, and the digest is no way around it. Signatures with another tag, which a proxy may add, do not
+    /// count; fields that are malformed do.
+    private func digests(for head: HTTPRequest) -> DigestVerifier? {
+        guard let digests, head.headerFields.contains(.runwayDigest),
+            let signatures = try? head.headerFields.signatures(within: rules.policy.limits),
+            !signatures.contains(where: { $0.parameters.tag == rules.policy.tag })
+        else { return nil }
+        return digests
+    }
+
+    /// Whether a request shows in no way who sent it.
+    static func isUnsigned(_ head: HTTPRequest) -> Bool {
+        !isSigned(head) && !head.headerFields.contains(.runwayDigest)
+    }
+
+    /// Whether a request has a field of signatures.
+    private static func isSigned(_ head: HTTPRequest) -> Bool {
+        head.headerFields.contains(.signature) || head.headerFields.contains(.signatureInput)
     }
 
     private func keyID(of request: HTTPRequest) -> String? {

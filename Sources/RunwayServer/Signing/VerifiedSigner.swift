@@ -45,12 +45,6 @@ public struct VerifiedSigner: Sendable {
     let tag: String
     /// The request that was verified, with the public authority.
     let head: HTTPRequest
-
-    /// Whether what was verified determines the body.
-    var coversBody: Bool {
-        switch way {
-        case .signature(let signature): signature.digest != nil
-        case .saltedDigest, .sealedKey: true
-        }
-    }
+    /// Whether what was verified determines the body, or that there is none.
+    let coversBody: Bool
 }

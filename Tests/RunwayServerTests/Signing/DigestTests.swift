@@ -104,6 +104,37 @@ struct DigestTests {
         }
     }
 
+    @Test func signatureOfAnotherTagDoesNotReplaceDigest() async throws {
+        try await withSignedServer(rules: Self.allow) { server in
+            var request = try await Digested().request()
+            request.headerFields.append(
+                try LabelledSignature(
+                    label: "proxy",
+                    parameters: SignatureParameters(components: CoveredComponents([.method]), tag: "proxy"),
+                    signature: [1, 2, 3]))
+            #expect(try await server.send(request, body: Digested().body).text == "partner")
+        }
+    }
+
+    @Test func digestIsRefusedIfMoreIsRequired() async throws {
+        let more: @Sendable (inout SignatureRules) -> Void = { rules in
+            Self.allow(&rules)
+            rules.policy.requiredComponents.append(.field(.userAgent))
+        }
+        try await withSignedServer(rules: more) { server async throws in
+            #expect(try await Digested().send(to: server).reason == "coverage")
+        }
+        try await withSignedServer(rules: Self.allow) { server async throws in
+            var record = KeyRecord(id: "partner-3", key: try .salted(SignedServer.secret), owner: "partner")
+            record.requiredComponents = [.contentDigest]
+            server.keys.insert(record)
+            #expect(try await Digested().send(to: server).status == 200)
+            record.requiredComponents = [.authority]
+            server.keys.insert(record)
+            #expect(try await Digested().send(to: server).reason == "coverage")
+        }
+    }
+
     @Test func sealedKeyIdentifiesRegisteredCaller() async throws {
         try await withSignedServer(rules: Self.allowSealed) { server async throws in
             var digested = Digested()

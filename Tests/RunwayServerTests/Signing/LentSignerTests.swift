@@ -1,8 +1,11 @@
 import HTTPTypes
+import Hummingbird
+import NIOCore
 import RunwayJSON
-import RunwayServer
 import RunwaySignatures
 import Testing
+
+@testable import RunwayServer
 
 /// The signer of an envelope, and its items.
 @Suite(.timeLimit(.minutes(5)))
@@ -67,5 +70,77 @@ struct LentSignerTests {
             #expect(responses.map { $0["status"].int } == [401])
             #expect(server.handled.value == 0)
         }
+    }
+
+    // MARK: - Other rules
+
+    private func verifier(_ change: (inout SignatureRules) -> Void) throws -> RequestVerifier {
+        var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
+        change(&rules)
+        let keys = InMemoryKeyDirectory([
+            KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna"),
+            KeyRecord(id: "partner-3", key: try .salted(SignedServer.secret), owner: "partner"),
+        ])
+        let nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
+        return RequestVerifier(
+            rules: rules, keys: keys,
+            signatures: SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces),
+            digests: rules.digests.map {
+                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces)
+            }, now: { ServerTime.start })
+    }
+
+    /// Has a request verified by some rules, and returns why others refuse the same request. `nil` if they accept it.
+    private func refusal(
+        of head: HTTPRequest, body: [UInt8] = [], verifiedBy first: (inout SignatureRules) -> Void = { _ in },
+        checkedBy second: (inout SignatureRules) -> Void
+    ) async throws -> SignatureRefusal.Reason? {
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body)))
+        let verified = try await verifier(first).verify(request) { refusal in
+            RefusedRequest(refusal: refusal, accepted: nil, isExplained: false)
+        }
+        let other = try verifier(second)
+        do throws(SignatureRefusal) {
+            try await other.check(head, lent: verified.signer)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test func otherRulesMustAcceptTheDigestToo() async throws {
+        let digested = DigestTests.Digested()
+        func refusal(_ rules: (inout SignatureRules) -> Void) async throws -> SignatureRefusal.Reason? {
+            try await self.refusal(
+                of: digested.request(), body: digested.body, verifiedBy: { $0.digests = DigestRules() },
+                checkedBy: rules)
+        }
+        #expect(try await refusal { $0.digests = DigestRules() } == nil)
+        #expect(try await refusal { _ in } == .algorithm)
+        let sealed: (inout SignatureRules) -> Void = { rules in
+            rules.digests = DigestRules()
+            rules.digests?.requiresSealedKey = true
+        }
+        #expect(try await refusal(sealed) == .algorithm)
+        let md5: (inout SignatureRules) -> Void = { rules in
+            rules.digests = DigestRules()
+            rules.digests?.algorithms = [.saltedMD5]
+        }
+        #expect(try await refusal(md5) == .algorithm)
+        let field: (inout SignatureRules) -> Void = { rules in
+            rules.digests = DigestRules()
+            rules.policy.requiredComponents.append(.field(.userAgent))
+        }
+        #expect(try await refusal(field) == .coverage)
+    }
+
+    @Test func otherRulesMustAcceptTheSignatureToo() async throws {
+        let head = try await SignedCall().signed()
+        #expect(try await refusal(of: head) { _ in } == nil)
+        #expect(try await refusal(of: head) { $0.policy.algorithms = [.ed25519] } == .algorithm)
+        let loose: (inout SignatureRules) -> Void = { $0.policy.coversBody = false }
+        #expect(try await refusal(of: head, verifiedBy: loose) { $0.policy.coversBody = false } == nil)
+        // Nothing was verified that says which body it is.
+        #expect(try await refusal(of: head, body: [1], verifiedBy: loose) { _ in } == .coverage)
     }
 }
