@@ -105,8 +105,11 @@ extension SignatureRefusal.Reason {
     /// Too many requests of the same source were refused (``FailureLimits``).
     public static let tooManyFailures = Self(name: "tooManyFailures")
 
-    /// Whether an attacker may have caused the failure, and not a wrong clock or the server itself.
-    var countsAgainstSource: Bool {
-        ![.store, .tooOld, .inFuture, .nonceUnknown, .tooManyFailures, .bodyTooLarge].contains(self)
+    /// Whether an attacker may have caused the failure, and not a wrong clock or the server itself. A request without any signature
+    /// costs nothing, and comes from clients that have yet to learn what is required.
+    func countsAgainstSource(of request: HTTPRequest) -> Bool {
+        // A body that does not state its length was received up to the limit.
+        if self == .bodyTooLarge { return request.headerFields[.contentLength] == nil }
+        return ![.unsigned, .store, .tooOld, .inFuture, .nonceUnknown, .tooManyFailures].contains(self)
     }
 }

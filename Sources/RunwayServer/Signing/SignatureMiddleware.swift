@@ -22,6 +22,8 @@ public import RunwaySignatures
 /// item must have the components that the rules and the key require. The signer is lent to nothing else: a context that was created
 /// for a received request has none.
 ///
+/// Requests that ``ResponseSigning/passesUnsigned`` chooses pass without a signer if they have no signature.
+///
 /// It counts `runway_signatures_total` by `outcome`: `accepted`, or the reason of the refusal.
 public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddleware {
     private let rules: SignatureRules
@@ -71,7 +73,17 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             }
             return try await next(request, context)
         }
-        let source = limiter == nil ? nil : rules.source(request.head, context.remoteAddress)
+        if let signing = rules.responses, RequestVerifier.isUnsigned(request.head), signing.passesUnsigned(request.head)
+        {
+            let head: HTTPRequest
+            do throws(SignatureRefusal) {
+                head = try rules.origin.head(of: request.head, at: verifier.now())
+            } catch {
+                throw await refuse(request, error, context, source: nil)
+            }
+            return try await respond(to: request, head: head, by: nil, context, signing, next)
+        }
+        let source = limiter == nil ? nil : rules.source(of: request.head, from: context.remoteAddress)
         let verified: (signer: VerifiedSigner, request: Request)
         do {
             if let source, let limiter, limiter.isExceeded(by: source, at: verifier.now()) {
@@ -89,20 +101,31 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         var context = context
         context.signer = verified.signer
         guard let signing = rules.responses else { return try await next(verified.request, context) }
+        return try await respond(
+            to: verified.request, head: verified.signer.head, by: verified.signer.way, context, signing, next)
+    }
+
+    /// Passes a request on, and signs the response.
+    private func respond(
+        to request: Request, head: HTTPRequest, by way: VerifiedSigner.Way?, _ context: Context,
+        _ signing: ResponseSigning, _ next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
         let response: Response
         do {
-            response = try await next(verified.request, context)
+            response = try await next(request, context)
         } catch let error as any HTTPResponseError {
-            response = try error.response(from: verified.request, context: context)
+            response = try error.response(from: request, context: context)
         }
-        return await signing.signed(response, to: verified.signer, at: verifier.now(), logger: context.logger)
+        return try await signing.signed(response, to: head, by: way, at: verifier.now(), logger: context.logger)
     }
 
     private func refuse(
         _ request: Request, _ refusal: SignatureRefusal, _ context: Context, source: String?
     ) async -> RefusedRequest {
         outcomes.count(refusal.reason)
-        if let source, refusal.reason.countsAgainstSource { limiter?.record(source, at: refusal.time) }
+        if let source, refusal.reason.countsAgainstSource(of: request.head) {
+            limiter?.record(source, at: refusal.time)
+        }
         // The reason alone: key identifiers, header fields and bases are the client's.
         context.logger.debug("request refused", metadata: ["runway.signature": "\(refusal.reason)"])
         return RefusedRequest(

@@ -26,11 +26,11 @@ public struct SignatureRules: Sendable {
     public var responses: ResponseSigning?
     /// How many failures of one source are examined before its requests are refused with 429. `nil` sets no limit.
     public var failureLimits: FailureLimits? = FailureLimits()
-    /// The source of a request, whose failures are limited. `nil` for one without limit. The default is the remote IP address, of IPv6
-    /// its first 64 bits. Behind a proxy all requests have the proxy's address: return what the proxy states of its client.
-    public var source: @Sendable (HTTPRequest, SocketAddress?) -> String? = { _, address in
-        address?.networkOfSource
-    }
+    /// Returns the source of a request, whose failures are limited, or `nil` for one without limit. By default it is the remote IP
+    /// address, of IPv6 its first 64 bits. Behind a proxy all requests have the proxy's address: return what the proxy states of its
+    /// client. If ``PublicOrigin/proxyField`` is set and this is not, failures have no limit, since one client would use up that of
+    /// all.
+    public var source: (@Sendable (HTTPRequest, SocketAddress?) -> String?)?
     /// Whether refusals explain themselves, with the signature base of the server. They then help an attacker, too, and can have
     /// what covered header fields have. The default is `false`.
     public var explainsRefusals = false
@@ -39,6 +39,11 @@ public struct SignatureRules: Sendable {
     public init(tag: String, origin: PublicOrigin) {
         policy = VerificationPolicy(tag: tag)
         self.origin = origin
+    }
+
+    func source(of request: HTTPRequest, from address: SocketAddress?) -> String? {
+        if let source { return source(request, address) }
+        return origin.proxyField == nil ? address?.networkOfSource : nil
     }
 }
 

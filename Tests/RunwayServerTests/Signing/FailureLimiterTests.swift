@@ -1,3 +1,5 @@
+import HTTPTypes
+import NIOCore
 import RunwaySignatures
 import Testing
 
@@ -21,6 +23,17 @@ struct FailureLimiterTests {
         limiter.record("a", at: start)
         #expect(limiter.isExceeded(by: "a", at: start))
         #expect(!limiter.isExceeded(by: "a", at: start - .seconds(1)))
+    }
+
+    @Test func addressOfProxyIsNoSource() throws {
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/")
+        let address = try SocketAddress(ipAddress: "192.0.2.7", port: 1)
+        var rules = SignatureRules(tag: "app", origin: PublicOrigin("a.example"))
+        #expect(rules.source(of: request, from: address) == "192.0.2.7")
+        rules.origin.proxyField = HTTPField.Name("X-Forwarded-Host")
+        #expect(rules.source(of: request, from: address) == nil)
+        rules.source = { _, _ in "client" }
+        #expect(rules.source(of: request, from: address) == "client")
     }
 
     @Test func sourcesNeverShareFailures() {

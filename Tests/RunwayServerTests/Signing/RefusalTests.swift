@@ -246,6 +246,28 @@ struct RefusalTests {
         }
     }
 
+    @Test func receivedBodyThatIsTooLargeCounts() async throws {
+        try await withSignedServer(rules: { rules in
+            rules.maximumBodyByteCount = 10
+            rules.failureLimits = FailureLimits(burst: 1, perSecond: 1)
+        }) { server async throws in
+            let call = SignedCall.post("eleven byte")
+            for _ in 0..<3 { #expect(try await call.again.send(to: server).status == 413) }
+            let request = try await call.again.signed()
+            #expect(try await server.send(request, body: call.body, streaming: true).status == 413)
+            #expect(try await SignedCall().send(to: server).status == 429)
+        }
+    }
+
+    @Test func unsignedRequestDoesNotCountAgainstSource() async throws {
+        try await withSignedServer(rules: { $0.failureLimits = FailureLimits(burst: 1, perSecond: 1) }) {
+            server async throws in
+            let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/v1/echo/a")
+            for _ in 0..<3 { #expect(try await server.send(request).reason == "unsigned") }
+            #expect(try await SignedCall().send(to: server).status == 200)
+        }
+    }
+
     @Test func wrongClockDoesNotCountAgainstSource() async throws {
         try await withSignedServer(rules: { $0.failureLimits = FailureLimits(burst: 1, perSecond: 1) }) {
             server async throws in

@@ -1,8 +1,11 @@
 import Crypto
 import HTTPTypes
-import RunwayServer
+import Hummingbird
+import Logging
 import RunwaySignatures
 import Testing
+
+@testable import RunwayServer
 
 /// Responses that are signed, bound to their requests.
 @Suite(.timeLimit(.minutes(5)))
@@ -78,6 +81,62 @@ struct ResponseSigningTests {
             let reply = try await Self.call(nonce: "c-1").send(to: server) { $0.path = "/v1/echo/b" }
             #expect(reply.status == 401)
             #expect(reply.fields[.signature] == nil)
+        }
+    }
+
+    @Test func responseToDigestCoversTheDigest() async throws {
+        try await withSignedServer(rules: { rules in
+            Self.sign(&rules)
+            rules.digests = DigestRules()
+        }) { server in
+            var digested = DigestTests.Digested()
+            digested.head.headerFields[.acceptSignature] = #"sig1=();created;nonce="c-1";tag="reply""#
+            let request = try await digested.request()
+            let reply = try await server.send(request, body: digested.body)
+            let signature = try await Self.verify(reply, to: request, nonce: "c-1")
+            #expect(signature.parameters.components.contains(ComponentIdentifier.field(.runwayDigest).ofRequest))
+            #expect(reply.text == "partner")
+        }
+    }
+
+    @Test func chosenUnsignedRequestHasSignedResponse() async throws {
+        try await withSignedServer(rules: { rules in
+            Self.sign(&rules)
+            rules.responses?.passesUnsigned = { $0.path == "/v1/mirror" }
+        }) { server in
+            var request = HTTPRequest(
+                method: .post, scheme: "https", authority: "api.example.com", path: "/v1/mirror",
+                headerFields: [.acceptSignature: #"sig1=();created;nonce="c-1";tag="reply""#])
+            let reply = try await server.send(request, body: Array("anna".utf8))
+            #expect(reply.text == "anna")
+            _ = try await Self.verify(reply, to: request, nonce: "c-1")
+            // A broken signature is refused there, too, and nothing else passes.
+            request.headerFields[.signature] = "sig1=:AAAA:"
+            #expect(try await server.send(request).reason == "malformed")
+            request.headerFields[.signature] = nil
+            request.path = "/v1/form"
+            #expect(try await server.send(request).reason == "unsigned")
+            #expect(server.handled.value == 1)
+        }
+    }
+
+    @Test func bodyThatFailsIsNotSigned() async throws {
+        struct Failure: Error {}
+        let signing = ResponseSigning(by: SigningKey.ed25519(Self.key), keyID: "server", tag: "reply")
+        let response = Response(status: .ok, body: ResponseBody(contentLength: 3) { _ in throw Failure() })
+        let request = try await SignedCall().signed()
+        await #expect(throws: Failure.self) {
+            _ = try await signing.signed(
+                response, to: request, by: nil, at: ServerTime.start, logger: Logger(label: "test"))
+        }
+    }
+
+    @Test func responseWithoutAskedComponentIsNotSigned() async throws {
+        try await withSignedServer(rules: Self.sign) { server in
+            var call = try Self.call(nonce: "c-1")
+            call.fields[.acceptSignature] = #"sig1=("x-absent");created;nonce="c-1";tag="reply""#
+            let reply = try await call.send(to: server)
+            #expect(reply.status == 200 && reply.fields[.signature] == nil)
         }
     }
 
