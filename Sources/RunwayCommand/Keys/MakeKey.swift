@@ -24,6 +24,11 @@ struct MakeKey: ParsableCommand {
     @Option(help: ArgumentHelp("Last accepted then, in seconds since 1970.", valueName: "seconds"))
     var notAfter: Int64?
 
+    @Option(
+        help: ArgumentHelp(
+            "What signatures must cover besides what a server requires: x-shop,@scheme.", valueName: "components"))
+    var covers: ComponentList?
+
     @Flag(help: "Add the key to a file that exists.")
     var add = false
 
@@ -43,6 +48,7 @@ struct MakeKey: ParsableCommand {
         let key = try SigningKey(making: alg?.algorithm ?? .ecdsaP256SHA256)
         var entry = KeyEntry(id: keyID, key: key, owner: owner ?? keyID)
         (entry.notBefore, entry.notAfter) = (notBefore, notAfter)
+        entry.require(covers?.components.identifiers ?? [])
         if add {
             var ring = try file.ring()
             try ring.add(entry)

@@ -41,6 +41,7 @@ struct RotateKey: ParsableCommand {
         let start = notBefore ?? UnixTime.current.seconds
         var new = KeyEntry(id: to, key: try SigningKey(making: algorithm), owner: old.owner)
         new.notBefore = start
+        new.require(try old.record().requiredComponents)
         try ring.add(new)
         let end = start + overlap.seconds
         ring.change(id) { $0.notAfter = min($0.notAfter ?? end, end) }

@@ -1,8 +1,7 @@
 import ArgumentParser
-import HTTPTypes
 import RunwaySignatures
 
-/// The covered components of `--components`.
+/// The covered components of `--components` and `--covers`.
 ///
 /// Names are separated by blanks or commas, with or without their quotation marks: `@method,@path,content-digest`, or as in
 /// `Signature-Input`: `("@method" "@query-param";name="id")`.
@@ -17,15 +16,7 @@ struct ComponentList: ExpressibleByArgument, Sendable {
     private static func components(of text: String) -> CoveredComponents? {
         var items = text
         if items.hasPrefix("("), items.hasSuffix(")") { items = String(items.dropFirst().dropLast()) }
-        let quoted = split(items).map { item -> String in
-            if item.hasPrefix("\"") { return item }
-            let name = item.prefix { $0 != ";" }
-            return "\"\(name)\"\(item[name.endIndex...])"
-        }
-        // The field that asks for signatures has the same list.
-        var fields = HTTPFields()
-        fields[.acceptSignature] = "list=(\(quoted.joined(separator: " ")))"
-        return (try? fields.signatureRequests())?.first?.components
+        return CoveredComponents(texts: split(items))
     }
 
     /// The items, divided at blanks and commas outside of quotation marks.

@@ -5,13 +5,14 @@ public import Foundation
 /// ```json
 /// {"keys": [
 ///   {"id": "device-7", "alg": "ecdsa-p256-sha256", "owner": "anna", "key": "-----BEGIN PUBLIC KEY-----\n…"},
-///   {"id": "partner", "alg": "hmac-sha256", "owner": "partner", "key": "c2VjcmV0…", "notAfter": 1790000000}
+///   {"id": "partner", "alg": "hmac-sha256", "owner": "partner", "key": "c2VjcmV0…", "notAfter": 1790000000, "covers": ["x-shop"]}
 /// ]}
 /// ```
 ///
 /// `key` is PEM for ECDSA and RSA, and Base64 of the raw bytes for the others. `notBefore` and `notAfter` are
-/// seconds since 1970; `revoked` is `true` for a key that is refused. `privateKey` is what `runway keys` adds for a signer; a
-/// verifier needs none.
+/// seconds since 1970; `revoked` is `true` for a key that is refused. `covers` has the components that signatures must cover
+/// besides those of the verifier's policy, by name, or as `Signature-Input` has them if they have parameters. `privateKey` is what `runway keys` adds for a signer; a
+/// verifier needs none. A file with any other member is refused.
 ///
 /// Who can write the file can sign: it must be a regular file, and not a symbolic link, that belongs to the process's user or to
 /// root and that no other user can write (mode 0644 or less). One with a secret or a private key must also be readable by its user

@@ -36,11 +36,19 @@ package struct KeyFile: Sendable {
     /// users can read the file.
     package func entries() throws(KeyFileError) -> [KeyEntry] {
         let contents: KeyFileContents
+        let members: [String: [[String: AnyMember?]]]
         do {
             contents = try JSONDecoder().decode(KeyFileContents.self, from: data)
+            members = try JSONDecoder().decode([String: [[String: AnyMember?]]].self, from: data)
         } catch {
             // The error of the decoder quotes the file.
             throw KeyFileError(reason: "the file is not JSON of the expected form")
+        }
+        // A restriction that is misspelt would otherwise restrict nothing.
+        guard members.count == 1 else { throw KeyFileError(reason: "the file has a member besides keys") }
+        let known = Set(KeyEntry.CodingKeys.allCases.map(\.stringValue))
+        for (entry, members) in zip(contents.keys, members.values.joined()) where !known.isSuperset(of: members.keys) {
+            throw KeyFileError(reason: "\(entry.id) has a member that is not known")
         }
         var identifiers: Set<String> = []
         for entry in contents.keys {
@@ -52,6 +60,11 @@ package struct KeyFile: Sendable {
         }
         return contents.keys
     }
+}
+
+/// A member of which only the name is read.
+private struct AnyMember: Decodable {
+    init(from decoder: any Decoder) {}
 }
 
 /// The JSON of a file of keys.
@@ -81,6 +94,12 @@ package struct KeyEntry: Codable, Sendable {
     package var notAfter: Int64?
     /// Whether the key is refused.
     package var revoked: Bool?
+    /// The components that signatures must cover besides those of the verifier's policy, by name or as `Signature-Input` has them.
+    package private(set) var covers: [String]?
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case id, alg, owner, key, privateKey, notBefore, notAfter, revoked, covers
+    }
 
     /// An entry for a new key, with the key that signs.
     package init(id: String, key: SigningKey, owner: String) {
@@ -92,6 +111,11 @@ package struct KeyEntry: Codable, Sendable {
     /// An entry for a key that only verifies.
     package init(id: String, publicKey: String, algorithm: SignatureAlgorithm, owner: String) {
         (self.id, alg, self.owner, key) = (id, algorithm.name, owner, publicKey)
+    }
+
+    /// Sets the components that signatures of the key must cover besides those of the verifier's policy.
+    package mutating func require(_ components: [ComponentIdentifier]) {
+        covers = components.isEmpty ? nil : components.map { $0.parameters.isEmpty ? $0.name : $0.serialized }
     }
 
     /// The key that signs, as text: the private key, or the secret of both sides. `nil` if the entry has only a public key.
@@ -114,6 +138,10 @@ package struct KeyEntry: Codable, Sendable {
             notAfter: notAfter.map(UnixTime.init)
         )
         record.isRevoked = revoked ?? false
+        guard let components = CoveredComponents(texts: covers ?? []) else {
+            throw KeyFileError(reason: "\(id) covers what is not a list of components")
+        }
+        record.requiredComponents = components.identifiers
         return record
     }
 

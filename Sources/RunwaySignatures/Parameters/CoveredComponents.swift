@@ -1,3 +1,4 @@
+import HTTPTypes
 import RawStructuredFieldValues
 
 /// The components that a signature covers, in their order, each once (RFC 9421 §2).
@@ -27,6 +28,21 @@ public struct CoveredComponents: Sendable, Hashable {
         var identifiers: [ComponentIdentifier] = []
         for item in list { identifiers.append(try ComponentIdentifier(item)) }
         try self.init(identifiers)
+    }
+
+    /// Reads components by their names, or as `Signature-Input` has them. Returns `nil` if one is malformed or occurs twice.
+    package init?(texts: [String]) {
+        let quoted = texts.map { text -> String in
+            if text.hasPrefix("\"") { return text }
+            let name = text.prefix { $0 != ";" }
+            return "\"\(name)\"\(text[name.endIndex...])"
+        }
+        // The field that asks for signatures has the same list.
+        let fields: HTTPFields = [.acceptSignature: "list=(\(quoted.joined(separator: " ")))"]
+        guard let components = try? fields.signatureRequests().first?.components,
+            components.identifiers.count == texts.count
+        else { return nil }
+        self = components
     }
 
     /// Whether a component is covered.

@@ -100,6 +100,20 @@ struct KeysTests {
         }
     }
 
+    @Test func successorMustCoverWhatItsPredecessorMust() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "keys.json").path
+            let made = try await Tool.run("keys", "make", file, "--key-id", "old", "--covers", "x-shop,@scheme")
+            #expect(made.status == 0, "\(made.errors)")
+            _ = try await Tool.run("keys", "rotate", file, "old", "--to", "new")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.components(separatedBy: "x-shop").count == 3, "both have it")
+            let signed = try await Tool.run("sign", "--key", file, "--key-id", "new", "--message", input: Self.request)
+            let tool = try await Tool.run("verify", "--key", file, input: signed.bytes)
+            #expect(tool.status == 1 && tool.output.contains("coverage"))
+        }
+    }
+
     @Test func revokedKeyIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "keys.json").path

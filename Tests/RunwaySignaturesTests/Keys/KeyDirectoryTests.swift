@@ -122,6 +122,33 @@ struct KeyDirectoryTests {
         }
     }
 
+    @Test func requiredComponentsAreReadFromAFile() throws {
+        let covers = #", "covers": ["x-shop", "@scheme", "\"content-digest\";sf"], "notAfter": null}"#
+        try withFile(#"{"keys": [\#(Self.publicKey.dropLast())\#(covers)]}"#) { file in
+            let record = try #require(try FileKeyDirectory(file).record(forKeyID: "e"))
+            #expect(
+                record.requiredComponents.map(\.serialized) == [#""x-shop""#, #""@scheme""#, #""content-digest";sf"#])
+            var entry = try #require(try KeyFile(file).entries().first)
+            let covers = entry.covers
+            entry.require(record.requiredComponents)
+            #expect(entry.covers == covers)
+        }
+        for covers in [#"["x;=1"]"#, #"["x", "x"]"#, #"["\"x\" \"y\""]"#, #"["\"x\") y=(\"y\""]"#, #""x""#] {
+            try withFile(#"{"keys": [\#(Self.publicKey.dropLast()), "covers": \#(covers)}]}"#) { file in
+                #expect(throws: KeyFileError.self, "\(covers)") { try FileKeyDirectory(file) }
+            }
+        }
+    }
+
+    @Test func unknownMembersAreRefused() throws {
+        try withFile(#"{"keys": [\#(Self.secret), \#(Self.publicKey.dropLast()), "notafter": 1}]}"#) { file in
+            #expect(throws: KeyFileError(reason: "e has a member that is not known")) { try FileKeyDirectory(file) }
+        }
+        try withFile(#"{"keys": [\#(Self.publicKey)], "others": []}"#) { file in
+            #expect(throws: KeyFileError(reason: "the file has a member besides keys")) { try FileKeyDirectory(file) }
+        }
+    }
+
     @Test(arguments: [
         "", "[]", #"{"keys": [{"id": "a"}]}"#, #"{"keys": [\#(secret), \#(secret)]}"#,
         #"{"keys": [{"id": "a", "alg": "none", "owner": "o", "key": ""}]}"#,
