@@ -6,8 +6,9 @@ public import RunwaySignatures
 
 /// Signs the responses to requests, so that a client can verify them bound to its request (RFC 9421 §2.4).
 ///
-/// A signature covers the status, the digest of the body, and of the request its method, authority, path, query, and the
-/// signature or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the components and has the label and the nonce that are asked for there.
+/// A signature covers the status, the digest of the body, and of the request its method, authority, path, query, and the signature
+/// or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the components and has the label
+/// and the nonce that are asked for there.
 ///
 /// Not signed are refusals, and bodies that are longer than ``maximumBodyByteCount`` or whose length a handler does not know: a client
 /// that requires signatures refuses them. `Date` and `Server`, which Hummingbird adds later, cannot be covered.

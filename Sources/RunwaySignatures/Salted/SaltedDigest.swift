@@ -2,9 +2,9 @@ public import HTTPTypes
 
 /// The digest of a request with a secret, for backends that cannot verify HTTP Message Signatures.
 ///
-/// It covers the method, the path, the query as it is sent, the parameters of the query and of a form, the content type, the body, a time and a nonce; not
-/// the host and no other header field. Prefer a signature wherever the backend can verify one. With MD5 it is as weak as MD5: use
-/// that only for a backend that has nothing else.
+/// It covers the method, the path, the query as it is sent, the parameters of the query and of a form, the content type, the body,
+/// a time and a nonce; not the host and no other header field. Prefer a signature wherever the backend can verify one. With MD5 it
+/// is as weak as MD5: use that only for a backend that has nothing else.
 ///
 /// ```swift
 /// let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)
