@@ -105,6 +105,8 @@ public struct SigningStage: RequestStage {
         let wanted = policy.way.wantedSignature(in: response.head.headerFields)
         let problem = SignatureProblem(response)
         var decision: SigningDecision?
+        // The nonce of an older refusal was used, or is as old as the refusal.
+        corrections.wanted?.nonce = wanted?.nonce
         if problem?.needsNewSignature == true, !corrections.isRepeated {
             corrections.isRepeated = true
             decision = .repeated

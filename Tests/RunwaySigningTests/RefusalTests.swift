@@ -151,6 +151,28 @@ struct RefusalTests {
         }
     }
 
+    @Test func anUnknownServerNonceIsReplaced() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            let asking: @Sendable (String) throws -> ScriptedResponse = { nonce in
+                var wanted = try peers.verifier.policy.signatureRequest(hasBody: false)
+                wanted.nonce = nonce
+                return try .refusal(at: Peers.now, asking: wanted)
+            }
+            origin.on("/a", respond: [try asking("first"), .problem("nonceUnknown", at: Peers.now), .text("fine")])
+            var again = ScriptedResponse.problem("nonceUnknown", at: Peers.now)
+            again.headerFields[.acceptSignature] = try asking("second").headerFields[.acceptSignature]
+            origin.on("/b", respond: [try asking("first"), again, .text("fine")])
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            for path in ["a", "b"] as [EndpointPath] { _ = try await network.call(Read(path: path)) }
+            let nonces = try origin.requests.map { received in
+                try received.message.headerFields.signatures().first?.parameters.nonce
+            }
+            #expect(nonces.count == 6 && Set(nonces).count == 5)
+            #expect(nonces[1] == "first" && nonces[2] != "first" && nonces[4] == "first" && nonces[5] == "second")
+        }
+    }
+
     @Test func componentsThatTheServerWantsAreCovered() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise { received in
