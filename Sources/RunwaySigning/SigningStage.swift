@@ -21,7 +21,8 @@ import RunwaySignatures
 /// the time of the service's server by the clock of the layer.
 ///
 /// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of the device
-/// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`.
+/// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that has neither
+/// `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged.
 ///
 /// Bodies pass unchanged. A streamed one must have a `Content-Digest`, or be one that can be read twice: it is then read once for its
 /// digest.
@@ -115,7 +116,9 @@ public struct SigningStage: RequestStage {
             corrections.wanted = wanted
             decision = .meetsRequest
         }
-        let time = problem?.time ?? ServerTime.date(of: response, flight.clock)
+        // Any other 401 may come from a gateway with a clock of its own.
+        let isOfSignature = wanted != nil || problem != nil
+        let time = isOfSignature ? problem?.time ?? ServerTime.date(of: response, flight.clock) : nil
         if let time, !corrections.hasTime,
             let difference = serverTime.adopt(time, sent: sent, within: policy.maximumCorrection, flight.clock)
         {
@@ -124,7 +127,7 @@ public struct SigningStage: RequestStage {
         }
         // The time is adopted for later calls all the same.
         if !signed.request.body.isReplayable { decision = nil }
-        if decision == nil, wanted != nil || problem != nil { throw NetworkError(refused: response, problem) }
+        if decision == nil, isOfSignature { throw NetworkError(refused: response, problem) }
         return decision
     }
 

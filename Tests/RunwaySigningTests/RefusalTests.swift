@@ -26,12 +26,8 @@ struct RefusalTests {
                 try await peers.verify(received)
                 return .text("fine")
             } catch {
-                var wanted: SignatureRequest?
-                if asking {
-                    wanted = try peers.verifier.policy.signatureRequest(hasBody: false)
-                    wanted?.nonce = peers.serverNonces.issue(at: Peers.now)
-                }
-                return try .refusal(at: Peers.now, asking: wanted)
+                return try peers.refusal(
+                    at: Peers.now, nonce: asking ? peers.serverNonces.issue(at: Peers.now) : nil)
             }
         }
     }
@@ -68,7 +64,7 @@ struct RefusalTests {
                     try await peers.verify(received)
                     return .text("fine")
                 } catch {
-                    return try .refusal(at: Peers.now)
+                    return try peers.refusal(at: Peers.now)
                 }
             }
             let network = try NetworkLayer(
@@ -96,10 +92,10 @@ struct RefusalTests {
 
     @Test func aClockIsNotCorrectedTwice() async throws {
         try await withScriptedOrigin { origin in
-            let seconds = AwaitedValue(Peers.now.seconds)
+            let (peers, seconds) = (peers, AwaitedValue(Peers.now.seconds))
             origin.otherwise { _ in
                 seconds.update { $0 += 3600 }
-                return try .refusal(at: UnixTime(seconds: seconds.value))
+                return try peers.refusal(at: UnixTime(seconds: seconds.value))
             }
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
             let error = try await network.failure(of: Read(path: "a"))
@@ -109,19 +105,37 @@ struct RefusalTests {
 
     @Test func aDateFarOffIsNotAdopted() async throws {
         try await withScriptedOrigin { origin in
-            origin.otherwise(respond: try .refusal(at: Peers.now + .seconds(90_000)))
+            origin.otherwise(respond: try peers.refusal(at: Peers.now + .seconds(90_000)))
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
             _ = try await network.failure(of: Read(path: "a"))
             #expect(origin.requestCount == 1)
         }
     }
 
-    @Test func aRefusalAtTheRightTimeIsReturned() async throws {
+    @Test(arguments: [0, 3600]) func anotherRefusalIsReturned(_ seconds: Int) async throws {
         try await withScriptedOrigin { origin in
-            origin.otherwise { _ in try .refusal(at: Peers.now) }
+            origin.on("/a", respond: .refusal(at: Peers.now + .seconds(seconds)))
+            let peers = peers
+            origin.on("/b") { received in
+                try await peers.verify(received)
+                return .text("fine")
+            }
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
             let error = try await network.failure(of: Read(path: "a"))
             #expect(error.kind == .needsAccessToken && origin.requestCount == 1)
+            _ = try await network.call(Read(path: "b"))
+            #expect(origin.requestCount == 2, "The time is not adopted")
+        }
+    }
+
+    @Test func theDateOfACacheIsNotAdopted() async throws {
+        try await withScriptedOrigin { origin in
+            var refusal = try peers.refusal(at: Peers.now + .seconds(3600))
+            refusal.headerFields[.age] = "7"
+            origin.otherwise(respond: refusal)
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .refused && error.step == .signing && origin.requestCount == 1)
         }
     }
 
@@ -139,9 +153,7 @@ struct RefusalTests {
         try await withScriptedOrigin { origin in
             let peers = peers
             origin.otherwise { _ in
-                var wanted = try peers.verifier.policy.signatureRequest(hasBody: false)
-                wanted.nonce = peers.serverNonces.issue(at: Peers.now)
-                return try .refusal(at: Peers.now, asking: wanted)
+                try peers.refusal(at: Peers.now, nonce: peers.serverNonces.issue(at: Peers.now))
             }
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
             let error = try await network.failure(of: Read(path: "a"))
@@ -153,16 +165,13 @@ struct RefusalTests {
 
     @Test func anUnknownServerNonceIsReplaced() async throws {
         try await withScriptedOrigin { origin in
-            let peers = peers
-            let asking: @Sendable (String) throws -> ScriptedResponse = { nonce in
-                var wanted = try peers.verifier.policy.signatureRequest(hasBody: false)
-                wanted.nonce = nonce
-                return try .refusal(at: Peers.now, asking: wanted)
-            }
-            origin.on("/a", respond: [try asking("first"), .problem("nonceUnknown", at: Peers.now), .text("fine")])
-            var again = ScriptedResponse.problem("nonceUnknown", at: Peers.now)
-            again.headerFields[.acceptSignature] = try asking("second").headerFields[.acceptSignature]
-            origin.on("/b", respond: [try asking("first"), again, .text("fine")])
+            let first = try peers.refusal(at: Peers.now, nonce: "first")
+            let unknown = ScriptedResponse.problem("nonceUnknown", at: Peers.now)
+            var again = unknown
+            again.headerFields[.acceptSignature] = try peers.refusal(at: Peers.now, nonce: "second")
+                .headerFields[.acceptSignature]
+            origin.on("/a", respond: [first, unknown, .text("fine")])
+            origin.on("/b", respond: [first, again, .text("fine")])
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
             for path in ["a", "b"] as [EndpointPath] { _ = try await network.call(Read(path: path)) }
             let nonces = try origin.requests.map { received in
@@ -179,7 +188,9 @@ struct RefusalTests {
                 let signature = try #require(try received.message.headerFields.signatures().first)
                 if signature.parameters.components.contains(.scheme) { return .text("fine") }
                 let wanted = try SignatureRequest(label: "own", components: CoveredComponents([.scheme]), tag: "app")
-                return try .refusal(at: Peers.now, asking: wanted)
+                var refusal = ScriptedResponse.refusal(at: Peers.now)
+                try refusal.headerFields.append(wanted)
+                return refusal
             }
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
             _ = try await network.call(Read(path: "a"))

@@ -117,6 +117,15 @@ struct Peers {
         return signature
     }
 
+    /// A refusal with the server's time, which asks for a signature, and for a nonce if there is one.
+    func refusal(at time: UnixTime, nonce: String? = nil) throws -> ScriptedResponse {
+        var wanted = try verifier.policy.signatureRequest(hasBody: false)
+        wanted.nonce = nonce
+        var response = ScriptedResponse.refusal(at: time)
+        try response.headerFields.append(wanted)
+        return response
+    }
+
     /// A response with the signature that the request asked for.
     func signed(
         _ response: ScriptedResponse, to received: ReceivedRequest, nonce: String? = nil,
@@ -151,12 +160,11 @@ extension ReceivedRequest {
 }
 
 extension ScriptedResponse {
-    /// A refusal with the server's time, and what it asks for.
-    static func refusal(at time: UnixTime, asking wanted: SignatureRequest? = nil) throws -> ScriptedResponse {
+    /// A refusal with the server's time, which says nothing of a signature.
+    static func refusal(at time: UnixTime) -> ScriptedResponse {
         var response = ScriptedResponse.text("refused", status: .unauthorized)
         let date = Date(timeIntervalSince1970: Double(time.seconds))
         response.headerFields[.date] = HTTPDate(date).text
-        if let wanted { try response.headerFields.append(wanted) }
         return response
     }
 }

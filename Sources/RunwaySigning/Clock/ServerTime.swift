@@ -44,9 +44,10 @@ final class ServerTime: Sendable {
         return .seconds(server.seconds - received.seconds)
     }
 
-    /// The field `Date` of a response; `nil` if it is absent or malformed.
+    /// The field `Date` of a response; `nil` if it is absent or malformed, or if the response has `Age`: it comes from a cache.
     static func date(of response: Response, _ clock: LayerClock) -> UnixTime? {
-        response.head.headerFields[.date].flatMap { HTTPDate($0, now: HTTPDate(clock.date)) }
+        if response.head.headerFields.contains(.age) { return nil }
+        return response.head.headerFields[.date].flatMap { HTTPDate($0, now: HTTPDate(clock.date)) }
             .map { UnixTime(seconds: $0.seconds) }
     }
 
