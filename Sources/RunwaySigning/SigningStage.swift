@@ -134,11 +134,11 @@ public struct SigningStage: RequestStage {
     private func verified(
         _ response: Response, to signed: SignedRequest, in flight: Flight
     ) async throws(NetworkError) -> Response {
-        guard let rule = policy.responses, let nonce = signed.responseNonce else { return response }
+        guard let rule = policy.responses, let accepted = signed.responsePolicy else { return response }
         // A server does not sign for somebody whom it does not know.
         if let problem = SignatureProblem(response) { throw NetworkError(refused: response, problem) }
         let now = serverTime.now(by: flight.clock)
-        let verification = VerificationOfResponse(rule: rule, nonce: nonce, time: now)
+        let verification = VerificationOfResponse(policy: accepted, keys: rule.keys, time: now)
         let verified = try await flight.runInTime(.sent) { () async throws(NetworkError) -> Response in
             try await verification.verify(response, to: signed.request.head)
         }

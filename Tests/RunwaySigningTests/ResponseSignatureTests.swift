@@ -92,6 +92,42 @@ struct ResponseSignatureTests {
         #expect(reason == .parameters)
     }
 
+    @Test func aResponseMustCoverTheRequestsSignature() async throws {
+        let reason = try await refusal { peers, received in
+            try await peers.signed(.text("fine"), to: received, without: ["signature"])
+        }
+        #expect(reason == .components)
+    }
+
+    @Test(arguments: [false, true]) func aResponseMustCoverTheRequestsDigest(_ isCovered: Bool) async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise {
+                try await peers.signed(.text("fine"), to: $0, without: isCovered ? [] : ["runway-digest"])
+            }
+            var policy = policy
+            policy.way = .saltedDigest
+            let key = RequestKey(id: "partner-3", signer: try SigningKey.salted(peers.secret))
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(key))
+            if isCovered {
+                #expect(try await network.call(Read(path: "a")).text == "fine")
+            } else {
+                let error = try await network.failure(of: Read(path: "a"))
+                #expect((error.underlying as? SignatureRefusal)?.reason == .components)
+            }
+        }
+    }
+
+    @Test func theResponseToAnUnsignedRequestIsVerified() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { try await peers.signed(.text("fine"), to: $0) }
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(nil))
+            #expect(try await network.call(Read(path: "a")).text == "fine")
+            #expect(origin.requests.first?["accept-signature"]?.contains("\"signature\"") == false)
+        }
+    }
+
     @Test func aStreamWithAnotherDigestThrowsAtItsEnd() async throws {
         try await withScriptedOrigin { origin in
             let peers = peers

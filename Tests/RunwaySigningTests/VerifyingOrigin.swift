@@ -126,17 +126,18 @@ struct Peers {
         return response
     }
 
-    /// A response with the signature that the request asked for.
+    /// A response with the signature that the request asked for, which leaves components of some names out.
     func signed(
-        _ response: ScriptedResponse, to received: ReceivedRequest, nonce: String? = nil,
+        _ response: ScriptedResponse, to received: ReceivedRequest, nonce: String? = nil, without names: [String] = [],
         by key: Curve25519.Signing.PrivateKey? = nil
     ) async throws -> ScriptedResponse {
         var response = response
         let wanted = try #require(try received.message.headerFields.signatureRequests().first)
+        let components = wanted.components.identifiers.filter { !names.contains($0.name) }
         let body = response.chunks.flatMap { $0 }
         response.headerFields[.contentDigest] = BodyDigest(of: body).fieldValue
         let parameters = try SignatureParameters(
-            components: CoveredComponents(wanted.components.identifiers + [.contentDigest]), created: Peers.now,
+            components: CoveredComponents(components + [.contentDigest]), created: Peers.now,
             nonce: nonce ?? wanted.nonce, keyID: "server-1",
             tag: wanted.tag)
         let head = HTTPResponse(status: response.status, headerFields: response.headerFields)

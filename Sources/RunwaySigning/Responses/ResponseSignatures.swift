@@ -5,8 +5,9 @@ public import RunwaySignatures
 /// Which signature the responses of a service must have.
 ///
 /// Each request asks for it in `Accept-Signature`, with a nonce of its own, and for a digest in `Want-Content-Digest`. The signature
-/// must cover the status, method, authority, path and query of the request (`req`), and `content-digest` if there is a body, and have
-/// the nonce: it belongs to this request and no other. Its age is not judged, since the nonce is new and the clock of the device may
+/// must cover the status, method, authority, path and query of the request (`req`), the request's own signature (`"signature";req` with
+/// its label as `key`, or `"runway-digest";req`) if it has one, and `content-digest` if there is a body, and have the nonce: it belongs
+/// to this request and no other. Its age is not judged, since the nonce is new and the clock of the device may
 /// be wrong.
 ///
 /// A response without it, or with one that is not valid, fails as `NetworkError.Kind.notTrusted` at the step `FlightStep.signing`, with a
@@ -22,20 +23,20 @@ public struct ResponseSignatures: Sendable {
     /// Requires signatures with a tag, by one of the server's keys.
     public init(tag: String, keys: any KeyDirectory) { (self.tag, self.keys) = (tag, keys) }
 
-    func policy(_ nonce: String) -> VerificationPolicy {
-        var policy = VerificationPolicy.response(tag: tag, nonce: nonce)
+    /// Asks for the signature of the response. Returns what it must have.
+    ///
+    /// - Parameter proof: The component that binds it to the request's own signature; `nil` if the request will have none.
+    func askForSignature(
+        of request: inout Request, covering proof: ComponentIdentifier?
+    ) throws -> VerificationPolicy {
+        var policy = VerificationPolicy.response(tag: tag, nonce: SignatureDraft.makeNonce())
         (policy.maximumAge, policy.clockTolerance) = (Self.anyAge, Self.anyAge)
-        return policy
-    }
-
-    /// Asks for the signature of the response. Returns its nonce.
-    func askForSignature(of request: inout Request) throws -> String {
-        let nonce = SignatureDraft.makeNonce()
+        if let proof { policy.requiredComponents.append(proof) }
         request.head.headerFields[.acceptEncoding] = "identity"
         request.head.headerFields[.wantContentDigest] = "sha-256=10"
         // Whether there will be a body, and so a digest that can be covered, is not known yet.
-        try request.head.headerFields.append(policy(nonce).signatureRequest(hasBody: false))
-        return nonce
+        try request.head.headerFields.append(policy.signatureRequest(hasBody: false))
+        return policy
     }
 
     /// A hundred years.

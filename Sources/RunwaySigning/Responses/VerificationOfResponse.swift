@@ -4,9 +4,10 @@ import RunwaySignatures
 
 /// Verifies that a response has the server's signature, made for its request.
 struct VerificationOfResponse: Sendable {
-    let rule: ResponseSignatures
-    /// The nonce that the request asked for.
-    let nonce: String
+    /// What the signature must have.
+    let policy: VerificationPolicy
+    /// The keys of the server.
+    let keys: any KeyDirectory
     let time: UnixTime
 
     func verify(_ response: Response, to request: HTTPRequest) async throws(NetworkError) -> Response {
@@ -18,7 +19,7 @@ struct VerificationOfResponse: Sendable {
         }
         // It claims no nonce, since the one of the policy is expected once.
         let verifier = SignatureVerifier(
-            policy: rule.policy(nonce), keys: rule.keys, nonces: NonceMemory(startedAt: time, maximumNonces: 1))
+            policy: policy, keys: keys, nonces: NonceMemory(startedAt: time, maximumNonces: 1))
         var response = response
         do throws(SignatureRefusal) {
             let context = SignatureContext(response.head, to: request)

@@ -7,8 +7,8 @@ struct SignedRequest: Sendable {
     var request: Request
     /// The identifier of the key; `nil` if the request is not signed.
     var keyID: String?
-    /// The nonce that the signature of the response must have; `nil` if none was asked for.
-    var responseNonce: String?
+    /// What the signature of the response must have; `nil` if none was asked for.
+    var responsePolicy: VerificationPolicy?
 }
 
 /// What the signature of a request shall be.
@@ -25,7 +25,10 @@ struct SignatureDraft: Sendable {
         _ request: Request, with key: RequestKey?, at now: @Sendable () -> UnixTime
     ) async throws -> SignedRequest {
         var signed = SignedRequest(request: request)
-        if let rule = policy.responses { signed.responseNonce = try rule.askForSignature(of: &signed.request) }
+        if let rule = policy.responses {
+            let proof = key == nil ? nil : try proof(in: request.head.headerFields)
+            signed.responsePolicy = try rule.askForSignature(of: &signed.request, covering: proof)
+        }
         guard let key else { return signed }
         signed.keyID = key.id
         switch policy.way.format {
@@ -39,6 +42,14 @@ struct SignatureDraft: Sendable {
                 try SealedKey(caller, to: serverKey, serverKeyID: id, for: lines).fieldValue
         }
         return signed
+    }
+
+    /// The signature that the request will have, as a component of its response.
+    private func proof(in fields: HTTPFields) throws -> ComponentIdentifier {
+        switch policy.way.format {
+        case .signature: ComponentIdentifier.field(.signature).member(try label(in: fields)).ofRequest
+        case .saltedDigest, .sealedKey: ComponentIdentifier.field(.runwayDigest).ofRequest
+        }
     }
 
     // MARK: - HTTP Message Signatures
