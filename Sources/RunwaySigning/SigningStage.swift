@@ -136,7 +136,10 @@ public struct SigningStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         guard let rule = policy.responses, let accepted = signed.responsePolicy else { return response }
         // A server does not sign for somebody whom it does not know.
-        if let problem = SignatureProblem(response) { throw NetworkError(refused: response, problem) }
+        if let problem = SignatureProblem(response) {
+            if [400, 401, 421].contains(response.head.status.code) { throw NetworkError(refused: response, problem) }
+            if response.isFailure { return response.unverifiedFailure }
+        }
         let now = serverTime.now(by: flight.clock)
         let verification = VerificationOfResponse(policy: accepted, keys: rule.keys, time: now)
         let verified = try await flight.runInTime(.sent) { () async throws(NetworkError) -> Response in
@@ -157,6 +160,19 @@ private struct Corrections {
     var isRepeated = false
     /// The signature that the server asked for.
     var wanted: SignatureRequest?
+}
+
+extension Response {
+    fileprivate var isFailure: Bool { [.clientError, .serverError].contains(head.status.kind) }
+
+    /// This failure, with the verdict of its status, and of its fields only those that say when to try again.
+    fileprivate var unverifiedFailure: Response {
+        var failure = self
+        let fields = head.headerFields.filter { [.retryAfter, .date].contains($0.name) }
+        failure.head.headerFields = HTTPFields(fields)
+        failure.verdict = Verdict(status: head.status, headerFields: failure.head.headerFields)
+        return failure
+    }
 }
 
 extension Request {

@@ -228,6 +228,32 @@ struct RefusalTests {
         }
     }
 
+    @Test func anOverloadOfTheVerifierIsRetried() async throws {
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            var problem = ScriptedResponse.problem("tooManyFailures", at: Peers.now, status: .tooManyRequests)
+            problem.headerFields[.retryAfter] = "0"
+            problem.headerFields[.setCookie] = "a=1"
+            origin.on("/a", respond: [problem, .problem("store", at: Peers.now, status: .serviceUnavailable)])
+            var policy = SigningPolicy(.signature(tag: "app"))
+            policy.responses = ResponseSignatures(tag: "server", keys: peers.serverKeys)
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .overloaded && error.step == .judging && origin.requestCount > 1)
+            #expect(origin.requests.allSatisfy { $0["cookie"] == nil })
+        }
+    }
+
+    @Test func aProblemIsNoSuccess() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .problem("store", at: Peers.now, status: .ok))
+            var policy = SigningPolicy(.signature(tag: "app"))
+            policy.responses = ResponseSignatures(tag: "server", keys: peers.serverKeys)
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            #expect(try await network.failure(of: Read(path: "a")).kind == .notTrusted)
+        }
+    }
+
     @Test func anInvalidSignatureIsNotSentAgain() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .problem("invalid", at: Peers.now))
@@ -240,9 +266,11 @@ struct RefusalTests {
 
 extension ScriptedResponse {
     /// A refusal as a server of this project states it.
-    fileprivate static func problem(_ reason: String, at time: UnixTime) -> ScriptedResponse {
+    fileprivate static func problem(
+        _ reason: String, at time: UnixTime, status: HTTPResponse.Status = .unauthorized
+    ) -> ScriptedResponse {
         .bytes(
-            Array(#"{"type":"urn:runway:signature:\#(reason)","status":401,"time":\#(time.seconds)}"#.utf8),
-            contentType: "application/problem+json", status: .unauthorized)
+            Array(#"{"type":"urn:runway:signature:\#(reason)","status":\#(status.code),"time":\#(time.seconds)}"#.utf8),
+            contentType: "application/problem+json", status: status)
     }
 }
