@@ -28,10 +28,12 @@ extension Flight {
 }
 
 extension NetworkError {
-    /// The error of a request that could not be signed. It has no text of an error of the app's own.
+    /// The error of a request that could not be signed, and so was not sent. It has no text of an error of the app's own.
     init(signing error: any Error) {
         switch error {
-        case let error as NetworkError: self = error
+        case let error as NetworkError:
+            self = error
+            sending = .notSent
         case let error as SignatureError:
             self.init(
                 .invalidConfiguration, in: .signing, "The request can't be signed: \(error).", sending: .notSent,

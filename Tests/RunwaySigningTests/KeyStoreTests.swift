@@ -35,8 +35,12 @@ struct KeyStoreTests {
     @Test func aStoresOwnErrorIsThrown() async throws {
         try await withScriptedOrigin { origin in
             let network = try NetworkLayer(
-                to: origin, keys: ScriptedKeys { throw NetworkError(.needsLogin, in: .signing, "Log in first.") })
-            #expect(try await network.failure(of: Read(path: "a")).kind == .needsLogin)
+                to: origin,
+                keys: ScriptedKeys {
+                    throw NetworkError(.needsLogin, in: .signing, "Log in first.", sending: .sent)
+                })
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .needsLogin && error.sending == .notSent)
         }
     }
 

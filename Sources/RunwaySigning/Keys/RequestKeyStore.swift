@@ -20,7 +20,7 @@ public protocol RequestKeyStore: Sendable {
     /// login.
     ///
     /// The wait counts towards the deadline of the call; a store that does not return by then is left behind. If it throws a
-    /// `NetworkError`, the call fails with that, and otherwise as `NetworkError.Kind.storage`; the text of other errors is not
+    /// `NetworkError`, the call fails with that as not sent, and otherwise as `NetworkError.Kind.storage`; the text of other errors is not
     /// recorded.
     func key(for owner: KeyOwner) async throws -> RequestKey?
 }
