@@ -199,6 +199,26 @@ struct RefusalTests {
         }
     }
 
+    @Test func componentsThatTheRequestLacksAreLeftOut() async throws {
+        try await withScriptedOrigin { origin in
+            let lacking: [ComponentIdentifier] = [
+                .field(.range), .queryParameter("p"), .status, .field(.accept).inTrailer,
+            ]
+            let wanted = try SignatureRequest(
+                label: "own", components: CoveredComponents([.scheme] + lacking), tag: "app")
+            origin.otherwise { _ in
+                var refusal = ScriptedResponse.refusal(at: Peers.now)
+                try refusal.headerFields.append(wanted)
+                return refusal
+            }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Read(path: "a"))
+            #expect(error.kind == .refused && error.step == .signing && origin.requestCount == 2)
+            let components = try await peers.verify(try #require(origin.requests.last)).parameters.components
+            #expect(components.contains(.scheme) && lacking.allSatisfy { !components.contains($0) })
+        }
+    }
+
     @Test func theTimeOfAProblemIsAdopted() async throws {
         try await withScriptedOrigin { origin in
             let peers = peers

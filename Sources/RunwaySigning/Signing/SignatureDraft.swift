@@ -69,11 +69,15 @@ struct SignatureDraft: Sendable {
         request.head.headerFields.append(signature)
     }
 
-    /// The components of the policy, those that the server asked for, and the digest of a body.
+    /// The components of the policy, those that the server asked for and the request has, and the digest of a body.
     private func covered(_ components: [ComponentIdentifier], in request: Request) throws -> CoveredComponents {
         var all = components
         if request.head.headerFields.contains(.contentDigest) { all.append(.contentDigest) }
-        for component in wanted?.components.identifiers ?? [] where !all.contains(component) { all.append(component) }
+        let context = SignatureContext(request.head)
+        for component in wanted?.components.identifiers ?? [] where !all.contains(component) {
+            // A signature without it may be refused; a base with it can't be made.
+            if context.has(component) { all.append(component) }
+        }
         return try CoveredComponents(all)
     }
 
@@ -133,5 +137,15 @@ struct SignatureDraft: Sendable {
     private static func randomBytes() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}
+
+extension SignatureContext {
+    /// Whether a signature of the message can cover the component.
+    fileprivate func has(_ component: ComponentIdentifier) -> Bool {
+        guard let covered = try? CoveredComponents([component]),
+            let parameters = try? SignatureParameters(components: covered)
+        else { return false }
+        return (try? signatureBase(for: parameters)) != nil
     }
 }
