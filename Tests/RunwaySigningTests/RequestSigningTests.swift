@@ -182,6 +182,20 @@ struct RequestSigningTests {
         }
     }
 
+    @Test func anUploadFromMemoryHasASaltedDigest() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("fine"))
+            let key = try SigningKey.salted(peers.secret)
+            let network = try NetworkLayer(
+                to: origin, SigningPolicy(.saltedDigest), keys: OneKey(RequestKey(id: "partner-3", signer: key)))
+            _ = try await network.upload(Change("a", .bytes(Array("body".utf8))))
+            let received = try #require(origin.requests.first)
+            let digest = try SaltedDigest(received.message.headerFields)
+            let lines = try digest.canonicalRequest(of: received.message, body: received.body)
+            #expect(digest.isValid(of: lines, by: key.verificationKey))
+        }
+    }
+
     @Test func aSealedKeyOpensAtTheServer() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))

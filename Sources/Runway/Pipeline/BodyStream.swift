@@ -7,6 +7,8 @@ public struct BodyStream: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
     private let makeIterator: @Sendable () -> AsyncIterator
+    /// Returns the body of an upload whose parts this stream counts; `nil` if it counts none.
+    var original: (@Sendable () -> RequestBody)?
 
     /// Creates a stream from a function that returns the next part, or `nil` at the end, each time it is called.
     ///

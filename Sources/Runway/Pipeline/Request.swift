@@ -72,6 +72,11 @@ public enum RequestBody: Sendable {
         }
     }
 
+    /// The body of an upload before its parts are counted, to be read without effect on progress and deadline; any other body as it is.
+    package var uncounted: RequestBody {
+        if case .stream(let stream, _, _) = self, let original = stream.original { original() } else { self }
+    }
+
     /// Whether the body can be sent more than once.
     public var isReplayable: Bool {
         if case .stream(_, _, let isReplayable) = self { isReplayable } else { true }

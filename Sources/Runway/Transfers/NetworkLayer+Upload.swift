@@ -61,7 +61,11 @@ extension RequestBody {
     private static let partByteCount = 128 << 10
 
     /// This body, whose parts extend the deadline and are reported as the wire takes them.
-    fileprivate func counted(in flight: Flight, _ progress: ProgressReporter?) -> RequestBody {
+    ///
+    /// - Parameter original: The body to read without being counted; by default this one.
+    fileprivate func counted(
+        in flight: Flight, _ progress: ProgressReporter?, original: RequestBody? = nil
+    ) -> RequestBody {
         switch self {
         case .none: return self
         case .bytes(let bytes):
@@ -73,9 +77,10 @@ extension RequestBody {
                         ? Array(bytes[start..<min(bytes.count, start + Self.partByteCount)]) : nil
                 }
             }
-            return RequestBody.stream(stream, byteCount: bytes.count, isReplayable: true).counted(in: flight, progress)
+            return RequestBody.stream(stream, byteCount: bytes.count, isReplayable: true)
+                .counted(in: flight, progress, original: self)
         case .stream(let stream, let byteCount, let isReplayable):
-            let counted = BodyStream {
+            var counted = BodyStream {
                 var parts = stream.makeAsyncIterator()
                 var taken = 0
                 return {
@@ -87,6 +92,7 @@ extension RequestBody {
                     return part
                 }
             }
+            counted.original = { original ?? self }
             return .stream(counted, byteCount: byteCount, isReplayable: isReplayable)
         }
     }

@@ -8,7 +8,7 @@ extension Request {
     /// A stream has the digest that the request states, or is read once for it if it can be read twice. Throws a `NetworkError` if
     /// neither is so, and what the stream throws.
     mutating func addContentDigest() async throws {
-        switch body {
+        switch body.uncounted {
         case .none: head.headerFields[.contentDigest] = nil
         case .bytes(let bytes): head.headerFields[.contentDigest] = BodyDigest(of: bytes).fieldValue
         case .stream(let stream, _, let isReplayable):

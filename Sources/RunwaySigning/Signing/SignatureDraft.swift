@@ -109,7 +109,7 @@ struct SignatureDraft: Sendable {
         to request: inout Request, by key: RequestKey, at now: @Sendable () -> UnixTime
     ) async throws -> CanonicalRequest {
         let body: [UInt8]
-        switch request.body {
+        switch request.body.uncounted {
         case .none: body = []
         case .bytes(let bytes): body = bytes
         case .stream:
