@@ -9,7 +9,7 @@ final class FileClaims: Sendable {
         /// Whether the task of the download was cancelled, so that the download is about to end.
         var isCancelled: Bool
         /// The downloads that wait for its end.
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
     }
 
     private struct State {
@@ -28,9 +28,10 @@ final class FileClaims: Sendable {
 
     /// Runs a download that alone writes the file.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` if another download that was not cancelled writes it; otherwise what `download` throws.
+    /// - Throws: ``NetworkError/Kind/storage`` if another download that was not cancelled writes it; ``NetworkError/Kind/cancelled`` or
+    ///   ``NetworkError/Kind/timedOut`` if the call ends while it waits; otherwise what `download` throws.
     func run<Value>(
-        to file: URL, _ download: () async throws(NetworkError) -> Value
+        to file: URL, in flight: Flight, _ download: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         let path = file.standardizedFileURL.path
         let number = state.withLock { state in
@@ -39,7 +40,7 @@ final class FileClaims: Sendable {
         }
         let result: Result<Value, NetworkError> = await withTaskCancellationHandler {
             do throws(NetworkError) {
-                try await claim(path, number)
+                try await claim(path, number, in: flight)
                 defer { release(path) }
                 return .success(try await download())
             } catch {
@@ -53,11 +54,11 @@ final class FileClaims: Sendable {
         return try result.get()
     }
 
-    private func claim(_ path: String, _ number: UInt64) async throws(NetworkError) {
+    private func claim(_ path: String, _ number: UInt64, in flight: Flight) async throws(NetworkError) {
         while true {
             switch attempt(path, number) {
             case .claimed: return
-            case .mustWait: await waitForEnd(path)
+            case .mustWait: try await waitForEnd(path, number, in: flight)
             case .refused:
                 let reason = "another download to the same file is in progress"
                 throw NetworkError(FileError(path, "can't be used", reason: reason), in: .saving)
@@ -75,19 +76,27 @@ final class FileClaims: Sendable {
     }
 
     /// Waits until a file that is being written no longer is.
-    private func waitForEnd(_ path: String) async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.claims[path] == nil { return true }
-                state.claims[path]?.waiters.append(continuation)
-                return false
+    private func waitForEnd(_ path: String, _ number: UInt64, in flight: Flight) async throws(NetworkError) {
+        let end = await flight.wait { continuation in
+            state.withLock { state in
+                if state.claims[path] == nil { return .granted }
+                state.claims[path]?.waiters[number] = continuation
+                return nil
             }
-            if isFree { continuation.resume() }
+        } leave: { [self] end in
+            state.withLock { $0.claims[path]?.waiters.removeValue(forKey: number) }?.resume(returning: end)
+        }
+        if Task.isCancelled || end == .cancelled {
+            throw NetworkError(.cancelled, in: .saving, "The call was cancelled.", sending: .notSent)
+        }
+        guard end == .granted else {
+            let reason = "The deadline passed before a cancelled download had closed the same file."
+            throw flight.timeout(reason, in: .saving, sending: .notSent)
         }
     }
 
     private func release(_ path: String) {
-        let waiters = state.withLock { $0.claims.removeValue(forKey: path)?.waiters ?? [] }
-        for waiter in waiters { waiter.resume() }
+        let waiters = state.withLock { $0.claims.removeValue(forKey: path)?.waiters ?? [:] }
+        for waiter in waiters.values { waiter.resume(returning: .granted) }
     }
 }
