@@ -12,19 +12,27 @@ struct ForwardTargets: Sendable {
     /// Whether addresses that are not public may be connected to: this machine, its link, private networks.
     let allowsLocal: Bool
     private let resolver = HostResolver()
+    private let ownAddresses: @Sendable () throws -> Set<IPAddress>
 
     /// The most addresses of a host that are tried.
     static let maximumAddressCount = 4
 
-    /// - Parameter tunnelPorts: The ports besides 443 to which a tunnel may lead.
-    init(tunnelPorts: [Int], allowsLocal: Bool) {
+    /// - Parameters:
+    ///   - tunnelPorts: The ports besides 443 to which a tunnel may lead.
+    ///   - allowsLocal: Whether addresses that are not public may be connected to.
+    ///   - ownAddresses: Lists the addresses of this machine.
+    init(
+        tunnelPorts: [Int], allowsLocal: Bool,
+        ownAddresses: @escaping @Sendable () throws -> Set<IPAddress> = Self.listOwnAddresses
+    ) {
+        self.ownAddresses = ownAddresses
         self.tunnelPorts = Set(tunnelPorts).union([443])
         self.allowsLocal = allowsLocal
     }
 
     /// The addresses of a host that may be connected to, at least one.
     ///
-    /// - Throws: ``ForbiddenTarget`` if none may be, or `LookupError`.
+    /// - Throws: ``ForbiddenTarget`` if none may be, `LookupError`, or the error of a system that does not list its interfaces.
     func addresses(of host: String) async throws -> [IPAddress] {
         let all: [IPAddress]
         if let address = IPAddress(host) {
@@ -34,16 +42,15 @@ struct ForwardTargets: Sendable {
             all = try await resolver.addresses(of: host, on: loop).get()
                 .compactMap { address in address.ipAddress.flatMap { IPAddress($0) } }
         }
-        let own = allowsLocal ? [] : Self.ownAddresses()
+        let own = allowsLocal ? [] : try ownAddresses()
         let allowed = all.map(\.unmapped).filter { allowsLocal || ($0.isPublic && !own.contains($0)) }
         guard !allowed.isEmpty else { throw ForbiddenTarget(host: host) }
         return Array(allowed.prefix(Self.maximumAddressCount))
     }
 
-    /// The addresses of this machine's network interfaces at this time; none if the system does not list them.
-    private static func ownAddresses() -> Set<IPAddress> {
-        let devices = (try? System.enumerateDevices()) ?? []
-        return Set(devices.compactMap { $0.address?.ipAddress.flatMap { IPAddress($0) } })
+    /// The addresses of this machine's network interfaces at this time.
+    private static func listOwnAddresses() throws -> Set<IPAddress> {
+        Set(try System.enumerateDevices().compactMap { $0.address?.ipAddress.flatMap { IPAddress($0) } })
     }
 }
 
