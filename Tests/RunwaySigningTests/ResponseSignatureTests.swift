@@ -96,7 +96,7 @@ struct ResponseSignatureTests {
         let reason = try await refusal { peers, received in
             try await peers.signed(.text("fine"), to: received, without: ["signature"])
         }
-        #expect(reason == .components)
+        #expect(reason == .coverage)
     }
 
     @Test(arguments: [false, true]) func aResponseMustCoverTheRequestsDigest(_ isCovered: Bool) async throws {
@@ -113,7 +113,7 @@ struct ResponseSignatureTests {
                 #expect(try await network.call(Read(path: "a")).text == "fine")
             } else {
                 let error = try await network.failure(of: Read(path: "a"))
-                #expect((error.underlying as? SignatureRefusal)?.reason == .components)
+                #expect((error.underlying as? SignatureRefusal)?.reason == .coverage)
             }
         }
     }
