@@ -131,7 +131,7 @@ first=$!
 (
     turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
     compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o "$work/Runway-watchOS.sil"
-    tests RunwayTransport RunwayTestServer RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
+    tests RunwayTransport RunwayTestServer RunwaySignatures RunwaySigning RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
 ) &
 second=$!
 code=0
