@@ -107,7 +107,7 @@ let package = Package(
                 product("Crypto", of: "swift-crypto", with: "Signing"),
                 product("CryptoExtras", of: "swift-crypto", with: "Signing"),
             ],
-            swiftSettings: settings
+            exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
         .target(
             name: "RunwaySigning",

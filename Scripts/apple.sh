@@ -68,7 +68,7 @@ compile() {
 check() { compile "$1" "$2" "$work/modules" "${features[@]}" -emit-sil -o "$work/$1.sil"; }
 object() { compile "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix SwiftUI; do
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix SwiftUI UIKit; do
     compile "$stub" "Scripts/apple/$stub" "$work/stubs" -c -o "$work/stubs/$stub.o"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"
@@ -121,7 +121,12 @@ if [ "$what" = run ]; then
 fi
 sources RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayDemo RunwayCommand
 turn macOS "$root/Samples" "$work/macOS/Samples"
-check Samples "$work/macOS/Samples"
+for kit in SwiftUI UIKit; do
+    # Two apps: each with what they share.
+    mkdir "$work/$kit"
+    cp -R "$work"/macOS/Samples/{Shared,$kit} "$work/$kit"
+    check "Samples$kit" "$work/$kit"
+done
 # Two at a time.
 (
     tests Runway
@@ -131,7 +136,7 @@ first=$!
 (
     turn watchOS "$root/Sources/Runway" "$work/watchOS/Runway"
     compile Runway "$work/watchOS/Runway" "$work/watch" "${features[@]}" -emit-sil -o "$work/Runway-watchOS.sil"
-    tests RunwayTransport RunwayTestServer RunwaySignatures RunwaySigning RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
+    tests RunwayTransport RunwayTestServer RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayDemo RunwayCommand RunwayJSON RunwayTesting Tidy
 ) &
 second=$!
 code=0

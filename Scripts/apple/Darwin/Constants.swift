@@ -4,6 +4,7 @@ import Glibc
 public var O_RDONLY: Int32 { Glibc.O_RDONLY }
 public var O_WRONLY: Int32 { Glibc.O_WRONLY }
 public var O_RDWR: Int32 { Glibc.O_RDWR }
+public var O_APPEND: Int32 { Glibc.O_APPEND }
 public var O_CREAT: Int32 { Glibc.O_CREAT }
 public var O_EXCL: Int32 { Glibc.O_EXCL }
 public var O_TRUNC: Int32 { Glibc.O_TRUNC }

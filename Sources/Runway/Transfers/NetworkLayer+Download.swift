@@ -26,8 +26,8 @@ extension NetworkLayer {
     ///
     /// - Parameters:
     ///   - endpoint: What to fetch. Only GET can be resumed.
-    ///   - file: The file to write; its folder has to exist. On iOS it must not be in the container of an app group: the download locks
-    ///     its file, and the system ends an app that is suspended while it holds a lock there.
+    ///   - file: The file to write; its folder has to exist. One download at a time writes it, of all processes; in
+    ///     the container of an app group on iOS, of this layer alone, since the system ends an app that is suspended while it holds a lock there.
     ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
     ///   - options: Overrides for this call what its endpoint specifies.
     ///   - progress: Receives the progress of the download, at most ten times a second, and at the end, in the caller's isolation.

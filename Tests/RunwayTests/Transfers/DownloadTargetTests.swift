@@ -114,6 +114,16 @@ struct DownloadTargetTests {
         try await partial.remove()
     }
 
+    /// The system ends an app that is suspended while it holds a lock in such a container.
+    @Test func filesOfAnAppGroupAreNotLocked() async throws {
+        let group = folder.file("Containers/Shared/AppGroup/0F1E")
+        try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+        let target = group.appending(path: "film").path
+        let first = try await PartialFile.open(for: target)
+        let second = try await PartialFile.open(for: target)
+        withExtendedLifetime((first, second)) {}
+    }
+
     @Test func unsyncedBytesAreNotTrustedAfterALossOfPower() async throws {
         try await leaveRemains()
         let text = try [UInt8](Data(contentsOf: folder.file("file.part.info")))

@@ -50,13 +50,17 @@ final class PartialFile: Sendable {
                 throw FileError(
                     path, "can't be used", reason: "it is not a regular file that only the user can access")
             }
-            guard file.lock() else {
+            guard isInAppGroup(path) || file.lock() else {
                 throw FileError(path, "can't be used", reason: "another download to the same file is in progress")
             }
             // Another download may have moved or removed it before it was locked.
             if try file.isInPlace() { return PartialFile(target, file) }
         }
     }
+
+    /// Whether a path is in the container of an app group, where files are not locked: the system ends an app that is suspended while it
+    /// holds a lock there (0xdead10cc). ``FileClaims`` still has one download of this process at a time write a file.
+    static func isInAppGroup(_ path: String) -> Bool { path.contains("/Containers/Shared/AppGroup/") }
 
     /// What an earlier download of this source left; `nil` if nothing reliable is left.
     func remains(of source: String) async throws(FileError) -> (representation: Representation, byteCount: Int)? {

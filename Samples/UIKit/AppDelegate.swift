@@ -1,0 +1,20 @@
+import Runway
+import UIKit
+
+@main
+final class AppDelegate: UIResponder, UIApplicationDelegate {
+    /// One layer for the whole app. The keychain holds its tokens between launches.
+    let network = NetworkLayer(tokens: KeychainTokenStore())
+    var window: UIWindow?
+
+    func application(
+        _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+        let window = UIWindow(frame: UIScreen.main.bounds)
+        window.rootViewController = UINavigationController(
+            rootViewController: RentalListController(network: network))
+        window.makeKeyAndVisible()
+        self.window = window
+        return true
+    }
+}

@@ -1,0 +1,135 @@
+public import AppleFoundation
+
+// What the samples use of UIKit, as developer.apple.com/documentation/uikit declares it, without Objective-C. Nothing is drawn.
+
+// developer.apple.com: UIResponder, UIScreen, UIWindow
+@MainActor open class UIResponder {
+    public init() {}
+}
+@MainActor open class UIScreen: UIResponder {
+    public static let main = UIScreen()
+    public var bounds: CGRect { .zero }
+}
+@MainActor open class UIWindow: UIView {
+    open var rootViewController: UIViewController?
+    open func makeKeyAndVisible() {}
+}
+
+// developer.apple.com: UIApplication, UIApplicationDelegate
+@MainActor open class UIApplication: UIResponder {
+    public struct LaunchOptionsKey: Hashable, Sendable {}
+}
+@MainActor public protocol UIApplicationDelegate: AnyObject {
+    init()
+    func application(
+        _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool
+}
+extension UIApplicationDelegate { public static func main() {} }
+
+// developer.apple.com: UIView
+@MainActor open class UIView: UIResponder {
+    open var frame = CGRect.zero
+    open var bounds: CGRect { .zero }
+    public convenience init(frame: CGRect) { self.init() }
+    open func addSubview(_ view: UIView) {}
+}
+open class UILabel: UIView {
+    open var text: String?
+    open var numberOfLines = 1
+}
+open class UIProgressView: UIView {
+    public enum Style: Sendable { case `default`, bar }
+    open var progress: Float = 0
+    public convenience init(progressViewStyle style: Style) { self.init() }
+}
+open class UITextField: UIView {
+    open var text: String?
+    open var placeholder: String?
+    open var isSecureTextEntry = false
+}
+open class UISearchBar: UIView { open var text: String? }
+open class UIStackView: UIView {
+    open var axis = NSLayoutConstraint.Axis.horizontal
+    public convenience init(arrangedSubviews views: [UIView]) { self.init() }
+}
+public enum NSLayoutConstraint {
+    public enum Axis: Sendable { case horizontal, vertical }
+}
+
+// developer.apple.com: UIAction, UIButton, UIBarButtonItem
+@MainActor open class UIAction: UIResponder {
+    public convenience init(title: String = "", handler: @escaping @MainActor (UIAction) -> Void) { self.init() }
+}
+open class UIButton: UIView {
+    public enum ButtonType: Sendable { case system, custom }
+    public convenience init(type: ButtonType = .system, primaryAction: UIAction?) { self.init() }
+}
+@MainActor open class UIBarButtonItem: UIResponder {
+    public convenience init(title: String? = nil, primaryAction: UIAction? = nil) { self.init() }
+}
+
+// developer.apple.com: UIViewController, UINavigationController, UINavigationItem
+@MainActor open class UIViewController: UIResponder {
+    open var title: String?
+    open var view = UIView()
+    open var navigationItem: UINavigationItem { UINavigationItem() }
+    open var navigationController: UINavigationController? { nil }
+    public init(nibName: String?, bundle: Bundle?) { super.init() }
+    public required init?(coder: NSCoder) { nil }
+    open func viewDidLoad() {}
+}
+open class UINavigationController: UIViewController {
+    public init(rootViewController: UIViewController) { super.init(nibName: nil, bundle: nil) }
+    public required init?(coder: NSCoder) { nil }
+    open func pushViewController(_ controller: UIViewController, animated: Bool) {}
+}
+@MainActor open class UINavigationItem: UIResponder {
+    open var searchController: UISearchController?
+    open var rightBarButtonItem: UIBarButtonItem?
+    open var prompt: String?
+}
+
+// developer.apple.com: UISearchController, UISearchResultsUpdating
+open class UISearchController: UIViewController {
+    open weak var searchResultsUpdater: (any UISearchResultsUpdating)?
+    open var searchBar: UISearchBar { UISearchBar() }
+    public init(searchResultsController: UIViewController?) { super.init(nibName: nil, bundle: nil) }
+    public required init?(coder: NSCoder) { nil }
+}
+@MainActor public protocol UISearchResultsUpdating: AnyObject {
+    func updateSearchResults(for searchController: UISearchController)
+}
+
+// developer.apple.com: UITableViewController, UITableView, UITableViewCell, UIListContentConfiguration
+open class UITableViewController: UIViewController {
+    open var tableView: UITableView! { UITableView() }
+    public init(style: UITableView.Style) { super.init(nibName: nil, bundle: nil) }
+    public required init?(coder: NSCoder) { nil }
+    open func tableView(_ tableView: UITableView, numberOfRowsInSection section: Int) -> Int { 0 }
+    open func tableView(_ tableView: UITableView, cellForRowAt indexPath: IndexPath) -> UITableViewCell {
+        UITableViewCell()
+    }
+    open func tableView(_ tableView: UITableView, willDisplay cell: UITableViewCell, forRowAt indexPath: IndexPath) {}
+    open func tableView(_ tableView: UITableView, didSelectRowAt indexPath: IndexPath) {}
+}
+open class UITableView: UIView {
+    public enum Style: Sendable { case plain, grouped }
+    open func register(_ cellClass: AnyClass?, forCellReuseIdentifier identifier: String) {}
+    open func dequeueReusableCell(withIdentifier identifier: String, for indexPath: IndexPath) -> UITableViewCell {
+        UITableViewCell()
+    }
+    open func reloadData() {}
+}
+open class UITableViewCell: UIView {
+    open var contentConfiguration: (any UIContentConfiguration)?
+    open func defaultContentConfiguration() -> UIListContentConfiguration { UIListContentConfiguration() }
+}
+public protocol UIContentConfiguration {}
+@MainActor public struct UIListContentConfiguration: UIContentConfiguration {
+    public var text: String?
+}
+extension IndexPath {
+    /// UIKit's own view of the second index.
+    public var row: Int { self[1] }
+}
