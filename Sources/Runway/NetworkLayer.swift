@@ -39,7 +39,7 @@ public final class NetworkLayer: Sendable {
     #if canImport(Dispatch) && (os(macOS) || os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         private let memoryPressure: SystemMemoryPressure
     #endif
-    private let transport: any Transport
+    private let transport: TransportLink
     /// Guards the status of the network on which connections were opened.
     private let track: Mutex<NetworkTrack>
     /// The stages that every request passes, created for this layer.
@@ -77,7 +77,7 @@ public final class NetworkLayer: Sendable {
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.name = name
-        self.transport = transport
+        self.transport = TransportLink(transport)
         self.pipeline = pipeline
         self.clock = clock
         self.redaction = redaction
@@ -136,13 +136,13 @@ public final class NetworkLayer: Sendable {
     public func warmUp<Service: APIService>(_ service: Service.Type) {
         let settings = settings(of: service)
         guard isReachable, let url = settings.baseURLs[settings.environment] else { return }
-        (settings.transport ?? transport).warmUp(url)
+        (settings.transport ?? transport.transport).warmUp(url)
     }
 
     /// Notifies every transport of the layer that its connections may be broken, if they may.
     func tellTransports(of status: NetworkStatus) {
         guard track.withLock({ $0.leadsElsewhere(status) }) else { return }
-        for transport in [transport] + services.transports { transport.networkDidChange(to: status) }
+        for transport in [transport.transport] + services.transports { transport.networkDidChange(to: status) }
     }
 
     /// Returns what this layer uses for a service now.
@@ -189,7 +189,7 @@ extension NetworkLayer {
     /// Sends a request through the stages, over the service's transport or the layer's.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         context.grace?.begin(flight)
-        return try await chain.send(request, in: flight, over: flight.configuration.settings.transport ?? transport)
+        return try await chain.send(request, in: flight, over: flight.configuration.transport ?? transport)
     }
 }
 

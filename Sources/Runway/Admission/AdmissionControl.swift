@@ -131,11 +131,13 @@ final class AdmissionControl: Sendable {
     /// `nil` if it opened none.
     func record(
         _ outcome: Circuits.Outcome, of pass: Circuits.Pass, to target: CircuitTarget,
-        at now: Duration, releasingSlot: Bool
+        at now: @autoclosure () -> Duration, releasingSlot: Bool
     ) -> Circuits.Opening? {
+        // As long as nothing has failed, which is nearly always, a success changes nothing, and no clock is read for it.
+        let isNews = outcome != .success || state.withLock { !$0.circuits.isEmpty }
+        let instant = isNews ? now() : nil
         let (opening, next) = state.withLock { state in
-            let isNews = outcome != .success || !state.circuits.isEmpty
-            let opening = isNews ? state.circuits.record(outcome, of: pass, to: target, at: now) : nil
+            let opening = instant.flatMap { state.circuits.record(outcome, of: pass, to: target, at: $0) }
             return (opening, releasingSlot ? Self.next(&state) : nil)
         }
         next?.resume(returning: .granted)

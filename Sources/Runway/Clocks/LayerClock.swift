@@ -14,6 +14,14 @@ public struct LayerClock: Sendable {
     /// The date and time of day.
     public var date: Date { readWall() }
 
+    /// What both clocks show at the same time.
+    struct Reading {
+        let now: Duration
+        let date: Date
+    }
+
+    var reading: Reading { Reading(now: now, date: date) }
+
     private let readMonotonic: @Sendable () -> Duration
     private let readWall: @Sendable () -> Date
     private let suspend: @Sendable (Duration) async throws -> Void

@@ -87,8 +87,11 @@ final class EventQueue: Sendable {
 
     private func drain() {
         while let batch = nextBatch() {
+            // The flights of a layer have its clock: it is read once for a batch.
+            let reading = batch[0].flight.clock.reading
             for entry in batch {
-                var record = entry.flight.record(redaction)
+                let flight = entry.flight
+                var record = flight.recorder.record(of: flight, redaction, at: reading, as: .cancelled)
                 record.isAmendment = entry.isAmendment
                 for sink in sinks { sink.receive(record) }
             }

@@ -10,6 +10,9 @@ struct FlightSecrets: Sendable {
     /// Whether the body holds one.
     private(set) var isInBody = false
 
+    /// Whether there is nothing to mask in texts and fields.
+    var isEmpty: Bool { fields.isEmpty && texts.isEmpty }
+
     mutating func add(_ fields: Set<HTTPField.Name>, _ texts: [String], isInBody: Bool = false) {
         if isInBody { self.isInBody = true }
         self.fields.formUnion(fields)
@@ -26,7 +29,7 @@ struct FlightSecrets: Sendable {
     }
 
     func masked(_ headerFields: HTTPFields) -> HTTPFields {
-        if fields.isEmpty, texts.isEmpty { return headerFields }
+        if isEmpty { return headerFields }
         return HTTPFields(
             headerFields.map { field in
                 HTTPField(

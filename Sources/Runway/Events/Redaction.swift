@@ -185,8 +185,8 @@ extension Redaction {
         return .failed(error)
     }
 
-    func redacted(_ attempt: FlightRecord.Attempt) -> FlightRecord.Attempt {
-        var attempt = attempt
+    /// Removes the secrets from the record of an attempt.
+    func redact(_ attempt: inout FlightRecord.Attempt) {
         attempt.url = redacted(url: attempt.url)
         attempt.requestBody = attempt.requestBody.map { redacted(body: $0, attempt.headerFields[.contentType]) }
         attempt.responseBody = attempt.responseBody.map {
@@ -194,7 +194,6 @@ extension Redaction {
         }
         attempt.headerFields = redacted(attempt.headerFields)
         attempt.responseHeaderFields = attempt.responseHeaderFields.map(redacted)
-        return attempt
     }
 
     /// A body without the secrets that can be found: in JSON, whatever its media type is, and in forms.

@@ -42,7 +42,7 @@ extension Flight {
     ///
     /// - Parameter outcome: The outcome if the call has not ended yet. The default is ``FlightOutcome/cancelled``.
     package func record(_ redaction: Redaction, as outcome: FlightOutcome = .cancelled) -> FlightRecord {
-        recorder.record(of: self, redaction, as: outcome)
+        recorder.record(of: self, redaction, at: clock.reading, as: outcome)
     }
 
     /// Adds what this call knows to an error: which request it concerns, or that the account signed out.

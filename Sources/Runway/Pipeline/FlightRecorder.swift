@@ -12,13 +12,16 @@ struct FlightRecorder: ~Copyable, Sendable {
         var request: HTTPRequest
         var record: FlightRecord.Attempt
 
-        /// The attempt without the secrets that authenticate the call.
-        func masked(_ secrets: FlightSecrets) -> FlightRecord.Attempt {
-            var masked = record
-            masked.url = secrets.masked(request.urlText)
-            masked.headerFields = secrets.masked(record.headerFields)
-            masked.responseHeaderFields = record.responseHeaderFields.map(secrets.masked)
-            return masked
+        /// The attempt without the secrets that authenticate the call, and without what a redaction removes.
+        func redacted(_ secrets: FlightSecrets, _ redaction: Redaction) -> FlightRecord.Attempt {
+            var redacted = record
+            redacted.url = secrets.masked(request.urlText)
+            if !secrets.isEmpty {
+                redacted.headerFields = secrets.masked(record.headerFields)
+                redacted.responseHeaderFields = record.responseHeaderFields.map(secrets.masked)
+            }
+            redaction.redact(&redacted)
+            return redacted
         }
     }
 
@@ -112,9 +115,9 @@ extension FlightRecorder {
         state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].record.httpVersion : nil }
     }
 
-    /// Starts the record of a request that goes to the transport, and returns its index.
-    func beginAttempt(_ request: Request) -> Int {
-        let elapsed = clock.now - start
+    /// Starts the record of a request that goes to the transport at an instant of the clock, and returns its index.
+    func beginAttempt(_ request: Request, at now: Duration) -> Int {
+        let elapsed = now - start
         let body: [UInt8]? =
             if recordsBodies, case .bytes(let bytes) = request.body { request.uncompressedBody ?? bytes } else { nil }
         return state.withLock { state in
@@ -229,21 +232,25 @@ extension FlightRecorder {
 
     /// The record so far, without what a redaction removes.
     ///
-    /// - Parameter outcome: The outcome of a call that has not ended yet.
-    func record(of flight: Flight, _ redaction: Redaction, as outcome: FlightOutcome) -> FlightRecord {
+    /// - Parameters:
+    ///   - reading: The clocks, now.
+    ///   - outcome: The outcome of a call that has not ended yet.
+    func record(
+        of flight: Flight, _ redaction: Redaction, at reading: LayerClock.Reading, as outcome: FlightOutcome
+    ) -> FlightRecord {
         let state = state.withLock { $0 }
         let secrets = redaction.hidden(state.secrets)
         let configuration = flight.configuration
         let common = (state.commonParameters ?? [:]).merging(defaults: configuration.settings.commonParameters)
         let sent = state.sentParameters?.merging(defaults: common)
-        let end = state.ending?.instant ?? clock.now
+        let end = state.ending?.instant ?? reading.now
         return FlightRecord(
             id: flight.id, network: flight.context.network, service: configuration.service.name,
             endpoint: flight.endpoint.name,
-            date: clock.date.addingTimeInterval(-(clock.now - start).seconds), duration: end - start,
+            date: reading.date.addingTimeInterval(-(reading.now - start).seconds), duration: end - start,
             parameters: redaction.redacted((try? state.endpoint?.parameters) ?? [:]),
             sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
-            attempts: state.attempts.map { redaction.redacted($0.masked(secrets)) },
+            attempts: state.attempts.map { $0.redacted(secrets, redaction) },
             source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? outcome),
             traceContext: traceContext)
     }

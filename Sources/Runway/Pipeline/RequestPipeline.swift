@@ -75,7 +75,7 @@ public struct RequestPipeline: Sendable {
     /// Creates the chain that the requests of a layer pass.
     func chain(of parts: LayerParts) -> StageChain {
         StageChain(
-            stages: entries.map { _, entry in
+            entries.map { _, entry in
                 switch entry {
                 case .standard(let make): make(parts)
                 case .custom(let stage): stage

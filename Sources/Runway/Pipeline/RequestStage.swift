@@ -28,7 +28,7 @@ public protocol RequestStage: Sendable {
     /// The position of the stage, for the record.
     var step: FlightStep { get }
 
-    /// Whether the stage waits for nothing but `next`. The default is `false`.
+    /// Whether the stage waits for nothing but `next`. It is read once, when a layer is made. The default is `false`.
     ///
     /// If all stages and the transport promise to end in time, a call needs no task of its own to be bounded by its deadline.
     /// Nothing else depends on it: the layer leaves any other call behind at its deadline all the same.
@@ -39,6 +39,12 @@ public protocol RequestStage: Sendable {
     ///
     /// If it does, the call needs no other task to be bounded by its deadline, whatever is below.
     func detaches(_ request: Request, in flight: Flight) -> Bool
+
+    /// Whether the stage has something to do for a request or its response. The default is `true`.
+    ///
+    /// The pipeline passes a request by the stages that do not handle it, as if each of them had called `next` at once. It asks
+    /// whenever a request arrives at the stage, for every attempt and hop anew, and the implementation must return immediately.
+    func handles(_ request: Request, in flight: Flight) -> Bool
 
     /// Responds without waiting, if the stage can, before any task is created for the call.
     ///
@@ -82,6 +88,9 @@ extension RequestStage {
 
     /// What is below runs in the task of the call.
     public func detaches(_ request: Request, in flight: Flight) -> Bool { false }
+
+    /// Every request passes the stage.
+    public func handles(_ request: Request, in flight: Flight) -> Bool { true }
 
     /// The stage has to handle the request in ``respond(to:in:next:)``.
     public func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError)

@@ -1,14 +1,18 @@
 /// The stages that every request of a layer passes, from the caller down: those of its ``RequestPipeline``, made for the layer.
 struct StageChain: Sendable {
-    /// The stages, from the caller down.
-    let stages: [any RequestStage]
+    /// The uppermost stage; `nil` if there is none.
+    let first: StageLink?
+
+    /// Links stages, which are listed from the caller down.
+    init(_ stages: [any RequestStage]) { first = stages.reversed().reduce(nil) { StageLink($1, above: $0) } }
 
     /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
-        for stage in stages {
+        var link = first
+        while let current = link {
             let found: ImmediateResponse
             do throws(NetworkError) {
-                found = try stage.respondImmediately(&draft, in: flight)
+                found = try current.stage.respondImmediately(&draft, in: flight)
             } catch {
                 // A call whose request can't be made reports that, and not that no response is stored for it.
                 _ = try draft.request(in: flight)
@@ -19,7 +23,7 @@ struct StageChain: Sendable {
             case .provisional(var response):
                 response.isProvisional = true
                 return response
-            case .pass: continue
+            case .pass: link = current.next
             case .wait: return nil
             }
         }
@@ -27,35 +31,66 @@ struct StageChain: Sendable {
     }
 
     /// Sends a request through all stages to the transport.
-    func send(
-        _ request: Request, in flight: Flight, over transport: any Transport
-    ) async throws(NetworkError) -> Response {
-        try await RequestPipeline.Rest(stages: stages[...], transport: transport).send(request, in: flight)
+    func send(_ request: Request, in flight: Flight, over end: TransportLink) async throws(NetworkError) -> Response {
+        try await RequestPipeline.Rest(first: first, end: end).send(request, in: flight)
     }
+}
+
+/// One stage of a chain, and those below it. All calls share it, so that what is below a stage is passed on as one reference.
+final class StageLink: Sendable {
+    let stage: any RequestStage
+    /// The stage below; `nil` if the transport is below.
+    let next: StageLink?
+    /// Whether this stage and all below it end in time, whatever the request.
+    let endsInTime: Bool
+
+    init(_ stage: any RequestStage, above next: StageLink?) {
+        self.stage = stage
+        self.next = next
+        endsInTime = stage.endsInTime && next?.endsInTime ?? true
+    }
+}
+
+/// The transport at the end of a chain.
+final class TransportLink: Sendable {
+    let transport: any Transport
+
+    init(_ transport: any Transport) { self.transport = transport }
 }
 
 extension RequestPipeline {
     /// The part of the pipeline below a stage.
     public struct Rest: Sendable {
-        let stages: ArraySlice<any RequestStage>
-        let transport: any Transport
+        /// The uppermost stage; `nil` if the transport is next.
+        let first: StageLink?
+        let end: TransportLink
 
         /// Whether everything below ends by itself when the deadline passes or the task is cancelled.
         func endsInTime(_ request: Request, in flight: Flight) -> Bool {
-            for stage in stages {
-                if stage.detaches(request, in: flight) { return true }
-                if !stage.endsInTime { return false }
+            let doesTransport = end.transport.endsInTime(request)
+            if doesTransport, first?.endsInTime ?? true { return true }
+            var link = first
+            while let current = link {
+                if current.stage.detaches(request, in: flight) { return true }
+                if !current.stage.endsInTime { return false }
+                link = current.next
             }
-            return transport.endsInTime(request)
+            return doesTransport
         }
 
-        /// Sends a request through the stages below and returns the response.
+        /// Sends a request through the stages below and returns the response. Stages that do not handle the request are passed by.
         ///
         /// - Throws: The error of the stage or transport that failed.
         public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-            guard let stage = stages.first else { return try await sendToTransport(request, in: flight) }
-            return try await stage.respond(
-                to: request, in: flight, next: Rest(stages: stages.dropFirst(), transport: transport))
+            var link = first
+            while let current = link {
+                if current.stage.handles(request, in: flight) {
+                    return try await current.stage.respond(
+                        to: request, in: flight, next: Rest(first: current.next, end: end))
+                }
+                link = current.next
+            }
+            return try await sendToTransport(request, in: flight)
         }
 
         /// Passes the request to the transport and records the attempt.
@@ -63,14 +98,15 @@ extension RequestPipeline {
             // A request that was cancelled before it was sent never reaches the transport.
             if Task.isCancelled { throw .cancelled(in: .transporting) }
             if flight.isEndedEarly { throw flight.earlyEnd(in: .transporting, sending: .notSent) }
-            let index = flight.recorder.beginAttempt(request)
+            let start = flight.clock.now
+            let index = flight.recorder.beginAttempt(request, at: start)
             var request = request
             request.attempt = index
             request.hedgedAttempt?.begin(as: index)
             let attempt = WireAttempt(
-                index: index, sequenceNumber: flight.context.cache.nextSequenceNumber(), start: flight.clock.now)
+                index: index, sequenceNumber: flight.context.cache.nextSequenceNumber(), start: start)
             do {
-                var response = try await transport.send(request, in: flight)
+                var response = try await end.transport.send(request, in: flight)
                 response.attempt = attempt
                 flight.recorder.endAttempt(index, with: response)
                 try response.checkHead(in: flight)

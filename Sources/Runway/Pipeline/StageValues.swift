@@ -7,7 +7,10 @@ struct StageValues: Sendable {
 
     /// The value under a key; the default of the key where no stage attached one.
     subscript<Key: StageValueKey>(key: Key.Type) -> Key.Value {
-        get { values.first { $0.key == ObjectIdentifier(key) }?.value as? Key.Value ?? Key.defaultValue }
+        get {
+            guard let found = values.first(where: { $0.key == ObjectIdentifier(key) }) else { return Key.defaultValue }
+            return found.value as? Key.Value ?? Key.defaultValue
+        }
         set {
             values.removeAll { $0.key == ObjectIdentifier(key) }
             values.append((ObjectIdentifier(key), newValue))

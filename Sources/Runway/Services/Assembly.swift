@@ -42,7 +42,7 @@ extension ServiceSettings {
             }
             let target = baseURL.target(content.path, query)
             var head = baseURL.head
-            head.method = E.method
+            if head.method != E.method { head.method = E.method }
             head.path = target
             if !fields.isEmpty { head.headerFields = fields }
             return Request(head: head, body: body, delivery: delivery)

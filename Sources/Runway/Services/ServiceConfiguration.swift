@@ -7,6 +7,8 @@ final class ServiceConfiguration: Sendable {
     /// The session of ``ServiceSettings/account``.
     let session: AccountSession
     let baseURL: Result<BaseURL, NetworkError>
+    /// The service's own transport; `nil` if it uses the layer's.
+    let transport: TransportLink?
     /// Distinguishes its calls from those of other configurations, before their requests are made.
     let callIdentity: ServiceIdentity
     /// Likewise, of requests that are made.
@@ -17,6 +19,7 @@ final class ServiceConfiguration: Sendable {
         self.settings = settings
         self.session = session
         baseURL = Result { () throws(NetworkError) in try settings.baseURL(of: service) }
+        transport = settings.transport.map(TransportLink.init)
         callIdentity = ServiceIdentity(settings, of: service, at: try? baseURL.get())
         requestIdentity = ServiceIdentity(settings, of: service)
     }

@@ -22,6 +22,8 @@ struct AuthorizingStage: RequestStage {
     /// A renewal is left at the deadline of the flight and when it is cancelled.
     var endsInTime: Bool { true }
 
+    func handles(_ request: Request, in flight: Flight) -> Bool { flight.endpoint.authorization != .none }
+
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         .pass
     }
@@ -30,7 +32,6 @@ struct AuthorizingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         let policy = flight.endpoint.authorization
-        if policy == .none { return try await next.send(request, in: flight) }
         guard let credentials = flight.service.credentials else {
             throw NetworkError(
                 .invalidConfiguration, in: step,

@@ -9,6 +9,8 @@ struct CompressingStage: RequestStage {
     var step: FlightStep { .compressing }
     var endsInTime: Bool { true }
 
+    func handles(_ request: Request, in flight: Flight) -> Bool { flight.configuration.settings.compression != nil }
+
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {

@@ -16,6 +16,10 @@ struct CookieStage: RequestStage {
     var step: FlightStep { .cookies }
     var endsInTime: Bool { true }
 
+    func handles(_ request: Request, in flight: Flight) -> Bool {
+        if case .jar = flight.configuration.settings.cookies { true } else { false }
+    }
+
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {

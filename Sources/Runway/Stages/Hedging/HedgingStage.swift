@@ -27,12 +27,13 @@ struct HedgingStage: RequestStage {
     /// A request that is not hedged waits for `next` alone; one that may be hedged is left in time whatever is below.
     var endsInTime: Bool { true }
 
+    func handles(_ request: Request, in flight: Flight) -> Bool { Self.mayHedge(request, in: flight) }
+
     func detaches(_ request: Request, in flight: Flight) -> Bool { Self.mayHedge(request, in: flight) }
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        guard Self.mayHedge(request, in: flight) else { return try await next.send(request, in: flight) }
         let subject = HedgeControl.Subject(origin: Origin(request.head), endpoint: ObjectIdentifier(flight.endpoint))
         guard let delay = hedges.begin(subject, flight.endpoint.hedging) else {
             return try await next.send(request, in: flight)

@@ -15,6 +15,8 @@ struct MergingStage: RequestStage {
     /// A waiting request is removed at its deadline and when its task is cancelled.
     var endsInTime: Bool { true }
 
+    func handles(_ request: Request, in flight: Flight) -> Bool { flight.mergePolicy != nil }
+
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {

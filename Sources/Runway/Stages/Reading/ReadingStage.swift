@@ -45,7 +45,8 @@ struct ReadingStage: RequestStage {
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             // The target that this call changes may be stored for others by the rules of HTTP (RFC 9111 §4.4).
             if !method.isSafe { return try await HTTPReading(cache).respond(to: request, reads) }
-            return try await request.response(from: reads)
+            if ReadKey.isSharable(request, in: flight) { return try await request.response(from: reads) }
+            return try request.accepting(await next.send(request, in: flight))
         }
     }
 }
@@ -61,9 +62,9 @@ extension Request {
 
     /// Returns a response, unless it is a 304 to a request without preconditions, which is invalid.
     func accepting(_ response: Response) throws(NetworkError) -> Response {
+        guard response.head.status == .notModified else { return response }
         let fields = head.headerFields
-        guard response.head.status == .notModified, !fields.contains(.ifNoneMatch), !fields.contains(.ifModifiedSince)
-        else { return response }
+        if fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince) { return response }
         throw NetworkError(
             .invalidResponse, in: .reading,
             "The server responded 304 Not Modified to a request without preconditions.", status: .notModified)

@@ -18,7 +18,6 @@ struct RedirectingStage: RequestStage {
         var hops: [RedirectHop] = []
         while true {
             do throws(NetworkError) {
-                let requested = flight.clock.now
                 var response = try await next.send(request, in: flight)
                 if !hops.isEmpty { response.hops = hops }
                 guard let following = try request.following(response, in: flight) else { return response }
@@ -28,10 +27,11 @@ struct RedirectingStage: RequestStage {
                     response.body = .whole(RawData([], response: response.head))
                     isBodyThere = false
                 }
+                let received = flight.clock.now
                 hops.append(
                     RedirectHop(
                         request: request, response: response, following: following.head, isBodyThere: isBodyThere,
-                        requested: requested, received: flight.clock.now))
+                        requested: response.attempt?.start ?? received, received: received))
                 request = following
             } catch {
                 throw hops.isEmpty ? error : error.afterRedirect(to: request.head)

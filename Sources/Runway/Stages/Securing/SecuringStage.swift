@@ -12,6 +12,10 @@ struct SecuringStage: RequestStage {
     var step: FlightStep { .securing }
     var endsInTime: Bool { true }
 
+    func handles(_ request: Request, in flight: Flight) -> Bool {
+        request.head.scheme != "https" || flight.configuration.settings.remembersStrictTransport
+    }
+
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {

@@ -30,7 +30,7 @@ extension NetworkLayer {
             let request = try assemble(endpoint, delivery: .streamed, in: flight)
             let capture = RequestCapture()
             do throws(NetworkError) {
-                _ = try await chain.send(request, in: flight, over: capture)
+                _ = try await chain.send(request, in: flight, over: TransportLink(capture))
                 throw NetworkError(
                     .invalidConfiguration, in: .transporting,
                     "A stage responds to the request, which therefore can't be handed over to the system.")

@@ -14,7 +14,7 @@ struct MergerRaceTests {
         let flight = layer.network.makeFlight(Read.self, .standard)
         let request = try layer.network.assemble(Read(path), delivery: .whole(maximumByteCount: 100), in: flight)
         let policy = try #require(flight.mergePolicy)
-        let rest = RequestPipeline.Rest(stages: [], transport: layer.server)
+        let rest = RequestPipeline.Rest(first: nil, end: TransportLink(layer.server))
         return try #require(MergeItem(request, merger.makeID(), in: flight, under: policy, next: rest))
     }
 

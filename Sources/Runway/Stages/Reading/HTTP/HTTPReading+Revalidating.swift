@@ -17,7 +17,7 @@ extension HTTPReading {
         // The stale response belongs to another account if somebody signed in or out since then.
         guard own.session == flight.session, own.environment == flight.environment else { return }
         let stage = Revalidation(cache: cache, admission: admission, candidates: fetch.candidates)
-        let rest = RequestPipeline.Rest(stages: ([stage] + next.stages)[...], transport: next.transport)
+        let rest = RequestPipeline.Rest(first: StageLink(stage, above: next.first), end: next.end)
         let start = cache.background.start(key, flight: own.id) { [whole] in
             do throws(NetworkError) {
                 let response = try await DeadlineStage().respond(to: whole, in: own, next: rest)

@@ -103,8 +103,7 @@ struct HTTPLandedReadTests {
         #expect(try await first.number == 1)
         let flight = room.network.makeFlight(Shelf.self, options)
         let request = try room.network.assemble(Shelf(), delivery: .whole(maximumByteCount: 1000), in: flight)
-        let stages = room.network.chain.stages.drop { $0.step != .reading }.dropFirst()
-        let next = RequestPipeline.Rest(stages: stages, transport: room.transport)
+        let next = room.network.chain.rest(below: .reading, over: room.transport)
         let reads = SharedReads(
             cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
         let reading = HTTPReading(room.network.cache)

@@ -75,8 +75,7 @@ struct CoalescingDeadlineTests {
     @Test func aCallNeedsNoTaskBesideTheSharedOneWhateverIsBelow() async throws {
         let room = ReadingRoom(listens: false)
         let network = room.network
-        let rest = RequestPipeline.Rest(
-            stages: network.chain.stages.drop { $0.step != .deadline }.dropFirst(), transport: room.transport)
+        let rest = network.chain.rest(below: .deadline, over: room.transport)
         let flight = network.makeFlight(Shelf.self, .standard)
         var request = Request(head: .init(method: .get, url: "https://library.test/v1/shelf/1"))
         #expect(rest.endsInTime(request, in: flight))
@@ -85,7 +84,7 @@ struct CoalescingDeadlineTests {
         request.delivery = .whole(maximumByteCount: 1)
         request.head.method = .post
         #expect(!rest.endsInTime(request, in: flight), "a transport that does not listen needs to be left behind")
-        let listening = RequestPipeline.Rest(stages: rest.stages, transport: CarryingTransport(listens: true))
+        let listening = network.chain.rest(below: .deadline, over: CarryingTransport(listens: true))
         #expect(listening.endsInTime(request, in: flight))
     }
 

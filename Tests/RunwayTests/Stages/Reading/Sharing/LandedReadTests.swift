@@ -140,8 +140,7 @@ struct LandedReadTests {
         var draft = try room.network.draft(CachedShelf(), in: flight)
         let request = try draft.request(in: flight)
         let key = try #require(flight.key)
-        let stages = room.network.chain.stages.drop { $0.step != .reading }.dropFirst()
-        let next = RequestPipeline.Rest(stages: stages, transport: room.transport)
+        let next = room.network.chain.rest(below: .reading, over: room.transport)
         let reads = SharedReads(
             cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
         let reading = TimeToLiveReading(room.network.cache, CachedShelf.cache)
