@@ -16,6 +16,8 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     package let maximumCount: Int
     /// The most bytes that its values may have together.
     package let maximumByteCount: Int
+    /// How often a value was inserted, changed or removed. As long as it stays the same, a lookup would find what the last one found.
+    private(set) var changeCount: UInt64 = 0
     /// The bytes of all its values.
     package private(set) var byteCount = 0
 
@@ -56,6 +58,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     package mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
         // Moved out first, so that it has one owner and is not copied.
         guard let place = places[key], var value = values[place].take() else { return nil }
+        changeCount += 1
         defer { values[place] = value }
         if place != newest { renew(place) }
         return body(&value)
@@ -75,6 +78,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         let byteCount = max(0, byteCount)
         guard byteCount <= maximumByteCount, maximumCount > 0 else { return }
         trim(toCount: maximumCount - 1, byteCount: maximumByteCount - byteCount)
+        changeCount += 1
         let place = free.popLast() ?? values.endIndex
         if place == values.endIndex {
             keysHeld.append(key)
@@ -95,6 +99,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }
+        changeCount += 1
         let value = values[place]
         unlink(place)
         keysHeld[place] = nil
@@ -113,7 +118,9 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
 
     /// Removes everything.
     mutating func removeAll() {
+        let count = changeCount
         self = LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: maximumByteCount)
+        changeCount = count + 1
     }
 
     /// Evicts least recently used values until at most this much is left.

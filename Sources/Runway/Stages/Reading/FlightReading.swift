@@ -16,6 +16,8 @@ final class FlightReading: Sendable {
     fileprivate struct State {
         /// The key of the call's response, if it was known before the request was made.
         var key: CacheKey?
+        /// What the call looked up before its request was made, until the request arrives in the reading stage.
+        var lookup: Lookup?
         /// The stored response that the call received.
         var cached: CachedResponse?
         /// The target whose stored response the call received.
@@ -34,6 +36,13 @@ final class FlightReading: Sendable {
         var forgoesProvisional = false
         /// Lands a stale response while the request is in flight; `nil` if the call has only one landing.
         var landProvisionally: (@Sendable (Response, Flight) -> Void)?
+    }
+
+    /// A lookup that found no response to return.
+    enum Lookup: Sendable {
+        /// Under the key of a call: a stale response, or `nil` if none is stored.
+        case call(CacheKey, CachedResponse?, changes: UInt64)
+        case http(HTTPReading.Lookup)
     }
 
     /// A response to be stored.
@@ -59,6 +68,12 @@ extension Flight {
     var key: CacheKey? { reading.state.withLock { $0.key } }
 
     func setKey(_ key: CacheKey?) { reading.state.withLock { $0.key = key } }
+
+    /// Remembers a lookup, which is not repeated when the request is sent.
+    func setLookup(_ lookup: FlightReading.Lookup) { reading.state.withLock { $0.lookup = lookup } }
+
+    /// The lookup that the call made before its request was made, once; `nil` if it made none.
+    func takeLookup() -> FlightReading.Lookup? { reading.state.withLock { $0.lookup.take() } }
 
     /// The stored response that the call received.
     var cachedResponse: CachedResponse? { reading.state.withLock { $0.cached } }

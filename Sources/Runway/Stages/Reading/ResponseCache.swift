@@ -92,14 +92,19 @@ public final class ResponseCache: Sendable {
 
 extension ResponseCache {
     /// What a lookup found, so that a call that starts a request can check whether it still holds.
+    ///
+    /// The number of changes is that of the whole cache at the lookup. Only if it is another one now, the key is looked up again.
     enum Snapshot {
         /// The call may use no stored response.
         case none
         /// The entry of a key; `nil` if there was none.
-        case entry(CacheKey, CachedResponse?)
+        case entry(CacheKey, CachedResponse?, changes: UInt64)
         /// A target, by its version; 0 if nothing was stored.
-        case target(HTTPCacheURI, version: UInt64)
+        case target(HTTPCacheURI, version: UInt64, changes: UInt64)
     }
+
+    /// Returns whether a lookup would find the same now.
+    func isCurrent(_ snapshot: Snapshot) -> Bool { state.withLock { $0.isCurrent(snapshot) } }
 
     /// Makes a call the leader or a follower of a read, unless what its lookup found has changed since.
     ///
@@ -122,8 +127,9 @@ extension ResponseCache.State {
     fileprivate func isCurrent(_ snapshot: ResponseCache.Snapshot) -> Bool {
         switch snapshot {
         case .none: true
-        case .entry(let key, let found): entries.peek(key) === found
-        case .target(let uri, let version): targets.peek(uri)?.version ?? 0 == version
+        case .entry(let key, let found, let changes): entries.changeCount == changes || entries.peek(key) === found
+        case .target(let uri, let version, let changes):
+            targets.changeCount == changes || targets.peek(uri)?.version ?? 0 == version
         }
     }
 }

@@ -26,7 +26,7 @@ struct SharedReads {
     let next: RequestPipeline.Rest
 
     /// What a lookup found before a request is sent.
-    struct Lookup {
+    struct Lookup: Sendable {
         var snapshot = ResponseCache.Snapshot.none
         /// What the call records once its request is sent or shared.
         var decision: (any StageDecision)?
@@ -43,6 +43,7 @@ struct SharedReads {
         _ request: Request, after lookup: Lookup, store: @escaping @Sendable (Response) -> Response? = { _ in nil }
     ) async throws(NetworkError) -> (response: Response, own: Response?)? {
         guard let key = ReadKey(request, in: flight) else {
+            guard cache.isCurrent(lookup.snapshot) else { return nil }
             if let decision = lookup.decision { flight.note(decision) }
             let response = try await next.send(request, in: flight)
             return (response, store(response))

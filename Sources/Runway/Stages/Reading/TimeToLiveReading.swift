@@ -21,10 +21,16 @@ struct TimeToLiveReading {
             if use == .onlyIfCached { throw .notCached }
             return .pass
         }
-        guard policy.tiers.contains(.memory), let cached = cache.find(key) else {
-            if usesDisk { return .wait }
-            if use == .onlyIfCached { throw .notCached }
-            return .pass
+        guard policy.tiers.contains(.memory) else {
+            if !usesDisk, use == .onlyIfCached { throw .notCached }
+            return usesDisk ? .wait : .pass
+        }
+        let (found, changes) = cache.lookUp(key)
+        let lookup = FlightReading.Lookup.call(key, found, changes: changes)
+        guard let cached = found else {
+            if !usesDisk, use == .onlyIfCached { throw .notCached }
+            flight.setLookup(lookup)
+            return usesDisk ? .wait : .pass
         }
         let now = flight.clock.now
         switch policy.freshness(of: cached, at: now) {
@@ -32,12 +38,16 @@ struct TimeToLiveReading {
             flight.note(CacheDecision.hit(age: age), at: now)
             return .response(cached.received(by: flight, as: .cache))
         case .stale where usesDisk:
+            flight.setLookup(lookup)
             return .wait
         case .stale(let excess) where use == .onlyIfCached:
             flight.note(CacheDecision.staleAllowed(by: excess))
             return .response(cached.received(by: flight, as: .staleCache))
         case .stale(let excess):
-            guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else { return .pass }
+            guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else {
+                flight.setLookup(lookup)
+                return .pass
+            }
             flight.note(CacheDecision.revalidating(staleBy: excess))
             flight.forgoProvisional()
             return .provisional(cached.received(by: flight, as: .staleCache))
@@ -62,15 +72,25 @@ struct TimeToLiveReading {
         }
     }
 
+    /// What memory holds; what the call has looked up already is not looked up again.
+    private func lookUp(_ key: CacheKey, in flight: Flight) -> (response: CachedResponse?, changes: UInt64) {
+        if case .call(key, let response, let changes) = flight.takeLookup() { return (response, changes) }
+        return cache.lookUp(key)
+    }
+
     /// Responds from the cache, or fetches; returns `nil` if the entry has changed since it was looked up.
     private func look(
         for key: CacheKey, _ request: Request, _ reads: SharedReads
     ) async throws(NetworkError) -> Response? {
         let flight = reads.flight
         let use = flight.options.cacheUse
-        let inMemory = policy.tiers.contains(.memory) ? cache.find(key) : nil
         var fetch = Fetch(request: request, key: key)
-        fetch.lookup.snapshot = policy.tiers.contains(.memory) ? .entry(key, inMemory) : .none
+        var inMemory: CachedResponse?
+        if policy.tiers.contains(.memory) {
+            let (response, changes) = lookUp(key, in: flight)
+            inMemory = response
+            fetch.lookup.snapshot = .entry(key, response, changes: changes)
+        }
         guard let (cached, freshness, isOnDisk) = await find(key, inMemory, in: flight) else {
             if use == .onlyIfCached { throw .notCached }
             fetch.lookup.decision = CacheDecision.miss

@@ -16,11 +16,15 @@ struct HTTPReading {
         case .fresh(let response):
             lookup.note(in: flight)
             return .response(response)
+        case .none:
+            // The draft's request is the one that arrives below, unless a stage changes it.
+            if request.isAsAssembled { flight.setLookup(.http(lookup)) }
+            return .wait
         case .stale(let response, _) where flight.manager != nil && flight.mayLandProvisionally:
             flight.note(HTTPCacheDecision.revalidating)
             flight.forgoProvisional()
             return .provisional(response)
-        case .stale, .none, .notInMemory: return .wait
+        case .stale, .notInMemory: return .wait
         }
     }
 
@@ -40,19 +44,23 @@ struct HTTPReading {
             return try request.accepting(response)
         }
         var searched: Set<HTTPCacheURI> = []
+        var known: Lookup?
+        if request.isAsAssembled, case .http(let lookup) = flight.takeLookup() { known = lookup }
         // A lookup is repeated only if another call has changed what is stored of the target since, or the disk tier was searched.
         while true {
-            if let response = try await look(for: request, &searched, reads) { return response }
+            if let response = try await look(for: request, known.take(), &searched, reads) { return response }
         }
     }
 
     /// Responds from the cache, or fetches; returns `nil` if the target has changed since it was looked up, or what the disk tier holds
     /// of it has been brought into memory.
+    ///
+    /// - Parameter known: What the call has looked up already; `nil` if it has to look up.
     private func look(
-        for request: Request, _ searched: inout Set<HTTPCacheURI>, _ reads: SharedReads
+        for request: Request, _ known: Lookup?, _ searched: inout Set<HTTPCacheURI>, _ reads: SharedReads
     ) async throws(NetworkError) -> Response? {
         let flight = reads.flight
-        let lookup = try lookUp(request, besides: searched, in: flight)
+        let lookup = if let known { known } else { try lookUp(request, besides: searched, in: flight) }
         switch lookup.found {
         case .notInMemory(let uri, let partition):
             searched.insert(uri)
@@ -79,8 +87,8 @@ struct HTTPReading {
     }
 
     /// What a lookup found.
-    private struct Lookup {
-        enum Found {
+    struct Lookup: Sendable {
+        enum Found: Sendable {
             /// A response that may be returned without validation.
             case fresh(Response)
             /// A stale response, which has to be revalidated.
@@ -140,7 +148,7 @@ struct HTTPReading {
         guard request.isCacheable else { return Lookup(found: .none(Fetch(request))) }
         let uri = HTTPCacheURI(request.head)
         let partition = CachePartition(request, in: flight)
-        let (stored, version) = cache.responses(of: uri, for: partition)
+        let (stored, snapshot) = cache.responses(of: uri, for: partition)
         // Also for a call that uses no stored response: its own is combined with those that are stored.
         if stored.isEmpty, flight.cachePolicy.tiers.contains(.disk), cache.tier != nil, partition.isPersistable,
             !searched.contains(uri)
@@ -156,7 +164,7 @@ struct HTTPReading {
         let candidates = ResponseSelection.candidates(stored, for: request.head)
         let now = flight.clock.now
         var fetch = Fetch(request, validating: candidates)
-        fetch.lookup.snapshot = .target(uri, version: version)
+        fetch.lookup.snapshot = snapshot
         for candidate in candidates {
             let reuse = HTTPReuse(candidate, for: directives, at: now)
             let decision: HTTPCacheDecision

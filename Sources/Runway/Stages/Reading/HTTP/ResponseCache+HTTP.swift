@@ -13,12 +13,13 @@ struct HTTPCacheTarget {
 
 /// Responses stored under their target, by the rules of HTTP caching (RFC 9111), as in a private cache.
 extension ResponseCache {
-    /// The responses of a target in a partition, and the version of the target.
+    /// The responses of a target in a partition, and by what the call can check whether they are still the same.
     func responses(
         of uri: HTTPCacheURI, for partition: CachePartition
-    ) -> (responses: [StoredResponse], version: UInt64) {
-        guard let target = state.withLock({ $0.targets.value(for: uri) }) else { return ([], 0) }
-        return (target.responses.filter { $0.partition == partition }, target.version)
+    ) -> (responses: [StoredResponse], snapshot: Snapshot) {
+        let (target, changes) = state.withLock { ($0.targets.value(for: uri), $0.targets.changeCount) }
+        let snapshot = Snapshot.target(uri, version: target?.version ?? 0, changes: changes)
+        return (target?.responses.filter { $0.partition == partition } ?? [], snapshot)
     }
 
     /// Stores a response in place of the older ones that match the same request.

@@ -108,7 +108,7 @@ struct HTTPLandedReadTests {
             cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
         let reading = HTTPReading(room.network.cache)
         var fetch = HTTPReading.Fetch(request, decision: .miss)
-        fetch.lookup.snapshot = .target(HTTPCacheURI(request.head), version: 0)
+        fetch.lookup.snapshot = .target(HTTPCacheURI(request.head), version: 0, changes: 0)
         #expect(try await reading.fetch(fetch, reads) == nil, "it has to look up again")
         #expect(try await reading.respond(to: request, reads).source == .cache)
         #expect(room.transport.sent == [1])

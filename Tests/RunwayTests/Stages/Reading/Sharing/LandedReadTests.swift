@@ -144,7 +144,7 @@ struct LandedReadTests {
         let reads = SharedReads(
             cache: room.network.cache, admission: room.network.admission, flight: flight, next: next)
         let reading = TimeToLiveReading(room.network.cache, CachedShelf.cache)
-        let found = SharedReads.Lookup(snapshot: .entry(key, nil), decision: CacheDecision.miss)
+        let found = SharedReads.Lookup(snapshot: .entry(key, nil, changes: 0), decision: CacheDecision.miss)
         let fetched = try await reading.fetch(.init(request: request, key: key, lookup: found), reads)
         #expect(fetched == nil, "it has to look up again")
         #expect(try await reading.respond(to: request, reads).source == .cache)
