@@ -1,10 +1,42 @@
 import HTTPTypes
 
+extension RequestPipeline.Rest {
+    /// Follows redirects: as long as a response redirects, sends the request that follows it. Returns the last response.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a redirect that can't be read, or for more redirects than one call follows; the
+    ///   error of a request that followed a redirect, see ``NetworkError/afterRedirect(to:)``.
+    func follow(_ first: Response, to redirected: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        var (request, response) = (redirected, first)
+        var hops: [RedirectHop] = []
+        do throws(NetworkError) {
+            while let following = try request.following(response, in: flight) {
+                var isBodyThere = true
+                // A stream that nobody reads occupies its connection, which the next hop may need, so it is discarded now.
+                if case .stream = response.body {
+                    response.body = .whole(RawData([], response: response.head))
+                    isBodyThere = false
+                }
+                let received = flight.clock.now
+                hops.append(
+                    RedirectHop(
+                        request: request, response: response, following: following.head, isBodyThere: isBodyThere,
+                        requested: response.attempt?.start ?? received, received: received))
+                request = following
+                response = try await send(request, in: flight)
+                response.hops = hops
+            }
+            return response
+        } catch {
+            throw hops.isEmpty ? error : error.afterRedirect(to: request.head)
+        }
+    }
+}
+
 extension Request {
     /// The request that follows a response to this one, for the record, too; `nil` if the response is no redirect, or may not be followed.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than one call follows.
-    func following(_ response: Response, in flight: Flight) throws(NetworkError) -> Request? {
+    fileprivate func following(_ response: Response, in flight: Flight) throws(NetworkError) -> Request? {
         guard response.verdict == .redirected, let location = try response.head.location(in: RedirectDecision.step)
         else {
             return nil

@@ -78,6 +78,13 @@ extension RequestPipeline {
             return doesTransport
         }
 
+        /// The part below the stage of a step; `nil` if no stage here is that.
+        func below(_ step: FlightStep) -> Rest? {
+            var link = first
+            while let current = link, current.stage.step != step { link = current.next }
+            return link.map { Rest(first: $0.next, end: end) }
+        }
+
         /// Sends a request through the stages below and returns the response. Stages that do not handle the request are passed by.
         ///
         /// - Throws: The error of the stage or transport that failed.

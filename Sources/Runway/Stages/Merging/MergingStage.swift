@@ -72,17 +72,8 @@ struct MergingStage: RequestStage {
         var response = received
         let flight = item.flight
         response.judge(as: item.request.verdict(of: response, by: flight.service), in: flight)
-        guard let following = try item.request.following(response, in: flight) else { return response }
-        let received = flight.clock.now
-        let hop = RedirectHop(
-            request: item.request, response: response, following: following.head,
-            requested: response.attempt?.start ?? received, received: received)
-        do throws(NetworkError) {
-            response = try await item.next.send(following, in: flight)
-        } catch {
-            throw error.afterRedirect(to: following.head)
-        }
-        response.hops.insert(hop, at: 0)
-        return response
+        // The redirecting stage, which is below, has not seen it. Where there is none, no redirect is followed.
+        guard response.verdict == .redirected, let next = item.next.below(.redirecting) else { return response }
+        return try await next.follow(response, to: item.request, in: flight)
     }
 }

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// Follows redirects (RFC 9110 §15.4), at most ten of them.
 ///
 /// After 303, and after 301 or 302 to a POST, the next request is a GET without a body; 307 and 308 keep method and body.
@@ -14,29 +12,8 @@ struct RedirectingStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        var request = request
-        var hops: [RedirectHop] = []
-        while true {
-            do throws(NetworkError) {
-                var response = try await next.send(request, in: flight)
-                if !hops.isEmpty { response.hops = hops }
-                guard let following = try request.following(response, in: flight) else { return response }
-                var isBodyThere = true
-                // A stream that nobody reads occupies its connection, which the next hop may need, so it is discarded now.
-                if case .stream = response.body {
-                    response.body = .whole(RawData([], response: response.head))
-                    isBodyThere = false
-                }
-                let received = flight.clock.now
-                hops.append(
-                    RedirectHop(
-                        request: request, response: response, following: following.head, isBodyThere: isBodyThere,
-                        requested: response.attempt?.start ?? received, received: received))
-                request = following
-            } catch {
-                throw hops.isEmpty ? error : error.afterRedirect(to: request.head)
-            }
-        }
+        let response = try await next.send(request, in: flight)
+        guard response.verdict == .redirected else { return response }
+        return try await next.follow(response, to: request, in: flight)
     }
-
 }
