@@ -31,7 +31,7 @@ public struct LayerLimits: Sendable, Hashable {
     /// The most calls that can be resumed; the one that failed first is removed. The default is 100; with 0 no call can be resumed.
     public var maximumResumableCalls: Int
 
-    /// Creates limits; see the properties for the defaults.
+    /// Bounds what the calls of a layer share; see the properties for the defaults.
     public init(
         cache: CacheLimits = CacheLimits(), admission: AdmissionLimits = AdmissionLimits(),
         retrying: AttemptLimits = .retrying, hedging: AttemptLimits = .hedging, maximumCallsPerRenewal: Int = 1000,

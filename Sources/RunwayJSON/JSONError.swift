@@ -40,7 +40,7 @@ public struct JSONError: Error, Sendable, Hashable {
     /// The first bytes of the document as text, at most about 200 bytes, secrets redacted.
     public var bodyStart: String?
 
-    /// Creates an error; omitted values are `nil`.
+    /// Describes what is wrong with a text, and where; omitted values are `nil`.
     public init(
         kind: Kind,
         path: String? = nil,

@@ -21,7 +21,7 @@ public struct JSONLimits: Sendable, Hashable {
     /// The default bounds: 64 MiB, depth 512, 8 million values.
     public static let `default` = JSONLimits()
 
-    /// Creates bounds; see the properties for the defaults.
+    /// Bounds what a reader accepts; see the properties for the defaults.
     public init(
         maximumByteCount: Int = 64 << 20,
         maximumDepth: Int = 512,

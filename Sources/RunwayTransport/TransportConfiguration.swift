@@ -44,7 +44,7 @@ public struct TransportConfiguration: Sendable {
     /// The proxies that connections are made through. Set after the initializer. The default is none.
     public var proxies = ProxySettings.none
 
-    /// Creates a configuration whose ``TrustPolicy/roots`` are those of `trust`; see the properties for the defaults.
+    /// Configures a transport that trusts the ``TrustPolicy/roots`` of `trust`; see the properties for the defaults.
     public init(
         trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
         idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,

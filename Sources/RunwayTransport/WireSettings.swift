@@ -47,7 +47,7 @@ public struct WireSettings: Sendable {
     /// The most bytes of a decoded response. The default is 64 GiB; a whole response has a lower limit of its own.
     public var maximumDecodedByteCount = Int(clamping: Int64(64) << 30)
 
-    /// Creates settings; see the properties for the defaults.
+    /// Tunes the wire; see the properties for the defaults.
     public init() {}
 }
 

@@ -33,7 +33,7 @@ public struct AdmissionLimits: Sendable, Hashable {
     public static let none = AdmissionLimits(
         maximumFlights: .max, maximumIdenticalRequests: nil, circuitBreaker: nil)
 
-    /// Creates limits; see the properties for the defaults. Smaller counts than the least are raised to it.
+    /// Bounds the calls in flight; see the properties for the defaults. Smaller counts than the least are raised to it.
     public init(
         maximumFlights: Int = 64, maximumWaiting: Int = 1000, maximumWaitingForNetwork: Int = 1000,
         maximumIdenticalRequests: Int? = 100, floodWindow: Duration = .seconds(10),
@@ -80,7 +80,7 @@ public struct CircuitLimits: Sendable, Hashable {
     /// An endpoint that does not fail occupies nothing.
     public let maximumEndpoints: Int
 
-    /// Creates limits; see the properties for the defaults. Smaller counts than the least are raised to it.
+    /// Bounds when a circuit opens, and for how long; see the properties for the defaults. Smaller counts than the least are raised to it.
     public init(
         consecutiveFailures: Int = 5, minimumOutcomes: Int = 20, window: Duration = .seconds(30),
         openTime: Duration = .seconds(1), maximumOpenTime: Duration = .seconds(120), maximumHosts: Int = 256,

@@ -21,7 +21,7 @@ public struct AttemptLimits: Sendable, Hashable {
     /// No request is sent a second time, whatever the policy of its call is.
     public static let none = AttemptLimits(callsPerAttempt: 1, reserve: 0)
 
-    /// Creates limits; a value out of bounds is the nearest bound.
+    /// Bounds further attempts; a value out of bounds is the nearest bound.
     ///
     /// - Parameters:
     ///   - callsPerAttempt: How many calls add a further attempt to the budget.

@@ -29,7 +29,7 @@ public struct LayerClock: Sendable {
     /// The system's clocks: `ContinuousClock`, which continues while the device sleeps, and `Date`.
     public static var system: LayerClock { LayerClock(ContinuousClock()) }
 
-    /// Creates a layer's clock from any clock, such as one that a test advances.
+    /// Reads the time of any clock, such as one that a test advances.
     ///
     /// - Parameters:
     ///   - clock: The monotonic clock.

@@ -9,7 +9,7 @@ public struct DecodableReformer<Value: Decodable & Sendable>: Reformer, Sendable
     private let path: [String]
     private let decoder: JSONDocumentDecoder
 
-    /// Creates a reformer that decodes one type.
+    /// Decodes one type from each response.
     ///
     /// - Parameters:
     ///   - type: The type of the model.

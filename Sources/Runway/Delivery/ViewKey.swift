@@ -23,7 +23,7 @@ public struct ViewKey<Value: Sendable>: Sendable, Hashable {
 public protocol ViewKeySpace {}
 
 extension ViewKeySpace {
-    /// Creates a key of this space.
+    /// Names a value of this space.
     ///
     /// - Parameters:
     ///   - word: The word for the value, unique in the space.

@@ -5,7 +5,7 @@ public struct DialedAddress: Sendable, Equatable, CustomStringConvertible {
     /// When it was dialled, counted from the beginning of the dial, which the lookup of the host is a part of.
     public var start: Duration
 
-    /// Creates a dialled address.
+    /// Records that an address is dialled from an instant on.
     public init(_ address: String, at start: Duration) {
         self.address = address
         self.start = start

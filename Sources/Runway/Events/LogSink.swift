@@ -9,7 +9,7 @@ public import Logging
 public struct LogSink: EventSink {
     private let logger: Logger
 
-    /// Creates a sink. The default logger has the label `runway`.
+    /// Writes records to a logger. The default has the label `runway`.
     public init(logger: Logger = Logger(label: "runway")) {
         self.logger = logger
     }

@@ -10,7 +10,7 @@ public import Metrics
 public struct MetricsSink: EventSink {
     private let factory: any MetricsFactory
 
-    /// Creates a sink. The default factory is the one the process was bootstrapped with.
+    /// Counts and times calls with a factory. The default is the one the process was bootstrapped with.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
     }

@@ -10,7 +10,7 @@ public import Tracing
 public struct TracingSink: EventSink {
     private let tracer: any Tracer
 
-    /// Creates a sink. The default tracer is the one the process was bootstrapped with.
+    /// Sends spans to a tracer. The default is the one the process was bootstrapped with.
     public init(tracer: any Tracer = InstrumentationSystem.tracer) {
         self.tracer = tracer
     }

@@ -37,7 +37,7 @@ public struct WireRecord: Sendable, Equatable {
     /// or reported that it had not processed the request.
     public var moveCount = 0
 
-    /// Creates a record without any measurement.
+    /// Starts without any measurement, to be filled by a transport.
     public init() {}
 
     /// The phases in their order: the name of each in the record's text and in JSON, and its time.

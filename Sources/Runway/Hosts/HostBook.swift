@@ -56,7 +56,7 @@ public final class HostBook: Sendable {
     /// Serialises the writes of the file, so that the list in use is the one that stays on disk.
     private let disk = DiskQueue()
 
-    /// Creates a book. If the file exists, it is read synchronously.
+    /// Holds the addresses of hosts, and stores the newest list in a file. If the file exists, it is read synchronously.
     ///
     /// - Parameters:
     ///   - bundled: The list that is used until another one is stored or fetched. The default is `nil`.
@@ -72,7 +72,7 @@ public final class HostBook: Sendable {
             bundled: bundled, file: path, policy: policy, selector: HostSelector(), clock: clock, timeZone: timeZone)
     }
 
-    /// Creates a book that remembers between launches what was measured of its hosts' addresses. If the files exist, they are read
+    /// Holds the addresses of hosts, and remembers between launches what was measured of them. If the files exist, they are read
     /// synchronously.
     ///
     /// At most 1,024 measurements are stored, each for 30 days. Networks are distinguished by ``NetworkStatus/identity``, of which the file

@@ -14,7 +14,7 @@ public struct HostList: Sendable, Hashable {
     /// How long the list is valid. At least a minute, at most thirty days; the default is a day.
     public let lifetime: Duration
 
-    /// Creates a list.
+    /// Lists the addresses of hosts.
     ///
     /// - Parameters:
     ///   - addresses: The addresses of every host, by its name in any case.

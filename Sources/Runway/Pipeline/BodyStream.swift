@@ -10,7 +10,7 @@ public struct BodyStream: AsyncSequence, Sendable {
     /// Returns the body of an upload whose parts this stream counts; `nil` if it counts none.
     var original: (@Sendable () -> RequestBody)?
 
-    /// Creates a stream from a function that returns the next part, or `nil` at the end, each time it is called.
+    /// Streams what a function returns each time it is called: the next part, or `nil` at the end.
     ///
     /// - Parameter iterate: Called once for every iteration; returns the function that returns its parts.
     public init(_ iterate: @escaping @Sendable () -> (() async throws -> [UInt8]?)) {
@@ -25,7 +25,7 @@ public struct BodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Creates a stream of bytes that are in memory; it can be read any number of times.
+    /// Streams bytes that are in memory; they can be read any number of times.
     public init(_ bytes: [UInt8]) {
         self.init {
             var rest: [UInt8]? = bytes

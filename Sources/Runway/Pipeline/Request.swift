@@ -15,7 +15,7 @@ public struct Request: Sendable {
     /// What stages attached.
     var values = StageValues()
 
-    /// Creates a request, for ``NetworkLayer/exchange(_:with:options:)`` or for a test of a stage.
+    /// Describes a request, for ``NetworkLayer/exchange(_:with:options:)`` or for a test of a stage.
     ///
     /// - Parameters:
     ///   - head: Method, scheme, authority, path with query, and header fields.

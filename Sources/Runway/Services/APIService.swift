@@ -71,7 +71,7 @@ public protocol APIService: Sendable {
     /// ``AuthorizationPolicy/required`` if the service has ``credentials``, and otherwise ``AuthorizationPolicy/none``.
     static var authorization: AuthorizationPolicy { get }
 
-    /// Creates the transport of this service in one layer. The default, `nil`, is the layer's own transport.
+    /// Returns the transport of this service in one layer. The default, `nil`, is the layer's own transport.
     static func makeTransport() -> (any Transport)?
 
     /// Judges a response by its status and envelope.

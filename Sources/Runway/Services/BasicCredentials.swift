@@ -20,7 +20,7 @@ import HTTPTypes
 /// Everyone who reads such a request has the password: use it over TLS alone, as the layer does unless
 /// ``APIService/allowsPlainHTTP`` is `true`.
 public struct BasicCredentials: Credentials {
-    /// Creates credentials; the user name and the password are those of the token that signs in.
+    /// Authenticates calls by the user name and the password of the token that signs in.
     public init() {}
 
     /// Sets the header field `Authorization: Basic …`.

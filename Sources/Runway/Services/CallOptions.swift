@@ -53,7 +53,7 @@ public struct CallOptions: Sendable, Hashable {
         return options
     }
 
-    /// Creates options.
+    /// Says what differs for one call from what its endpoint specifies.
     ///
     /// - Parameters:
     ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's.

@@ -15,13 +15,13 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
     /// Why the path can't be used, if it can't.
     let problem: String?
 
-    /// Creates a path from literal text.
+    /// Takes literal text as the path.
     public init(stringLiteral value: String) {
         self.init(
             value.percentEncoded(allowing: PercentEncoding.path), hasEmptyValue: false, end: value.firstDelimiter)
     }
 
-    /// Creates a path from literal text with interpolated values.
+    /// Takes literal text as the path, with its interpolated values escaped.
     public init(stringInterpolation: StringInterpolation) {
         self.init(
             stringInterpolation.text, hasEmptyValue: stringInterpolation.hasEmptyValue, end: stringInterpolation.end)

@@ -28,7 +28,7 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     /// Measurements are stored for each generation separately. A change of it is no change of network: connections stay in use.
     public var generation: Int?
 
-    /// Creates a status, for a test or a source of the app's own.
+    /// Describes a network, for a test or a source of the app's own.
     ///
     /// - Parameters:
     ///   - link: What the device is joined to the network by.

@@ -17,7 +17,7 @@ public final class SettableNetworkStatus: NetworkStatusSource {
     /// Guards the status and who wants to hear of its changes.
     private let state: Mutex<State>
 
-    /// Makes a status. The default is unknown.
+    /// Reports a status until another is set. The default is unknown.
     public init(_ status: NetworkStatus = .unknown) { state = Mutex(State(status: status)) }
 
     /// The status that was set last.

@@ -43,7 +43,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     /// What happens to a connection whose chain has none of the keys.
     public let mode: Mode
 
-    /// Creates a set of pins, and validates it.
+    /// Pins a host to a set of public keys, which is validated.
     ///
     /// - Parameters:
     ///   - host: The host, as in URLs, without a port.

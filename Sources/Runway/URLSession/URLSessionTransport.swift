@@ -75,12 +75,12 @@ public final class URLSessionTransport: Transport {
     private let relay: URLSessionRelay
     private let session: URLSession
 
-    /// Creates a transport, which connects when a request needs it.
+    /// Sends requests over the platform's own networking, which connects when a request needs it.
     public convenience init(configuration: Configuration = Configuration()) {
         self.init(configuration, pins: [], nil)
     }
 
-    /// Creates a transport that compares the public keys of servers with pins.
+    /// Sends requests only to servers whose public keys match the pins of their hosts.
     ///
     /// The system decides first whether it trusts a server. The keys of the chain that it verified are then compared, before a byte of a
     /// request is sent; a call that is refused throws `NetworkError.Kind.notTrusted`.

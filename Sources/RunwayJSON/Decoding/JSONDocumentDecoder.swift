@@ -76,7 +76,7 @@ public struct JSONDocumentDecoder: Sendable {
     /// The bounds for documents passed as bytes. The default is ``JSONLimits/default``.
     public var limits = JSONLimits.default
 
-    /// Creates a decoder with the default strategies.
+    /// Decodes with the default strategies, until they are set.
     public init() {}
 
     /// Decodes a type from a document's root.

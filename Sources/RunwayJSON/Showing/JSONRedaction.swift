@@ -39,7 +39,7 @@ public struct JSONRedaction: Sendable, Hashable {
     /// Nothing is secret.
     public static let none = JSONRedaction(secretNames: [])
 
-    /// Creates a redaction of exactly these names.
+    /// Masks the values of exactly these names.
     public init(secretNames: some Sequence<String>) { self.init(secretNames: secretNames, readsWords: false) }
 
     private init(secretNames: some Sequence<String>, readsWords: Bool) {

@@ -69,7 +69,7 @@ public struct JSONDocumentEncoder: Sendable {
     /// Passed to the types that encode themselves. The default is empty.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Creates an encoder with the default strategies.
+    /// Encodes with the default strategies, until they are set.
     public init() {}
 
     /// Encodes a value as the bytes of a document.

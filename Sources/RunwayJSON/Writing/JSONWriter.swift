@@ -33,7 +33,7 @@ public struct JSONWriter: Sendable {
 
     private var openContainers: [OpenContainer] = []
 
-    /// Creates an empty writer.
+    /// Starts a text to which values are appended.
     ///
     /// - Parameter sortsKeys: Whether members are sorted by name. The default is `false`.
     public init(sortsKeys: Bool = false) { self.sortsKeys = sortsKeys }

@@ -26,7 +26,7 @@ public struct MergingLimits: Sendable {
     /// ones that your proxy sets.
     public var inheritedHeaders: Set<HTTPField.Name>
 
-    /// Creates limits; see the properties for the defaults. A count below 1 is 1.
+    /// Bounds what one envelope may contain; see the properties for the defaults. A count below 1 is 1.
     public init(
         maximumItems: Int = 20, maximumRequestByteCount: Int = 1 << 20, maximumHeaderFields: Int = 64,
         maximumResponseByteCount: Int = 4 << 20, maximumTotalResponseByteCount: Int = 16 << 20,

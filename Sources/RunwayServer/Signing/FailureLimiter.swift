@@ -13,7 +13,7 @@ public struct FailureLimits: Sendable, Hashable {
     /// The greatest number of sources that are remembered, 32 bytes each; a source beyond it replaces another. The default is 4,096.
     public var maximumSources: Int
 
-    /// Creates limits, each of them at least 1; see the properties for the defaults.
+    /// Bounds the failed verifications of a source. Each bound is at least 1; see the properties for the defaults.
     public init(burst: Int = 100, perSecond: Int = 10, maximumSources: Int = 4_096) {
         precondition(burst > 0 && perSecond > 0 && maximumSources > 0, "Limits of failures are at least 1")
         (self.burst, self.perSecond, self.maximumSources) = (burst, perSecond, maximumSources)

@@ -31,7 +31,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     private let limiter: FailureLimiter?
     private let outcomes: SignatureOutcomes
 
-    /// Creates the middleware.
+    /// Verifies the signature of every request before the handlers below see it.
     ///
     /// - Parameters:
     ///   - rules: What a request must have.

@@ -20,7 +20,7 @@ public final class BadNetwork: Sendable {
     /// The paths, in the order of their addresses.
     public let paths: [NetworkPath]
 
-    /// Creates a network whose paths forward bytes without delay.
+    /// Starts as a good network: its paths forward bytes without delay until their conditions are set.
     ///
     /// - Parameters:
     ///   - server: The port of the server at 127.0.0.1.

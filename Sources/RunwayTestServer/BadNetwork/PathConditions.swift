@@ -16,7 +16,7 @@ public struct PathConditions: Sendable, Hashable {
     /// Linux.
     public var retransmissionTimeout: Duration
 
-    /// Creates conditions; see the properties for the defaults.
+    /// Describes how a path treats bytes; see the properties for the defaults.
     public init(
         roundTrip: Duration = .zero, jitter: Duration = .zero, lossRate: Double = 0,
         retransmissionTimeout: Duration = .milliseconds(200)

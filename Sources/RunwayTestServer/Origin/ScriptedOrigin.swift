@@ -33,7 +33,7 @@ public final class ScriptedOrigin: Sendable {
         /// How many bytes the head of one request may have without being malformed; default: 256 KiB.
         public var headBytes: Int
 
-        /// Creates limits; each has a default.
+        /// Bounds what the origin reads; each bound has a default.
         public init(requests: Int = 1000, bodyBytes: Int = 64 << 20, headBytes: Int = 256 << 10) {
             self.requests = requests
             self.bodyBytes = bodyBytes

@@ -45,7 +45,7 @@ public struct ScriptedResponse: Sendable {
         let pause: ScriptedPause
     }
 
-    /// Creates a response from its parts. The default is an empty 200.
+    /// Responds with these parts. The default is an empty 200.
     public init(status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], chunks: [[UInt8]] = []) {
         self.status = status
         self.headerFields = headerFields

@@ -22,7 +22,7 @@ public final class ManualClock: Clock {
         /// The time between the clock's making and this moment.
         public var offset: Duration
 
-        /// Creates the instant `offset` after the clock's creation. The default is the creation itself.
+        /// Names the instant `offset` after the clock's creation. The default is the creation itself.
         public init(offset: Duration = .zero) { self.offset = offset }
 
         /// The moment `duration` after this one.
@@ -41,7 +41,7 @@ public final class ManualClock: Clock {
     private let time: AwaitedValue<Instant>
     private let sleepers = AwaitedValue(0)
 
-    /// Creates a clock that stands at `now`. The default is offset zero.
+    /// Stops the time at `now` until the test advances it. The default is offset zero.
     public init(now: Instant = Instant()) {
         self.time = AwaitedValue(now, audience: sleepers)
     }

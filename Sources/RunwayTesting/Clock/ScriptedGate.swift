@@ -14,7 +14,7 @@ public final class ScriptedGate: Sendable {
     private let position = AwaitedValue(0)
     private let arrivals = AwaitedValue(0)
 
-    /// Creates a closed gate.
+    /// Closes the gate until the test opens it.
     public init() {}
 
     /// Whether the gate was opened.

@@ -23,7 +23,7 @@ public final class LandingRecorder: APIManagerDelegate {
     public var onLanding: ((Landing, any APIManaging) -> Void)?
     private let count = AwaitedValue(0)
 
-    /// Creates a recorder without landings.
+    /// Records every landing of the managers whose delegate it is.
     public init() {}
 
     /// Records a success.

@@ -10,7 +10,7 @@ public final class RecordCollector: EventSink {
     private let collected = Mutex<[FlightRecord]>([])
     private let count = AwaitedValue(0)
 
-    /// Creates an empty collector.
+    /// Collects every record that a layer reports from now on.
     public init() {}
 
     /// The records so far, in the order of landing.

@@ -19,7 +19,7 @@ public final class StubTransport: Transport {
     /// Guards the requests that came.
     private let received = Mutex<[Request]>([])
 
-    /// Creates a transport.
+    /// Responds to every request with what `respond` returns or throws.
     public init(respond: @escaping Respond) {
         self.respond = respond
     }

@@ -9,7 +9,7 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a generator. Neighbouring seeds produce unrelated numbers.
+    /// Repeats the same numbers for the same seed. Neighbouring seeds produce unrelated numbers.
     public init(seed: UInt64) { state = seed }
 
     /// The next number.

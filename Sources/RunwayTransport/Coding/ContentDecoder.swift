@@ -93,7 +93,7 @@ final class ContentDecoder {
         try self.init(codings[...], limits, within: nil)
     }
 
-    /// Creates a decoder of one coding.
+    /// Undoes one coding.
     ///
     /// - Throws: ``Failure/outOfMemory``.
     convenience init(_ coding: ContentCoding, limits: Limits = .default) throws(Failure) {

@@ -29,7 +29,7 @@ public final class NIOTransport: Transport {
     private let isTransparent: Bool
     private let gauge = RequestGauge()
 
-    /// Creates a transport, which connects when a request needs it.
+    /// Sends requests over connections of its own, which it opens when a request needs them.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for certificates that can't be read.
     public convenience init(

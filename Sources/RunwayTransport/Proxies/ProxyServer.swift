@@ -15,7 +15,7 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
         /// The password.
         public var password: String
 
-        /// Creates credentials.
+        /// Authenticates to the proxy by a name and a password.
         public init(name: String, password: String) {
             self.name = name
             self.password = password
@@ -34,7 +34,7 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     /// Name and password for the proxy; `nil` for none.
     public var credentials: Credentials?
 
-    /// Creates a proxy, by default without credentials. Without a host and a port from 1 to 65535 calls through it fail as
+    /// Sends requests through a proxy, by default without credentials. Without a host and a port from 1 to 65535 calls through it fail as
     /// `NetworkError.Kind.invalidConfiguration`.
     public init(_ kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
         self.kind = kind

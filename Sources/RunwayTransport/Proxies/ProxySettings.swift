@@ -19,14 +19,14 @@ public struct ProxySettings: Sendable, Hashable {
     /// No proxy for anything.
     public static let none = ProxySettings()
 
-    /// Creates settings; see the properties for the defaults.
+    /// Says which requests go through which proxy; see the properties for the defaults.
     public init(https: ProxyServer? = nil, http: ProxyServer? = nil, bypassed: [String] = []) {
         self.https = https
         self.http = http
         self.bypassed = bypassed
     }
 
-    /// Creates settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
+    /// Reads the settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
     /// first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable without a usable proxy.

@@ -132,7 +132,7 @@ public struct PagingLimits: Sendable, Hashable {
     /// are held in memory.
     public let maximumCursorCount: Int
 
-    /// Creates limits; see the properties for the defaults. A negative number counts as 0.
+    /// Bounds a list; see the properties for the defaults. A negative number counts as 0.
     public init(maximumItemCount: Int = 1000, maximumExtraRequestCount: Int = 12, maximumCursorCount: Int = 10_000) {
         self.maximumItemCount = max(0, maximumItemCount)
         self.maximumExtraRequestCount = max(0, maximumExtraRequestCount)

@@ -59,7 +59,7 @@ public struct QueryStyle: Sendable, Hashable {
     /// The defaults of every property.
     public static let `default` = QueryStyle()
 
-    /// Creates a style; see the properties for the defaults.
+    /// Says how parameters are written in a query; see the properties for the defaults.
     public init(
         arrays: Arrays = .repeated, writesDots: Bool = false, writesDigits: Bool = false, writesNulls: Bool = false,
         dates: DateStyle = .iso8601

@@ -37,7 +37,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
 
     package init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Creates parameters from a literal, in its order.
+    /// Takes the names and values of a literal, in its order.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         entries = elements.map { Entry($0.0, $0.1) }
     }
@@ -108,7 +108,7 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     public init(floatLiteral value: Double) { self = .double(value) }
     /// True or false.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Creates an explicit null.
+    /// An explicit null.
     public init(nilLiteral: ()) { self = .null }
     /// Several values.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }

@@ -18,7 +18,7 @@ public struct CompressionPolicy: Sendable, Equatable {
     /// compression makes a known length unknown.
     public var compressesStreams: Bool
 
-    /// Creates a policy; see the properties for the defaults.
+    /// Compresses the bodies of requests; see the properties for the defaults.
     public init(minimumByteCount: Int = 1024, level: Int = 6, compressesStreams: Bool = false) {
         self.minimumByteCount = minimumByteCount
         self.level = level

@@ -34,7 +34,7 @@ public struct MergePolicy: Sendable, Equatable {
     /// Whether requests are merged over HTTP/2, too. The default is `false`.
     public var mergesOverHTTP2: Bool
 
-    /// Creates a policy; see the properties for the defaults and their bounds.
+    /// Merges concurrent requests of a service; see the properties for the defaults and their bounds.
     public init(
         path: EndpointPath = "_batch", maximumCount: Int = 20, maximumByteCount: Int = 64 << 10,
         maximumResponseByteCount: Int = 16 << 20, wait: Duration = .milliseconds(50),

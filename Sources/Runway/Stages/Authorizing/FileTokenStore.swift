@@ -13,7 +13,7 @@ public struct FileTokenStore: TokenStore {
     /// The path of the folder.
     public let folder: String
 
-    /// Creates a store. The folder and its missing parents are created when the first token is saved.
+    /// Stores tokens in a folder, which is created with its missing parents when the first token is saved.
     ///
     /// - Parameter folder: The path of the folder. An existing folder must be of mode 0700 and belong to the user.
     public init(folder: String) { self.folder = folder }

@@ -10,7 +10,7 @@
         /// The access group that the tokens belong to; `nil` is the app's own.
         public let accessGroup: String?
 
-        /// Creates a store over the keychain of the app.
+        /// Stores tokens in the keychain of the app.
         ///
         /// - Parameter accessGroup: The access group, for apps that share their tokens. The default, `nil`, is the app's own.
         public init(accessGroup: String? = nil) { self.accessGroup = accessGroup }

@@ -23,7 +23,7 @@ public struct CacheLimits: Sendable, Hashable {
     /// The most calls that share one request; one more starts another. The default is 1,000; 1 or less shares none.
     public let maximumCallsPerRequest: Int
 
-    /// Creates limits; see the properties for the defaults.
+    /// Bounds what is stored in memory; see the properties for the defaults.
     public init(
         maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20, maximumHTTPTargets: Int = 1000,
         maximumHTTPByteCount: Int = 32 << 20, maximumHTTPBodyByteCount: Int = 4 << 20, maximumHTTPVariants: Int = 16,
