@@ -5,12 +5,23 @@ import RunwaySignatures
 struct KeyRing: Sendable {
     let path: String
     private(set) var entries: [KeyEntry]
+    /// Held from the reading of a file until it was replaced; `nil` for one that is only read.
+    private let lock: KeyFileLock?
+
+    /// Reads a file to change it. Others that would change it wait until this value is released.
+    ///
+    /// - Throws: ``CommandFailure`` if it can't be used, or if another process does not end its change in time.
+    init(changing path: String) throws(CommandFailure) {
+        try self.init(path: path, lock: KeyFileLock(path: path))
+    }
 
     /// Reads a file.
     ///
     /// - Throws: ``CommandFailure`` if it can't be used.
-    init(path: String) throws(CommandFailure) {
-        self.path = path
+    init(path: String) throws(CommandFailure) { try self.init(path: path, lock: nil) }
+
+    private init(path: String, lock: KeyFileLock?) throws(CommandFailure) {
+        (self.path, self.lock) = (path, lock)
         do throws(KeyFileError) {
             entries = try KeyFile(URL(fileURLWithPath: path)).entries()
         } catch {
@@ -22,7 +33,7 @@ struct KeyRing: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if there is a file, or it can't be written.
     init(making path: String, with entry: KeyEntry) throws(CommandFailure) {
-        (self.path, entries) = (path, [entry])
+        (self.path, entries, lock) = (path, [entry], nil)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             if errno == EEXIST {
@@ -64,7 +75,7 @@ struct KeyRing: Sendable {
         for index in entries.indices where entries[index].id == id { change(&entries[index]) }
     }
 
-    /// Replaces the file as a whole. Of two changes at a time, the last one's stays.
+    /// Replaces the file as a whole, for a value that was read to be changed.
     ///
     /// - Throws: ``CommandFailure`` if it can't be written.
     func save() throws(CommandFailure) {

@@ -48,6 +48,9 @@ struct KeyFileArgument: ParsableArguments {
     var file: String
 
     func ring() throws(CommandFailure) -> KeyRing { try KeyRing(path: file) }
+
+    /// The file, which no other process changes meanwhile.
+    func lockedRing() throws(CommandFailure) -> KeyRing { try KeyRing(changing: file) }
 }
 
 extension ParsableCommand {

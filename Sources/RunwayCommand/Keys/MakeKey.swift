@@ -50,7 +50,7 @@ struct MakeKey: ParsableCommand {
         (entry.notBefore, entry.notAfter) = (notBefore, notAfter)
         entry.require(covers?.components.identifiers ?? [])
         if add {
-            var ring = try file.ring()
+            var ring = try file.lockedRing()
             try ring.add(entry)
             try ring.save()
         } else {

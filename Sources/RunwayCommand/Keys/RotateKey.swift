@@ -32,7 +32,7 @@ struct RotateKey: ParsableCommand {
     }
 
     func run() throws {
-        var ring = try file.ring()
+        var ring = try file.lockedRing()
         let old = try ring.entry(id)
         guard old.revoked != true else { throw CommandFailure("The key \(id) is revoked; make a new one.") }
         guard let algorithm = SignatureAlgorithm(name: old.alg) else {
@@ -63,7 +63,7 @@ struct RevokeKey: ParsableCommand {
     var id: String
 
     func run() throws {
-        var ring = try file.ring()
+        var ring = try file.lockedRing()
         _ = try ring.entry(id)
         ring.change(id) { $0.revoked = true }
         try ring.save()

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import Runway
 import RunwayTransport
+import Synchronization
 
 /// Which hosts and ports a forward proxy connects to, and their addresses.
 ///
@@ -11,8 +12,12 @@ struct ForwardTargets: Sendable {
     let tunnelPorts: Set<Int>
     /// Whether addresses that are not public may be connected to: this machine, its link, private networks.
     let allowsLocal: Bool
-    private let resolver = HostResolver()
+    private let lookUp: Lookup
+    private let lookups = LookupCount()
     private let ownAddresses: @Sendable () throws -> Set<IPAddress>
+
+    /// Returns the addresses of a host, at least one. It can't be cancelled.
+    typealias Lookup = @Sendable (_ host: String, _ eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]>
 
     /// The most addresses of a host that are tried.
     static let maximumAddressCount = 4
@@ -20,11 +25,14 @@ struct ForwardTargets: Sendable {
     /// - Parameters:
     ///   - tunnelPorts: The ports besides 443 to which a tunnel may lead.
     ///   - allowsLocal: Whether addresses that are not public may be connected to.
+    ///   - lookUp: Looks a name up. The default asks the system.
     ///   - ownAddresses: Lists the addresses of this machine.
     init(
-        tunnelPorts: [Int], allowsLocal: Bool,
+        tunnelPorts: [Int], allowsLocal: Bool, lookUp: Lookup? = nil,
         ownAddresses: @escaping @Sendable () throws -> Set<IPAddress> = Self.listOwnAddresses
     ) {
+        let resolver = HostResolver()
+        self.lookUp = lookUp ?? { host, eventLoop in resolver.addresses(of: host, on: eventLoop) }
         self.ownAddresses = ownAddresses
         self.tunnelPorts = Set(tunnelPorts).union([443])
         self.allowsLocal = allowsLocal
@@ -39,7 +47,10 @@ struct ForwardTargets: Sendable {
             all = [address]
         } else {
             let loop = MultiThreadedEventLoopGroup.singleton.any()
-            all = try await resolver.addresses(of: host, on: loop).get()
+            // A lookup goes on when nobody waits for it any more: the system's can't be cancelled.
+            guard lookups.begin() else { throw TooManyLookups() }
+            defer { lookups.end() }
+            all = try await lookUp(host, loop).get()
                 .compactMap { address in address.ipAddress.flatMap { IPAddress($0) } }
         }
         let own = allowsLocal ? [] : try ownAddresses()
@@ -52,6 +63,28 @@ struct ForwardTargets: Sendable {
     private static func listOwnAddresses() throws -> Set<IPAddress> {
         Set(try System.enumerateDevices().compactMap { $0.address?.ipAddress.flatMap { IPAddress($0) } })
     }
+}
+
+/// So many names are being looked up that no other is.
+struct TooManyLookups: DescribedError {
+    var description: String { "Too many names are being looked up." }
+}
+
+/// How many lookups are running, also of clients that have gone.
+private final class LookupCount: Sendable {
+    private static let maximumCount = 512
+    private let count = Mutex(0)
+
+    /// Counts one more; returns `false`, and counts none, if there are as many as allowed.
+    func begin() -> Bool {
+        count.withLock { count in
+            guard count < Self.maximumCount else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func end() { count.withLock { $0 -= 1 } }
 }
 
 /// A request of a client is for a host that the proxy does not connect to.

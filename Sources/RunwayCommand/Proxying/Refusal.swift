@@ -57,13 +57,16 @@ struct Refusal: Error, Sendable {
     /// The response to a request for a tunnel that could not be opened.
     init(tunnelling error: any Error) {
         let isForbidden = error is ForbiddenTarget
-        status = isForbidden ? .forbidden : .badGateway
-        kind = isForbidden ? "refused" : "noNetwork"
+        let isLate = error is TunnelTimeout
+        status = isForbidden ? .forbidden : isLate ? .gatewayTimeout : .badGateway
+        kind = isForbidden ? "refused" : isLate ? "timedOut" : "noNetwork"
         message =
             (error as? LookupError)?.message ?? (error as? any DescribedError)?.description
             ?? "The host can't be connected to: \(error.redactedDescription)."
         proxyError =
-            isForbidden ? "http_request_denied" : error is LookupError ? "dns_error" : "destination_unavailable"
+            isForbidden
+            ? "http_request_denied"
+            : isLate ? "connection_timeout" : error is LookupError ? "dns_error" : "destination_unavailable"
         retryAfter = nil
     }
 

@@ -79,7 +79,8 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
         let tunnel: Tunnels.Slot
         do throws(Refusal) { tunnel = try tunnels.admit(request) } catch { return refuse(error, context) }
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
-        tunnel.connect(on: context.eventLoop).assumeIsolated().whenComplete { [self] result in
+        tunnel.connect(on: context.eventLoop, until: context.channel.closeFuture).assumeIsolated().whenComplete {
+            [self] result in
             switch result {
             case .success(let upstream) where upstream.isActive: join(upstream, tunnel, context)
             case .success: end(tunnel, failing: ChannelError.eof, context)

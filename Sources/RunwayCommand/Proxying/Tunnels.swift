@@ -9,7 +9,7 @@ import Synchronization
 final class Tunnels: Sendable {
     /// The most tunnels at a time.
     static let maximumCount = 256
-    /// The longest time for a connection to one address.
+    /// The longest time until a tunnel is open, with the lookup of the name and the connections to all addresses.
     static let connectTimeout = TimeAmount.seconds(10)
 
     let targets: ForwardTargets
@@ -24,8 +24,13 @@ final class Tunnels: Sendable {
     /// The longest silence of both ends.
     private let silence: TimeAmount
 
-    init(targets: ForwardTargets, silence: TimeAmount, printer: RecordPrinter) {
-        self.targets = targets
+    private let connectTimeout: TimeAmount
+
+    init(
+        targets: ForwardTargets, silence: TimeAmount, printer: RecordPrinter,
+        connectTimeout: TimeAmount = connectTimeout
+    ) {
+        (self.targets, self.connectTimeout) = (targets, connectTimeout)
         self.silence = silence
         self.printer = printer
     }
@@ -57,29 +62,60 @@ final class Tunnels: Sendable {
         let start: ContinuousClock.Instant
 
         /// Connects to one of the host's addresses that are allowed, in their order.
-        func connect(on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
-            let promise = eventLoop.makePromise(of: (any Channel).self)
-            promise.completeWithTask {
-                var failure: any Error = ForbiddenTarget(host: request.host)
-                for address in try await tunnels.targets.addresses(of: request.host) {
-                    do {
-                        return try await ClientBootstrap(group: eventLoop)
-                            .connectTimeout(Tunnels.connectTimeout)
-                            .channelOption(.autoRead, value: false).channelOption(.allowRemoteHalfClosure, value: true)
-                            .channelInitializer { [silence = tunnels.silence] channel in
-                                channel.eventLoop.makeCompletedFuture {
-                                    try channel.pipeline.syncOperations.addHandler(
-                                        IdleStateHandler(allTimeout: silence))
-                                }
-                            }
-                            .connect(to: SocketAddress(ipAddress: address.description, port: request.port)).get()
-                    } catch {
-                        failure = error
-                    }
-                }
-                throw failure
+        ///
+        /// It fails with ``TunnelTimeout`` after the tunnels' `connectTimeout`, and as soon as the client has closed its connection. What
+        /// still runs then is left behind: a lookup can't be cancelled, and a connection that is made later is closed.
+        func connect(on eventLoop: any EventLoop, until clientClosed: EventLoopFuture<Void>) -> EventLoopFuture<
+            any Channel
+        > {
+            let deadline = NIODeadline.now() + tunnels.connectTimeout
+            let result = eventLoop.makePromise(of: (any Channel).self)
+            let isOver = NIOLoopBoundBox(false, eventLoop: eventLoop)
+            let attempt = eventLoop.makePromise(of: (any Channel).self)
+            let task = attempt.completeWithTask { try await connect(on: eventLoop, by: deadline) }
+            let end: @Sendable (any Error) -> Void = { error in
+                guard !isOver.value else { return }
+                isOver.value = true
+                task.cancel()
+                result.fail(error)
             }
-            return promise.futureResult
+            let timer = eventLoop.scheduleTask(deadline: deadline) { end(TunnelTimeout(host: request.host)) }
+            clientClosed.whenComplete { _ in end(ChannelError.ioOnClosedChannel) }
+            attempt.futureResult.whenComplete { attempted in
+                timer.cancel()
+                if isOver.value {
+                    if case .success(let late) = attempted { late.close(promise: nil) }
+                } else {
+                    isOver.value = true
+                    result.completeWith(attempted)
+                }
+            }
+            return result.futureResult
+        }
+
+        /// Connects to one address after the other, each within its share of the time that is left.
+        private func connect(on eventLoop: any EventLoop, by deadline: NIODeadline) async throws -> any Channel {
+            var failure: any Error = ForbiddenTarget(host: request.host)
+            let addresses = try await tunnels.targets.addresses(of: request.host)
+            for (index, address) in addresses.enumerated() {
+                try Task.checkCancellation()
+                let remaining = (deadline - NIODeadline.now()).nanoseconds / Int64(addresses.count - index)
+                let share = TimeAmount.nanoseconds(max(remaining, 1_000_000))
+                do {
+                    return try await ClientBootstrap(group: eventLoop)
+                        .connectTimeout(share)
+                        .channelOption(.autoRead, value: false).channelOption(.allowRemoteHalfClosure, value: true)
+                        .channelInitializer { [silence = tunnels.silence] channel in
+                            channel.eventLoop.makeCompletedFuture {
+                                try channel.pipeline.syncOperations.addHandler(IdleStateHandler(allTimeout: silence))
+                            }
+                        }
+                        .connect(to: SocketAddress(ipAddress: address.description, port: request.port)).get()
+                } catch {
+                    failure = error
+                }
+            }
+            throw failure
         }
 
         /// Ends the tunnel, and prints what became of it.
@@ -91,6 +127,13 @@ final class Tunnels: Sendable {
                     receivedByteCount: down, duration: .now - start, failure: error.map { $0.redactedDescription }))
         }
     }
+}
+
+/// A tunnel was not open in time.
+struct TunnelTimeout: DescribedError {
+    let host: String
+
+    var description: String { "The host \(host) was not looked up and connected to in time." }
 }
 
 /// What became of a tunnel.

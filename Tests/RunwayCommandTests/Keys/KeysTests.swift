@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import RunwayCommand
+
 /// `runway keys`, as a process of its own.
 @Suite(.timeLimit(.minutes(10)))
 struct KeysTests {
@@ -40,6 +42,41 @@ struct KeysTests {
             #expect(verified.output == "sig1: verified by the key k-1, \(algorithm), of anna\n")
             let again = try await Tool.run("sign", "--key", server, input: Self.request)
             #expect(again.status == (isSecret ? 0 : 2))
+        }
+    }
+
+    @Test func noneOfManyChangesIsLost() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.appending(path: "keys.json").path
+            #expect(try await Tool.run("keys", "make", file, "--key-id", "k-0").status == 0)
+            for number in 1..<6 {
+                #expect(try await Tool.run("keys", "make", file, "--add", "--key-id", "k-\(number)").status == 0)
+            }
+            let failures = try await withThrowingTaskGroup(of: String?.self) { group in
+                for number in 0..<6 {
+                    group.addTask {
+                        let tool = try await Tool.run("keys", "rotate", file, "k-\(number)", "--to", "n-\(number)")
+                        return tool.status == 0 ? nil : tool.errors
+                    }
+                }
+                return try await group.reduce(into: [String]()) { $0 += $1.map { [$0] } ?? [] }
+            }
+            #expect(failures.isEmpty)
+            let keys = try #require(
+                try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
+                    as? [String: [[String: Any]]])
+            let entries = try #require(keys["keys"])
+            #expect(Set(entries.compactMap { $0["id"] as? String }).count == 12)
+            #expect(entries.count { $0["notAfter"] != nil } == 6)
+        }
+    }
+
+    @Test func fileThatIsBeingChangedIsWaitedFor() async throws {
+        try await withTemporaryFolder { folder in
+            let file = try folder.privateFile("keys.json", "{}")
+            let lock = try KeyFileLock(path: file)
+            #expect(throws: CommandFailure.self) { try KeyFileLock(path: file, upTo: .zero) }
+            withExtendedLifetime(lock) {}
         }
     }
 
