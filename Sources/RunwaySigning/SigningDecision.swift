@@ -4,6 +4,8 @@ package import Runway
 package enum SigningDecision: StageDecision, Equatable {
     /// The request was signed.
     case signed(keyID: String, way: String)
+    /// The request has a proof of possession.
+    case proved(keyID: String)
     /// The key store has no key for the request.
     case unsigned
     /// The server refused the time of the signature, and the request is signed again with the server's.
@@ -22,6 +24,7 @@ package enum SigningDecision: StageDecision, Equatable {
     package var entry: DecisionRecord {
         switch self {
         case .signed(let keyID, let way): .init("signed", ["key": keyID, "way": way], "\(way) by the key \(keyID)")
+        case .proved(let keyID): .init("proved", ["key": keyID], "proof of possession by the key \(keyID)")
         case .unsigned: .init("unsigned", "not signed, as there is no key")
         case .correctedTime(let difference):
             .init(

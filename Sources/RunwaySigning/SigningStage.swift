@@ -177,7 +177,7 @@ extension Response {
 
 extension Request {
     /// Whether the request goes to the server of the service: to its origin, or to the same host by TLS where the service has none.
-    fileprivate func isForServer(of flight: Flight) -> Bool {
+    func isForServer(of flight: Flight) -> Bool {
         guard let own = flight.serviceOrigin else { return false }
         let target = Origin(head)
         return target == own || target.host == own.host && own.scheme == "http" && target.scheme == "https"

@@ -38,6 +38,11 @@ public final class InMemoryKeyDirectory: KeyDirectory {
     /// Removes a record. Its key is unknown from now on.
     public func remove(_ id: String) { records.withLock { $0[id] = nil } }
 
+    /// Changes the records at once.
+    func change<Value: Sendable>(_ change: (inout [String: KeyRecord]) -> Value) -> Value {
+        records.withLock { change(&$0) }
+    }
+
     /// Replaces all records at once.
     func replaceAll(_ records: [KeyRecord]) { self.records.withLock { $0 = Self.indexed(records) } }
 

@@ -6,6 +6,8 @@ public struct KeyRecord: Sendable {
     public let key: VerificationKey
     /// Whom the key identifies: an account, a device or a third party.
     public let owner: String
+    /// The device that has the key, as it named itself when it was enrolled. `nil` for other keys.
+    public var device: String?
     /// The first moment at which signatures of the key are accepted. `nil` sets no limit.
     public var notBefore: UnixTime?
     /// The last moment at which signatures of the key are accepted. `nil` sets no limit.

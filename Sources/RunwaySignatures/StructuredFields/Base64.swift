@@ -1,13 +1,14 @@
 import Foundation
 
 /// Base64 as RFC 9651 §3.3.5 and RFC 4648 §4 have it.
-enum Base64 {
-    static func encoded(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
+package enum Base64 {
+    /// Base64 with padding.
+    package static func encoded(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
 
     /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651 §4.2.7
     /// recommends, but not be too long, and the unused bits of the last digit are zero (RFC 4648 §3.5). A second spelling of a
     /// nonce would let a request be replayed.
-    static func decoded(_ text: String) -> [UInt8]? {
+    package static func decoded(_ text: String) -> [UInt8]? {
         let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }.count
         let padding = [0: 0, 2: 2, 3: 1][digits % 4]
         let found = text.utf8.count - digits
@@ -18,12 +19,12 @@ enum Base64 {
     }
 
     /// Base64 for URLs without padding (RFC 4648 §5).
-    static func encodedForURL(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encodedForURL(_ bytes: some Sequence<UInt8>) -> String {
         encoded(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// Returns `nil` if the text is no Base64 for URLs, or has padding.
-    static func decodedForURL(_ text: some StringProtocol) -> [UInt8]? {
+    package static func decodedForURL(_ text: some StringProtocol) -> [UInt8]? {
         guard !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
         return decoded(String(text).replacing("-", with: "+").replacing("_", with: "/"))
     }

@@ -21,29 +21,34 @@ public struct ServerNonces: Sendable {
     public init(key: SymmetricKey = SymmetricKey(size: .bits256)) { self.key = key }
 
     /// A new nonce: `s1.`, and as Base64 for URLs eight bytes of time, 16 random bytes, and 16 bytes of the MAC.
-    public func issue(at now: UnixTime) -> String {
+    public func issue(at now: UnixTime) -> String { issue(at: now, for: "") }
+
+    /// A new nonce for one purpose: it is none for another.
+    package func issue(at now: UnixTime, for purpose: String) -> String {
         let time = withUnsafeBytes(of: now.seconds.bigEndian) { Array($0) }
         let content = time + SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
-        return Self.prefix + Base64.encodedForURL(content + authenticationCode(of: content))
+        return Self.prefix + Base64.encodedForURL(content + authenticationCode(of: content, for: purpose))
     }
 
     /// Whether a nonce was issued by a server, with whatever key.
     static func isIssued(_ nonce: String) -> Bool { nonce.utf8.starts(with: prefix.utf8) }
 
-    /// When a nonce was issued. `nil` if it was not issued with this key.
-    func time(of nonce: String) -> UnixTime? {
+    /// When a nonce was issued. `nil` if it was not issued with this key and for this purpose.
+    package func time(of nonce: String, for purpose: String = "") -> UnixTime? {
         guard Self.isIssued(nonce), nonce.utf8.count == 57,
             let bytes = Base64.decodedForURL(nonce.dropFirst(Self.prefix.count)), bytes.count == 40
         else { return nil }
-        let difference = zip(bytes[24...], authenticationCode(of: Array(bytes[..<24]))).reduce(0 as UInt8) {
+        let difference = zip(bytes[24...], authenticationCode(of: Array(bytes[..<24]), for: purpose)).reduce(0 as UInt8)
+        {
             $0 | ($1.0 ^ $1.1)
         }
         guard difference == 0 else { return nil }
         return UnixTime(seconds: bytes[..<8].reduce(0 as Int64) { $0 << 8 | Int64($1) })
     }
 
-    private func authenticationCode(of content: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: content, using: key).prefix(16))
+    /// The content has 24 bytes: what follows is the purpose.
+    private func authenticationCode(of content: [UInt8], for purpose: String) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: content + purpose.utf8, using: key).prefix(16))
     }
 }
 

@@ -8,6 +8,8 @@ public struct RequestKey: Sendable {
     let signer: any MessageSigner
     /// The caller that a sealed key contains; `nil` for other keys.
     let caller: SealedKey.Caller?
+    /// The public half of a key of the device's own: an uncompressed point of P-256. `nil` for other keys.
+    let publicKey: [UInt8]?
 
     /// A key for ``SigningWay/signature(tag:components:)`` or ``SigningWay/saltedDigest``.
     ///
@@ -15,7 +17,14 @@ public struct RequestKey: Sendable {
     ///   - id: The identifier by which the server finds the key.
     ///   - signer: A `SigningKey`, or a signer of the app's own, such as for a key in the Secure Enclave.
     public init(id: String, signer: any MessageSigner) {
-        (self.id, self.signer, caller) = (id, signer, nil)
+        (self.id, self.signer, caller, publicKey) = (id, signer, nil, nil)
+    }
+
+    /// A key of the device's own, for ``SigningWay/signature(tag:components:)`` and for a ``DPoPStage``. Its identifier is the
+    /// thumbprint of the public key (RFC 7638).
+    public init(_ key: any DeviceKey) {
+        let point = Array(key.publicKey.x963Representation)
+        (id, signer, caller, publicKey) = (PublicKeyJWK(point: point).thumbprint, key, nil, point)
     }
 
     /// A key for ``SigningWay/sealedKey(to:id:)``. Throws a `SignatureError` if the secret has fewer than 16 bytes.
@@ -29,6 +38,7 @@ public struct RequestKey: Sendable {
         id = caller.id
         signer = try SigningKey.salted(caller.secret, by: algorithm)
         self.caller = caller
+        publicKey = nil
     }
 }
 

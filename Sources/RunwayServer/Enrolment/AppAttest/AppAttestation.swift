@@ -1,0 +1,134 @@
+import Crypto
+import Foundation
+public import RunwaySignatures
+import SwiftASN1
+@_spi(FixedExpiryValidationTime) import X509
+
+/// Verifies evidence of Apple's App Attest: that the statement of an enrolment was made by an unchanged copy of the app, on a device of
+/// Apple.
+///
+/// The first enrolment of a device has an attestation of a key of the App Attest service; a later one can have an assertion by that key,
+/// whose counter must be greater than that of the last one. Both are of the statement, which has the server's challenge and the new key.
+///
+/// Apple's root certificate is not part of this package: pass the one that Apple publishes.
+public struct AppAttestation: DeviceAttestation {
+    /// Which attestation service issued a key.
+    public struct Environment: Sendable, Hashable {
+        let identifier: [UInt8]
+        /// Apps of the App Store and of TestFlight.
+        public static let production = Environment(
+            identifier: Array("appattest".utf8) + [UInt8](repeating: 0, count: 7))
+        /// Apps in development.
+        public static let development = Environment(identifier: Array("appattestdevelop".utf8))
+    }
+
+    private let appHash: [UInt8]
+    private let roots: [Certificate]
+    private let environment: Environment
+    private let devices: any AttestedDeviceStore
+
+    /// A verifier.
+    ///
+    /// - Parameters:
+    ///   - appID: The identifier of the app: the team's, a full stop, and the bundle's.
+    ///   - roots: The certificates of the roots, as PEM. Throws what swift-certificates throws if one is malformed.
+    ///   - environment: The attestation service. The default is that of production.
+    ///   - devices: Remembers attested devices. The default does in memory, for one server.
+    public init(
+        appID: String, roots: [String], environment: Environment = .production,
+        devices: any AttestedDeviceStore = InMemoryAttestedDevices()
+    ) throws {
+        appHash = Array(SHA256.hash(data: Array(appID.utf8)))
+        self.roots = try roots.map { try Certificate(pemEncoded: $0) }
+        (self.environment, self.devices) = (environment, devices)
+    }
+
+    /// Verifies an attestation or an assertion.
+    public func verify(_ evidence: DeviceEvidence, of statement: EnrolmentStatement, at now: UnixTime) async throws {
+        let statementHash = Array(SHA256.hash(data: statement.bytes))
+        guard let value = CBORValue(evidence.data.payload(of: evidence.format)) else {
+            throw EnrolmentRefusal(.attestation)
+        }
+        switch evidence.format {
+        case DeviceEvidence.appAttest: try await verifyAttestation(value, statementHash, statement.account, at: now)
+        case DeviceEvidence.appAttestAssertion:
+            let keyID = Base64.encodedForURL(evidence.data.prefix(32))
+            try await verifyAssertion(value, by: keyID, statementHash, statement.account)
+        default: throw EnrolmentRefusal(.attestation)
+        }
+    }
+
+    private func verifyAttestation(
+        _ value: CBORValue, _ statementHash: [UInt8], _ account: String, at now: UnixTime
+    ) async throws(EnrolmentRefusal) {
+        guard value["fmt"] == .text("apple-appattest"), let chain = value["attStmt"]?["x5c"]?.byteStrings,
+            let bytes = value["authData"]?.byteString, let data = AuthenticatorData(bytes, hasKey: true),
+            let attested = data.attested, data.appHash == appHash, data.counter == 0,
+            attested.environment == environment.identifier
+        else { throw EnrolmentRefusal(.attestation) }
+        let leaf = try await verifiedLeaf(of: chain, at: now)
+        let nonce = Array(SHA256.hash(data: bytes + statementHash))
+        guard leaf.attestedNonce == nonce, let key = P256.Signing.PublicKey(leaf.publicKey) else {
+            throw EnrolmentRefusal(.attestation)
+        }
+        let point = Array(key.x963Representation)
+        guard Array(SHA256.hash(data: point)) == attested.keyID else { throw EnrolmentRefusal(.attestation) }
+        let device = AttestedDevice(
+            id: Base64.encodedForURL(attested.keyID), publicKey: point, account: account, counter: 0)
+        let isNew: Bool
+        do { isNew = try await devices.insert(device) } catch { throw EnrolmentRefusal(.store) }
+        // The key of a second attestation is another one: nothing else is known of a device that is present.
+        guard isNew else { throw EnrolmentRefusal(.attestation) }
+    }
+
+    private func verifyAssertion(
+        _ value: CBORValue, by keyID: String, _ statementHash: [UInt8], _ account: String
+    ) async throws(EnrolmentRefusal) {
+        let known: AttestedDevice?
+        do { known = try await devices.device(keyID) } catch { throw EnrolmentRefusal(.store) }
+        guard let known, known.account == account,
+            let key = try? P256.Signing.PublicKey(x963Representation: known.publicKey),
+            let bytes = value["authenticatorData"]?.byteString, let data = AuthenticatorData(bytes, hasKey: false),
+            let encoded = value["signature"]?.byteString,
+            let signature = try? P256.Signing.ECDSASignature(derRepresentation: encoded), data.appHash == appHash
+        else { throw EnrolmentRefusal(.attestation) }
+        // The signed message is the nonce itself, which ECDSA hashes once more.
+        let nonce = Array(SHA256.hash(data: bytes + statementHash))
+        guard key.isValidSignature(signature, for: nonce) else { throw EnrolmentRefusal(.attestation) }
+        let isRaised: Bool
+        do { isRaised = try await devices.raise(keyID, to: data.counter) } catch { throw EnrolmentRefusal(.store) }
+        guard isRaised else { throw EnrolmentRefusal(.attestation) }
+    }
+
+    /// The first certificate of a chain, which leads to one of the roots.
+    private func verifiedLeaf(of chain: [[UInt8]], at now: UnixTime) async throws(EnrolmentRefusal) -> Certificate {
+        let certificates = chain.count <= 4 ? chain.compactMap { try? Certificate(derEncoded: $0) } : []
+        guard certificates.count == chain.count, let leaf = certificates.first else {
+            throw EnrolmentRefusal(.attestation)
+        }
+        var verifier = Verifier(rootCertificates: CertificateStore(roots)) {
+            RFC5280Policy(fixedExpiryValidationTime: Date(timeIntervalSince1970: Double(now.seconds)))
+        }
+        let result = await verifier.validate(
+            leaf: leaf, intermediates: CertificateStore(certificates.dropFirst()))
+        guard case .validCertificate = result else { throw EnrolmentRefusal(.attestation) }
+        return leaf
+    }
+}
+
+extension [UInt8] {
+    /// The CBOR of evidence: an assertion has the identifier of its key before it.
+    fileprivate func payload(of format: String) -> [UInt8] {
+        format == DeviceEvidence.appAttestAssertion ? Array(dropFirst(32)) : self
+    }
+}
+
+extension Certificate {
+    /// The nonce that Apple's extension certifies: 32 bytes in an OCTET STRING, tagged 1, in a SEQUENCE.
+    fileprivate var attestedNonce: [UInt8]? {
+        guard let value = extensions[oid: [1, 2, 840, 113_635, 100, 8, 2]]?.value, value.count == 38,
+            value.starts(with: [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20])
+        else { return nil }
+        return Array(value.suffix(32))
+    }
+}

@@ -1,0 +1,63 @@
+public import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RunwayJSON
+
+/// Why ``EnrolmentRoutes`` refused a request, as a response of the type `application/problem+json` (RFC 9457) whose `type` is
+/// `urn:runway:enrolment:` and the reason.
+public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvertible {
+    /// A reason. Later versions can add some.
+    public struct Reason: Sendable, Hashable {
+        let name: String
+        let status: HTTPResponse.Status
+
+        /// Nobody is logged in: status 401.
+        public static let account = Reason(name: "account", status: .unauthorized)
+        /// The request is malformed: status 400.
+        public static let malformed = Reason(name: "malformed", status: .badRequest)
+        /// The challenge was not issued to this account, was used, or is too old: status 403.
+        public static let challenge = Reason(name: "challenge", status: .forbidden)
+        /// The statement is not signed by the new key, or not by the one that it replaces: status 403.
+        public static let proof = Reason(name: "proof", status: .forbidden)
+        /// The evidence of the device's platform is absent or not valid: status 403.
+        public static let attestation = Reason(name: "attestation", status: .forbidden)
+        /// The key is another account's or device's, or was revoked or replaced: status 409.
+        public static let keyInUse = Reason(name: "keyInUse", status: .conflict)
+        /// The account has as many keys as it may have: status 403.
+        public static let tooManyKeys = Reason(name: "tooManyKeys", status: .forbidden)
+        /// The account has no such key: status 404.
+        public static let unknownKey = Reason(name: "unknownKey", status: .notFound)
+        /// A store has failed, or has no room: status 503.
+        public static let store = Reason(name: "store", status: .serviceUnavailable)
+    }
+
+    /// The reason.
+    public let reason: Reason
+
+    /// A refusal.
+    public init(_ reason: Reason) { self.reason = reason }
+
+    /// The status of the response.
+    public var status: HTTPResponse.Status { reason.status }
+    /// The reason in one word.
+    public var description: String { "the enrolment is refused: \(reason.name)" }
+
+    /// The response.
+    public func response(from request: Request, context: some RequestContext) -> Response {
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, value) in [
+            ("type", "urn:runway:enrolment:\(reason.name)"), ("title", "The key is not enrolled."),
+            ("reason", reason.name),
+        ] {
+            writer.name(name)
+            writer.string(value)
+        }
+        writer.name("status")
+        writer.integer(status.code)
+        writer.endObject()
+        return Response(
+            status: status, headers: [.contentType: "application/problem+json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RunwayJSON
+public import RunwaySignatures
+
+/// Lets devices of accounts that are logged in enrol keys of their own, list, replace and revoke them.
+///
+/// ```swift
+/// EnrolmentRoutes(rules, keys: keys) { _, context in context.identity?.account }.add(to: router.group("v1"))
+/// router.add(middleware: SignatureMiddleware(signatureRules, keys: keys))
+/// ```
+///
+/// | request | what it does |
+/// |---|---|
+/// | `POST device-keys/challenge` | issues a challenge, which the account can use once and for some minutes |
+/// | `POST device-keys` | enrols a key of a device, which may replace another |
+/// | `GET device-keys` | lists the account's keys |
+/// | `DELETE device-keys/<id>` | revokes a key of the account |
+///
+/// Add the routes before ``SignatureMiddleware``, since a device has no key before it enrols one, and behind what authenticates accounts:
+/// who has a user's access token can enrol a key for this user. A device that replaces a key proves that it has both. Refusals are
+/// ``EnrolmentRefusal``; `docs/formats.md` has the messages.
+public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
+    private let rules: EnrolmentRules
+    private let keys: any EnrolledKeyDirectory
+    private let claims: any NonceStore
+    private let now: @Sendable () -> UnixTime
+    private let account: @Sendable (Request, Context) async throws -> String?
+
+    /// Creates the routes.
+    ///
+    /// - Parameters:
+    ///   - rules: What is required of a device.
+    ///   - keys: Where keys are enrolled, and where ``SignatureMiddleware`` finds them.
+    ///   - claims: Where used challenges are remembered. The default is a `NonceMemory` of at most 100,000, 100 for each account, for one
+    ///     server.
+    ///   - now: Returns the time. The default is the wall clock's.
+    ///   - account: Returns the account that is logged in, or `nil` if none is.
+    public init(
+        _ rules: EnrolmentRules, keys: any EnrolledKeyDirectory, claims: (any NonceStore)? = nil,
+        now: (@Sendable () -> UnixTime)? = nil,
+        account: @escaping @Sendable (Request, Context) async throws -> String?
+    ) {
+        let now = now ?? { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
+        let claims =
+            claims ?? NonceMemory(startedAt: now(), maximumNonces: 100_000, maximumNoncesPerKey: 100)
+        (self.rules, self.keys, self.claims, self.now, self.account) = (rules, keys, claims, now, account)
+    }
+
+    /// Adds the routes to a router or a group of one.
+    ///
+    /// - Parameters:
+    ///   - router: The router or group.
+    ///   - path: The path below the group's. The default is `device-keys`.
+    public func add(to router: some RouterMethods<Context>, path: RouterPath = "device-keys") {
+        let group = router.group(path)
+        group.post("challenge") { request, context in try await issueChallenge(request, context) }
+        group.post { request, context in try await enrol(request, context) }
+        group.get { request, context in try await list(request, context) }
+        group.delete(":id") { request, context in
+            try await revoke(context.parameters.get("id") ?? "", request, context)
+        }
+    }
+
+    private func issueChallenge(_ request: Request, _ context: Context) async throws -> Response {
+        let account = try await owner(request, context)
+        let time = now()
+        return response { writer in
+            writer.name("challenge")
+            writer.string(rules.challenges.issue(at: time, for: Self.purpose(account)))
+            writer.name("expires")
+            writer.integer((time + rules.challengeLifetime).seconds)
+        }
+    }
+
+    private func enrol(_ request: Request, _ context: Context) async throws -> Response {
+        let account = try await owner(request, context)
+        let time = now()
+        let authority: String?
+        do throws(SignatureRefusal) {
+            authority = try rules.origin.head(of: request.head, at: time).authority
+        } catch {
+            throw EnrolmentRefusal(.malformed)
+        }
+        let sent = try await EnrolmentRequest(body(of: request), account: account, authority: authority ?? "")
+        try await claim(sent.statement.challenge, of: account, at: time)
+        guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
+        if let replaced = sent.statement.replacedKeyID {
+            try await verify(sent, replacing: replaced, of: account, at: time)
+        }
+        if let attestation = rules.attestation {
+            guard let evidence = sent.evidence else { throw EnrolmentRefusal(.attestation) }
+            try await attestation.verify(evidence, of: sent.statement, at: time)
+        }
+        var record = KeyRecord(
+            id: sent.statement.keyID, key: sent.statement.key, owner: account, notBefore: time,
+            notAfter: rules.keyLifetime.map { time + $0 })
+        record.device = sent.statement.device
+        let outcome = try await stored {
+            try await keys.enrol(
+                record, replacing: sent.statement.replacedKeyID, overlap: rules.overlap,
+                upTo: rules.maximumKeysPerAccount, at: time)
+        }
+        switch outcome {
+        case .enrolled: break
+        case .inUse: throw EnrolmentRefusal(.keyInUse)
+        case .full: throw EnrolmentRefusal(.tooManyKeys)
+        case .notReplaceable: throw EnrolmentRefusal(.unknownKey)
+        }
+        return response(.created) { writer in
+            writer.name("id")
+            writer.string(record.id)
+        }
+    }
+
+    private func list(_ request: Request, _ context: Context) async throws -> Response {
+        let account = try await owner(request, context)
+        let time = now()
+        let records = try await stored { try await keys.records(of: account) }
+        return response { writer in
+            writer.name("keys")
+            writer.beginArray()
+            for record in records { writer.key(record, at: time) }
+            writer.endArray()
+        }
+    }
+
+    private func revoke(_ id: String, _ request: Request, _ context: Context) async throws -> Response {
+        let account = try await owner(request, context)
+        guard try await stored({ try await keys.revoke(id, of: account) }) else { throw EnrolmentRefusal(.unknownKey) }
+        return Response(status: .noContent)
+    }
+
+    // MARK: - Parts
+
+    private func owner(_ request: Request, _ context: Context) async throws -> String {
+        guard let account = try await account(request, context), !account.isEmpty else {
+            throw EnrolmentRefusal(.account)
+        }
+        return account
+    }
+
+    private func body(of request: Request) async throws -> [UInt8] {
+        do {
+            return Array(try await request.body.collect(upTo: rules.maximumBodyByteCount).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw EnrolmentRefusal(.malformed)
+        }
+    }
+
+    /// Uses a challenge up, whatever becomes of the enrolment: it allows one attempt.
+    private func claim(_ challenge: String, of account: String, at time: UnixTime) async throws(EnrolmentRefusal) {
+        let purpose = Self.purpose(account)
+        guard let issued = rules.challenges.time(of: challenge, for: purpose), issued <= time,
+            time <= issued + rules.challengeLifetime
+        else { throw EnrolmentRefusal(.challenge) }
+        let nonce = Nonce(
+            value: challenge, keyID: purpose, created: issued, expires: issued + rules.challengeLifetime)
+        do throws(SignatureRefusal) {
+            try await claims.use(nonce, at: time)
+        } catch {
+            throw EnrolmentRefusal(error.reason == .store ? .store : .challenge)
+        }
+    }
+
+    private func verify(
+        _ sent: EnrolmentRequest, replacing replaced: String, of account: String, at time: UnixTime
+    ) async throws {
+        let record = try await stored { try await keys.record(forKeyID: replaced) }
+        guard let record, record.owner == account, record.device == sent.statement.device, record.isActive(at: time)
+        else {
+            throw EnrolmentRefusal(.unknownKey)
+        }
+        guard record.key.isValid(sent.replacedProof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
+    }
+
+    private func stored<Value>(_ work: () async throws -> Value) async throws(EnrolmentRefusal) -> Value {
+        do { return try await work() } catch { throw EnrolmentRefusal(.store) }
+    }
+
+    /// What a challenge of an account is issued for: not as a nonce of a signature, nor for another account.
+    private static func purpose(_ account: String) -> String { "enrolment of \(account)" }
+
+    private func response(
+        _ status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter) -> Void
+    ) -> Response {
+        var writer = JSONWriter()
+        writer.beginObject()
+        write(&writer)
+        writer.endObject()
+        return Response(
+            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func key(_ record: KeyRecord, at time: UnixTime) {
+        beginObject()
+        name("id")
+        string(record.id)
+        if let device = record.device {
+            name("device")
+            string(device)
+        }
+        for (member, moment) in [("notBefore", record.notBefore), ("notAfter", record.notAfter)] {
+            guard let moment else { continue }
+            name(member)
+            integer(moment.seconds)
+        }
+        name("active")
+        bool(record.isActive(at: time))
+        endObject()
+    }
+}

@@ -1,0 +1,84 @@
+import Crypto
+import Foundation
+
+/// What a device signs with its new key to enrol it: the proof that it has the key, for one account, one device, one server and one
+/// challenge.
+///
+/// A device that replaces a key signs the same statement with the replaced one, too. An attestation of the device is one of this
+/// statement, so that it is worth nothing for another key. `docs/formats.md` states the bytes.
+public struct EnrolmentStatement: Sendable, Hashable {
+    /// The public authority of the server, in lower case and without the default port.
+    public let authority: String
+    /// The account that the key is for, as the server names it.
+    public let account: String
+    /// The identifier of the device, which the app chose.
+    public let device: String
+    /// The challenge of the server, which it accepts once.
+    public let challenge: String
+    /// The identifier of the key that the new one replaces; `nil` for a device's first key.
+    public let replacedKeyID: String?
+    /// The public key: 65 bytes, an uncompressed point of P-256 (ANSI X9.63).
+    public let publicKey: [UInt8]
+
+    /// The greatest number of bytes of the account, the device, the challenge and an identifier of a key: 256.
+    public static let maximumTextBytes = 256
+
+    /// A statement. Throws a ``SignatureError`` if a text is empty, has control characters or more than ``maximumTextBytes``, or if
+    /// the key is not one of P-256.
+    public init(
+        authority: String, account: String, device: String, challenge: String, replacing replacedKeyID: String? = nil,
+        publicKey: [UInt8]
+    ) throws(SignatureError) {
+        let texts = [
+            ("the authority", authority), ("the account", account), ("the device", device),
+            ("the challenge", challenge), ("the replaced key", replacedKeyID ?? "none"),
+        ]
+        for (name, text) in texts {
+            // A line feed would let one statement be read as another.
+            guard (1...Self.maximumTextBytes).contains(text.utf8.count),
+                text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+            else { throw SignatureError(.invalidValue, name) }
+        }
+        guard publicKey.count == 65, (try? P256.Signing.PublicKey(x963Representation: publicKey)) != nil else {
+            throw SignatureError(.invalidKey, "the public key")
+        }
+        (self.authority, self.account, self.device) = (authority, account, device)
+        (self.challenge, self.replacedKeyID, self.publicKey) = (challenge, replacedKeyID, publicKey)
+    }
+
+    /// The bytes that are signed: seven lines, joined by line feeds.
+    public var bytes: [UInt8] {
+        let lines = [
+            "runway-enrolment-1", authority, account, device, challenge, replacedKeyID ?? "",
+            Base64.encodedForURL(publicKey),
+        ]
+        return Array(lines.joined(separator: "\n").utf8)
+    }
+
+    /// The identifier of the key: its thumbprint (RFC 7638), which nobody can choose.
+    public var keyID: String { PublicKeyJWK(point: publicKey).thumbprint }
+
+    /// The key, which verifies signatures.
+    public var key: VerificationKey {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else {
+            preconditionFailure("A statement has a key of P-256")
+        }
+        return .p256(key)
+    }
+}
+
+/// Evidence of a device's platform that a statement was made by an unchanged app on a real device.
+public struct DeviceEvidence: Sendable, Hashable {
+    /// The format: ``appAttest``, ``appAttestAssertion``, or one of the app's own.
+    public let format: String
+    /// The bytes.
+    public let data: [UInt8]
+
+    /// An attestation of Apple's App Attest, which introduces a key of the App Attest service.
+    public static let appAttest = "apple-appattest"
+    /// An assertion by a key that was attested before.
+    public static let appAttestAssertion = "apple-appattest-assertion"
+
+    /// Evidence in a format.
+    public init(format: String, data: [UInt8]) { (self.format, self.data) = (format, data) }
+}

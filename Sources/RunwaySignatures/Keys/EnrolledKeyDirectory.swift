@@ -1,0 +1,78 @@
+/// A directory of keys in which devices enrol keys of their own.
+///
+/// ``InMemoryKeyDirectory`` is one for a single server that may forget its keys. A server implements the protocol over its database:
+/// each function is one transaction.
+public protocol EnrolledKeyDirectory: KeyDirectory {
+    /// The keys of an owner, also those that are not accepted any more.
+    func records(of owner: String) async throws -> [KeyRecord]
+
+    /// Adds a key, and ends the one that it replaces, both or neither.
+    ///
+    /// - Parameters:
+    ///   - record: The new key.
+    ///   - replaced: The identifier of the key that it replaces, accepted for the length of `overlap` from `now` on, and no longer
+    ///     than before.
+    ///   - maximum: How many keys of the owner may be accepted at the same time, without the replaced one.
+    func enrol(
+        _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
+    ) async throws -> KeyEnrolment
+
+    /// Refuses all signatures of a key of an owner from now on. Returns `false` if the owner has no such key.
+    func revoke(_ id: String, of owner: String) async throws -> Bool
+}
+
+/// What became of a key that a device enrols.
+public enum KeyEnrolment: Sendable, Hashable {
+    /// It is in the directory; also if the same owner's device enrolled it before.
+    case enrolled
+    /// It belongs to another owner or device, or was revoked, or has ended.
+    case inUse
+    /// The owner has as many keys as are allowed.
+    case full
+    /// The key that it should replace is not an accepted one of the same owner and device.
+    case notReplaceable
+}
+
+extension InMemoryKeyDirectory: EnrolledKeyDirectory {
+    /// The keys of an owner, sorted by identifier.
+    public func records(of owner: String) -> [KeyRecord] { all.filter { $0.owner == owner } }
+
+    /// Adds a key, and ends the one that it replaces, both or neither.
+    ///
+    /// Of the keys of an owner that are not accepted any more, as many are remembered as may be accepted; the oldest are removed.
+    public func enrol(
+        _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
+    ) -> KeyEnrolment {
+        change { records in
+            if let present = records[record.id] {
+                let isSame = present.owner == record.owner && present.device == record.device
+                return isSame && present.isActive(at: now) ? .enrolled : .inUse
+            }
+            if let replaced {
+                guard let old = records[replaced], old.owner == record.owner, old.device == record.device,
+                    old.isActive(at: now)
+                else { return .notReplaceable }
+            }
+            let own = records.values.filter { $0.owner == record.owner && $0.id != replaced }
+            guard own.count(where: { $0.isActive(at: now) }) < maximum else { return .full }
+            let ended = own.filter { !$0.isActive(at: now) }.sorted {
+                ($0.notBefore?.seconds ?? .min) < ($1.notBefore?.seconds ?? .min)
+            }
+            for old in ended.dropLast(maximum) { records[old.id] = nil }
+            if let replaced, let old = records[replaced] {
+                records[replaced]?.notAfter = min(old.notAfter ?? now + overlap, now + overlap)
+            }
+            records[record.id] = record
+            return .enrolled
+        }
+    }
+
+    /// Refuses all signatures of a key of an owner from now on. Returns `false` if the owner has no such key.
+    public func revoke(_ id: String, of owner: String) -> Bool {
+        change { records in
+            guard records[id]?.owner == owner else { return false }
+            records[id]?.isRevoked = true
+            return true
+        }
+    }
+}

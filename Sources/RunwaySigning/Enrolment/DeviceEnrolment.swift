@@ -1,0 +1,218 @@
+import Crypto
+import Foundation
+import HTTPTypes
+public import Runway
+import RunwayJSON
+import RunwaySignatures
+
+/// Makes a key on this device and has the server accept it, for the account that is signed in.
+///
+/// ```swift
+/// let enrolment = DeviceEnrolment(at: Shop.self, in: network, keys: keys)
+/// try await enrolment.enrol()
+/// ```
+///
+/// The server's half is `EnrolmentRoutes` of `RunwayServer`. It issues a challenge; the device signs it together with the account, the
+/// device and the public key, so that the server knows that the device has the key. The private key is never sent. Requests of an enrolment
+/// carry the access token of the account, and are signed by the current key if there is one.
+///
+/// A key that was made is stored before it is sent: if the response is lost, the next enrolment sends the same key.
+public struct DeviceEnrolment<Service: APIService>: Sendable {
+    private let network: NetworkLayer
+    private let keys: DeviceKeys
+    private let path: EndpointPath
+    private let attestor: (any DeviceAttestor)?
+
+    /// The enrolment of keys at a service.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - network: The layer whose requests are signed.
+    ///   - keys: The keys of the device, which the layer's `SigningStage` uses.
+    ///   - path: The path of the routes below the service's base URL. The default is `device-keys`.
+    ///   - attestor: Makes evidence of the platform. The default, `nil`, makes none.
+    public init(
+        at service: Service.Type, in network: NetworkLayer, keys: DeviceKeys, path: EndpointPath = "device-keys",
+        attestor: (any DeviceAttestor)? = nil
+    ) {
+        (self.network, self.keys, self.path, self.attestor) = (network, keys, path, attestor)
+    }
+
+    /// Enrols a key for the account, unless it has one, and returns the identifier of the key.
+    ///
+    /// - Throws: `NetworkError.Kind.needsLogin` if no account is signed in, `storage` if a key can't be made or stored, `overloaded` if a
+    ///   key of the account is being enrolled, and otherwise the error of a call.
+    @discardableResult
+    public func enrol() async throws(NetworkError) -> String { try await run(replacing: false) }
+
+    /// Replaces the key of the account by a new one, and returns the identifier of the new one. The server accepts the former for some
+    /// time, so that requests that are on their way do not fail.
+    ///
+    /// Throws as ``enrol()`` does.
+    @discardableResult
+    public func rotate() async throws(NetworkError) -> String { try await run(replacing: true) }
+
+    /// The keys of the account at the server, of all its devices.
+    public func list() async throws(NetworkError) -> [EnrolledDeviceKey] {
+        let response = try await network.call(ListKeys<Service>(base: path))
+        return try response["keys"].elements.map { json throws(NetworkError) in
+            guard let key = EnrolledDeviceKey(json) else { throw Self.unexpected("The list of keys is malformed.") }
+            return key
+        }
+    }
+
+    /// Has the server refuse a key of the account from now on: that of a lost device, or this device's own.
+    public func revoke(_ id: String) async throws(NetworkError) {
+        guard !id.isEmpty, id.utf8.allSatisfy({ $0.isUnreserved }) else {
+            throw NetworkError(
+                .invalidParameters, in: .signing, "The identifier of the key is malformed.", sending: .notSent)
+        }
+        _ = try await network.call(RevokeKey<Service>(base: path, id: id))
+    }
+
+    private func run(replacing: Bool) async throws(NetworkError) -> String {
+        let settings = network.settings(of: Service.self)
+        let owner = KeyOwner(service: Service.name, environment: settings.environment, account: settings.account)
+        guard let account = settings.account else {
+            throw NetworkError(.needsLogin, in: .signing, "A key is enrolled after login.", sending: .notSent)
+        }
+        guard let authority = settings.baseURLs[settings.environment].flatMap(Self.authority) else {
+            throw NetworkError(.invalidConfiguration, in: .signing, "The service has no base URL.", sending: .notSent)
+        }
+        guard keys.beginEnrolment(of: owner) else {
+            throw NetworkError(.overloaded, in: .signing, "A key of the account is being enrolled.", sending: .notSent)
+        }
+        defer { keys.endEnrolment(of: owner) }
+        var stored = try await stored(of: owner)
+        if let current = stored.current, !replacing { return current.id }
+        let key = try await pendingKey(&stored, for: owner)
+        let current = try Self.translated { () throws in try stored.current?.key(by: keys.maker) }
+        let challenge = try await network.call(AskForChallenge<Service>(base: path))["challenge"].string
+        let statement: EnrolmentStatement
+        do throws(SignatureError) {
+            statement = try EnrolmentStatement(
+                authority: authority, account: account, device: stored.device, challenge: challenge ?? "",
+                replacing: stored.current?.id, publicKey: Array(key.publicKey.x963Representation))
+        } catch {
+            throw Self.unexpected("The challenge or the account can't be signed: \(error).")
+        }
+        let json = try await request(statement, by: key, replacing: current)
+        let id: String?
+        do throws(NetworkError) {
+            id = try await network.call(EnrolKey<Service>(base: path, json: json))["id"].string
+        } catch {
+            // The server will never accept this key: the next enrolment makes another.
+            if error.status == .conflict {
+                stored.pending = nil
+                try await save(stored, for: owner)
+            }
+            throw error
+        }
+        guard id == statement.keyID else { throw Self.unexpected("The server enrolled another key.") }
+        (stored.current, stored.pending) = (stored.pending, nil)
+        try await save(stored, for: owner)
+        return statement.keyID
+    }
+
+    private func stored(of owner: KeyOwner) async throws(NetworkError) -> StoredDeviceKeys {
+        do {
+            return try await keys.load(owner) ?? StoredDeviceKeys()
+        } catch {
+            throw NetworkError(signing: error)
+        }
+    }
+
+    private func save(_ stored: StoredDeviceKeys, for owner: KeyOwner) async throws(NetworkError) {
+        do {
+            try await keys.save(stored, for: owner)
+        } catch {
+            throw NetworkError(signing: error)
+        }
+    }
+
+    /// The key whose enrolment began before, or a new one, which is stored.
+    private func pendingKey(
+        _ stored: inout StoredDeviceKeys, for owner: KeyOwner
+    ) async throws(NetworkError) -> any DeviceKey {
+        if let pending = stored.pending, let key = try? pending.key(by: keys.maker) { return key }
+        let key = try Self.translated { () throws in try keys.maker.makeKey() }
+        stored.pending = StoredDeviceKeys.Key(key)
+        try await save(stored, for: owner)
+        return key
+    }
+
+    /// The body of the request: what was stated, and the signatures of it.
+    private func request(
+        _ statement: EnrolmentStatement, by key: any DeviceKey, replacing current: (any DeviceKey)?
+    ) async throws(NetworkError) -> [UInt8] {
+        do {
+            var members = [
+                "key": Base64.encodedForURL(statement.publicKey), "device": statement.device,
+                "challenge": statement.challenge,
+                "proof": Base64.encodedForURL(try await key.signature(of: statement.bytes)),
+            ]
+            members["replaces"] = statement.replacedKeyID
+            if let current {
+                members["replacedProof"] = Base64.encodedForURL(try await current.signature(of: statement.bytes))
+            }
+            if let evidence = try await attestor?.evidence(for: statement.bytes) {
+                members["evidenceFormat"] = evidence.format
+                members["evidence"] = Base64.encodedForURL(evidence.data)
+            }
+            return Array(try JSONEncoder().encode(members))
+        } catch {
+            throw NetworkError(signing: error)
+        }
+    }
+
+    private static func translated<Value>(_ work: () throws -> Value) throws(NetworkError) -> Value {
+        do { return try work() } catch { throw NetworkError(signing: error) }
+    }
+
+    private static func unexpected(_ detail: String) -> NetworkError {
+        NetworkError(.invalidResponse, in: .signing, detail, sending: .sent)
+    }
+
+    /// The authority of a base URL, in lower case and without the default port.
+    private static func authority(of baseURL: String) -> String? {
+        guard let url = URLComponents(string: baseURL), let host = url.percentEncodedHost, !host.isEmpty else {
+            return nil
+        }
+        let isDefault = url.port == nil || url.port == (url.scheme?.lowercased() == "http" ? 80 : 443)
+        return host.lowercased() + (isDefault ? "" : ":\(url.port ?? 0)")
+    }
+}
+
+/// A key of an account, as the server lists it.
+public struct EnrolledDeviceKey: Sendable, Hashable {
+    /// The identifier.
+    public let id: String
+    /// The device that has the key.
+    public let device: String?
+    /// When it was enrolled, in seconds since 1970.
+    public let enrolled: Int?
+    /// After which moment it is not accepted any more, in seconds since 1970. `nil` if there is no such moment.
+    public let notAfter: Int?
+    /// Whether the server accepts it now.
+    public let isActive: Bool
+
+    init?(_ json: JSONValue) {
+        guard let id = json["id"].string, let isActive = json["active"].bool else { return nil }
+        (self.id, self.isActive) = (id, isActive)
+        device = json["device"].string
+        enrolled = json["notBefore"].int
+        notAfter = json["notAfter"].int
+    }
+}
+
+extension UInt8 {
+    /// Whether the character stands for itself in a URL (RFC 3986 §2.3).
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~".utf8.contains(self)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+public import Runway
+import RunwaySignatures
+import Synchronization
+
+/// The keys of this device, one for each account, which a ``DeviceEnrolment`` makes known to the server after login.
+///
+/// ```swift
+/// let keys = DeviceKeys(in: FileTokenStore(folder: folder))
+/// pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
+/// ```
+///
+/// Keys are stored as access tokens are: in a `FileTokenStore`, in files that only the user can read, or on Apple's systems in a
+/// `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: what is stored is then of no use elsewhere.
+///
+/// Requests of an account whose key is not enrolled, and requests without account, are sent unsigned.
+public final class DeviceKeys: RequestKeyStore {
+    private struct State {
+        var loaded: [KeyOwner: RequestKey?] = [:]
+        var enrolling: Set<KeyOwner> = []
+    }
+
+    private let store: any TokenStore
+    private let name: String
+    let maker: any DeviceKeyMaker
+    /// Guards the keys that were loaded, and the owners whose keys are being enrolled.
+    private let state = Mutex(State())
+
+    /// The most owners whose keys are in memory; beyond it all are loaded again.
+    private static let maximumLoaded = 100
+
+    /// The keys in a store.
+    ///
+    /// - Parameters:
+    ///   - store: Where keys are stored.
+    ///   - name: The name of the keys in the store, which no layer has that stores its tokens there. The default is `device-keys`.
+    ///   - maker: Makes keys. The default makes them in software.
+    public init(in store: any TokenStore, name: String = "device-keys", maker: any DeviceKeyMaker = SoftwareKeyMaker())
+    {
+        (self.store, self.name, self.maker) = (store, name, maker)
+    }
+
+    /// The enrolled key of an account, `nil` if there is none. Throws what the store throws.
+    public func key(for owner: KeyOwner) async throws -> RequestKey? {
+        if let loaded = state.withLock({ $0.loaded[owner] }) { return loaded }
+        let stored = try await load(owner)
+        let key = try stored?.current.map { RequestKey(try $0.key(by: maker)) }
+        return state.withLock { state in
+            // A key that was enrolled meanwhile is newer than what was read.
+            if let loaded = state.loaded[owner] { return loaded }
+            if state.loaded.count >= Self.maximumLoaded { state.loaded = [:] }
+            state.loaded[owner] = .some(key)
+            return key
+        }
+    }
+
+    /// Removes the keys of an account from this device, as at a sign-out. Throws what the store throws. The server accepts the key until it
+    /// is revoked.
+    public func remove(for owner: KeyOwner) async throws {
+        state.withLock { $0.loaded[owner] = .some(nil) }
+        if let place = owner.place(named: name) { try await store.remove(place) }
+    }
+
+    func load(_ owner: KeyOwner) async throws -> StoredDeviceKeys? {
+        guard let place = owner.place(named: name), let token = try await store.load(place) else { return nil }
+        guard let stored = try? JSONDecoder().decode(StoredDeviceKeys.self, from: Data(token.value.utf8)) else {
+            // The error of the decoder quotes the key.
+            throw UnreadableDeviceKey()
+        }
+        return stored
+    }
+
+    /// Stores the keys of an owner, whose current one signs from now on.
+    func save(_ stored: StoredDeviceKeys, for owner: KeyOwner) async throws {
+        guard let place = owner.place(named: name) else { return }
+        let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
+        try await store.save(AccessToken(text, account: place.account), at: place)
+        let key = try stored.current.map { RequestKey(try $0.key(by: maker)) }
+        state.withLock { $0.loaded[owner] = .some(key) }
+    }
+
+    /// Begins the enrolment of an owner's key; returns `false` if there is one already.
+    func beginEnrolment(of owner: KeyOwner) -> Bool { state.withLock { $0.enrolling.insert(owner).inserted } }
+
+    func endEnrolment(of owner: KeyOwner) { state.withLock { _ = $0.enrolling.remove(owner) } }
+}

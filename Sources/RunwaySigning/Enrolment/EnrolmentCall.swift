@@ -1,0 +1,52 @@
+import HTTPTypes
+import Runway
+
+/// One request of an enrolment.
+protocol EnrolmentCall: Endpoint {}
+
+extension EnrolmentCall {
+    static var encoding: ParameterEncoding { .raw(contentType: "application/json") }
+    static var retry: RetryPolicy { .off }
+    static var isMergeable: Bool { false }
+    static var coalesces: Bool { false }
+    static var maximumResponseByteCount: Int { 1 << 20 }
+    func encode(to encoder: any Encoder) {}
+}
+
+/// Asks for a challenge.
+struct AskForChallenge<Service: APIService>: EnrolmentCall {
+    static var service: Service.Type { Service.self }
+    static var name: String { "AskForChallenge" }
+    static var method: HTTPRequest.Method { .post }
+    let base: EndpointPath
+    var path: EndpointPath { EndpointPath(stringLiteral: base.percentEncoded + "/challenge") }
+}
+
+/// Sends a new key with its proof.
+struct EnrolKey<Service: APIService>: EnrolmentCall {
+    static var service: Service.Type { Service.self }
+    static var name: String { "EnrolKey" }
+    static var method: HTTPRequest.Method { .post }
+    let base: EndpointPath
+    let json: [UInt8]
+    var path: EndpointPath { base }
+    var content: RequestBody { .bytes(json) }
+}
+
+/// Asks for the keys of the account.
+struct ListKeys<Service: APIService>: EnrolmentCall {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ListKeys" }
+    let base: EndpointPath
+    var path: EndpointPath { base }
+}
+
+/// Ends a key.
+struct RevokeKey<Service: APIService>: EnrolmentCall {
+    static var service: Service.Type { Service.self }
+    static var name: String { "RevokeKey" }
+    static var method: HTTPRequest.Method { .delete }
+    let base: EndpointPath
+    let id: String
+    var path: EndpointPath { EndpointPath(stringLiteral: base.percentEncoded + "/" + id) }
+}

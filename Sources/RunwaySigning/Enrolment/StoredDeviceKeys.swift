@@ -1,0 +1,43 @@
+import Crypto
+import Foundation
+import Runway
+import RunwaySignatures
+
+/// What a device stores of its keys for one owner.
+struct StoredDeviceKeys: Sendable, Codable {
+    /// A key and its identifier.
+    struct Key: Sendable, Codable {
+        let id: String
+        /// What the maker finds the key by, as Base64.
+        let representation: String
+    }
+
+    /// The identifier of the device, which is made once.
+    var device = UUID().uuidString.lowercased()
+    /// The key that signs; `nil` before the first enrolment.
+    var current: Key?
+    /// A key whose enrolment has begun. The server may know it already, where a response was lost.
+    var pending: Key?
+}
+
+extension StoredDeviceKeys.Key {
+    init(_ key: any DeviceKey) {
+        id = PublicKeyJWK(point: key.publicKey.x963Representation).thumbprint
+        representation = Base64.encoded(key.representation)
+    }
+
+    func key(by maker: any DeviceKeyMaker) throws -> any DeviceKey {
+        guard let bytes = Base64.decoded(representation) else { throw UnreadableDeviceKey() }
+        return try maker.key(bytes)
+    }
+}
+
+/// A stored key is not one of the form in which keys are stored.
+struct UnreadableDeviceKey: Error {}
+
+extension KeyOwner {
+    /// The place of the owner's keys in a token store; `nil` if there is no account.
+    func place(named name: String) -> TokenPlace? {
+        account.map { TokenPlace(network: name, service: service, environment: environment.name, account: $0) }
+    }
+}
