@@ -1,0 +1,158 @@
+import Crypto
+import Foundation
+public import HTTPTypes
+
+/// A proof of possession that was verified: its author has the key, and made the proof for this request (DPoP, RFC 9449 §4.3).
+///
+/// ```swift
+/// let proof = try DPoPProof(of: request, token: token, boundTo: token.keyThumbprint, by: rules, at: now)
+/// try await nonces.claim(proof.replay, at: now)
+/// ```
+///
+/// Nothing is stored: a server that must refuse a proof that is sent twice claims ``replay`` from a ``NonceStore``.
+public struct DPoPProof: Sendable, Hashable {
+    /// What the proof says.
+    public let claims: DPoPClaims
+    /// The thumbprint of the key (RFC 7638), to which the server binds the token that it issues: the member `jkt` of `cnf` (§6.1).
+    public let keyThumbprint: String
+    /// The proof as a nonce that is accepted once for each key.
+    public let replay: Nonce
+
+    /// The largest proof, in bytes.
+    public static let maximumBytes = 8_192
+
+    /// Verifies the proof of a request. Throws a ``DPoPRefusal``.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with the server's public scheme and authority.
+    ///   - token: The access token of the request; `nil` for one that has none, as one for a token.
+    ///   - thumbprint: The thumbprint to which the token is bound; `nil` for a request for a token, which gets bound to
+    ///     ``keyThumbprint``.
+    ///   - rules: What a proof must have.
+    ///   - now: The server's time.
+    public init(
+        of request: HTTPRequest, token: String? = nil, boundTo thumbprint: String? = nil,
+        by rules: DPoPRules = DPoPRules(),
+        at now: UnixTime
+    ) throws(DPoPRefusal) {
+        let proofs = request.headerFields[values: .dpop]
+        guard let text = proofs.first, proofs.count == 1 else { throw DPoPRefusal(.malformed) }
+        let token = (token.map(DPoPClaims.hash), thumbprint)
+        (claims, keyThumbprint) = try Self.read(text)
+        guard claims.method == request.method.rawValue else { throw DPoPRefusal(.otherRequest) }
+        guard let scheme = request.scheme, let authority = request.authority,
+            let own = DPoPTarget("\(scheme)://\(authority)\(request.path ?? "")"), own == DPoPTarget(claims.target)
+        else { throw DPoPRefusal(.otherRequest) }
+        guard claims.tokenHash == token.0 else { throw DPoPRefusal(.otherToken) }
+        guard token.1 == nil || token.1 == keyThumbprint else { throw DPoPRefusal(.otherKey) }
+        let issued = try rules.issued(claims, at: now)
+        replay = Nonce(
+            value: claims.id, keyID: keyThumbprint, created: issued - rules.clockTolerance,
+            expires: issued + rules.maximumAge)
+    }
+
+    /// Reads a token, and verifies its signature by the key that it has.
+    private static func read(_ text: String) throws(DPoPRefusal) -> (DPoPClaims, thumbprint: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard text.utf8.count <= maximumBytes, parts.count == 3,
+            let header = Base64.decodedForURL(parts[0]), let payload = Base64.decodedForURL(parts[1]),
+            let signature = Base64.decodedForURL(parts[2]), signature.count == 64,
+            let head = try? JSONDecoder().decode(Header.self, from: Data(header)),
+            let content = try? JSONDecoder().decode(DPoPClaims.Payload.self, from: Data(payload))
+        else { throw DPoPRefusal(.malformed) }
+        // A private key must never be in a proof, and no extension is understood.
+        guard head.typ == "dpop+jwt", head.alg == "ES256", head.jwk.d == nil, head.crit == nil, !content.jti.isEmpty,
+            content.iat.isFinite, abs(content.iat) < 1e15
+        else { throw DPoPRefusal(.malformed) }
+        var jwk = PublicKeyJWK(point: [])
+        (jwk.crv, jwk.kty, jwk.x, jwk.y) = (head.jwk.crv, head.jwk.kty, head.jwk.x, head.jwk.y)
+        guard let key = jwk.key else { throw DPoPRefusal(.malformed) }
+        let signed = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+        guard VerificationKey.p256(key).isValid(signature, of: signed) else { throw DPoPRefusal(.invalid) }
+        let claims = DPoPClaims(
+            id: content.jti, method: content.htm, target: content.htu,
+            issued: UnixTime(seconds: Int64(content.iat.rounded(.down))), tokenHash: content.ath, nonce: content.nonce)
+        return (claims, jwk.thumbprint)
+    }
+
+    private struct Header: Decodable {
+        struct Key: Decodable {
+            let crv: String
+            let kty: String
+            let x: String
+            let y: String
+            let d: String?
+        }
+
+        let typ: String
+        let alg: String
+        let jwk: Key
+        let crit: [String]?
+    }
+}
+
+/// What a proof must have besides a valid signature.
+public struct DPoPRules: Sendable {
+    /// For how long after its creation a proof is accepted. The default is two minutes.
+    public var maximumAge = Duration.seconds(120)
+    /// How far in the future a proof may have been created. The default is 30 seconds.
+    public var clockTolerance = Duration.seconds(30)
+    /// Issues the nonces that proofs must have; the age of a proof is then that of its nonce, whatever the client's clock says (§8). The
+    /// default, `nil`, requires none.
+    public var nonces: ServerNonces?
+
+    /// Rules with the defaults.
+    public init() {}
+
+    /// A nonce for `DPoP-Nonce`: in each refusal for want of one, and in other responses to renew it. `nil` if none are required.
+    public func issueNonce(at now: UnixTime) -> String? { nonces?.issue(at: now, for: Self.purpose) }
+
+    /// When a proof was made by the server's clock.
+    func issued(_ claims: DPoPClaims, at now: UnixTime) throws(DPoPRefusal) -> UnixTime {
+        guard let nonces else {
+            guard claims.issued <= now + clockTolerance, now <= claims.issued + maximumAge else {
+                throw DPoPRefusal(.outsideWindow)
+            }
+            return claims.issued
+        }
+        guard let time = claims.nonce.flatMap({ nonces.time(of: $0, for: Self.purpose) }), time <= now,
+            now <= time + maximumAge
+        else { throw DPoPRefusal(.needsNonce) }
+        return time + clockTolerance
+    }
+
+    private static let purpose = "DPoP"
+}
+
+/// Why a proof is refused.
+public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A reason. Later versions can add some.
+    public struct Reason: Sendable, Hashable {
+        let text: String
+
+        /// There is none or more than one, or it is not a proof of `ES256` with a public key.
+        public static let malformed = Reason(text: "there is not one well-formed proof")
+        /// The signature is not that of the key.
+        public static let invalid = Reason(text: "the signature is not valid")
+        /// It is for another method or target.
+        public static let otherRequest = Reason(text: "it is for another request")
+        /// It is for another access token, or for none.
+        public static let otherToken = Reason(text: "it is for another access token")
+        /// The access token is bound to another key.
+        public static let otherKey = Reason(text: "the token is bound to another key")
+        /// It was made too long ago, or in the future.
+        public static let outsideWindow = Reason(text: "it was not made in time")
+        /// It has no nonce that the server issued in time. The response has the error `use_dpop_nonce` and a new nonce (§8).
+        public static let needsNonce = Reason(text: "it has no fresh nonce of the server")
+    }
+
+    /// The reason.
+    public let reason: Reason
+
+    init(_ reason: Reason) { self.reason = reason }
+
+    /// The error code of the response (§5, §7.1, §8).
+    public var code: String { reason == .needsNonce ? "use_dpop_nonce" : "invalid_dpop_proof" }
+    /// A text for logs, without anything of the proof.
+    public var description: String { "the proof is refused: \(reason.text)" }
+}

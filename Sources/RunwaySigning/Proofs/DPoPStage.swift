@@ -1,0 +1,132 @@
+import Foundation
+import HTTPTypes
+public import Runway
+import RunwayJSON
+import RunwaySignatures
+import Synchronization
+
+/// Proves to a server of OAuth that the requests of one service come from the device that has the key (DPoP, RFC 9449).
+///
+/// ```swift
+/// pipeline.insert(DPoPStage(for: Login.self, keys: keys), before: .signing)
+/// ```
+///
+/// The key is that of the device: a `RequestKey` that was made of a ``DeviceKey``, as ``DeviceKeys`` returns. Requests for which the store
+/// has none pass unchanged, and so do those to other origins than the service's own.
+///
+/// A request with the header field `Authorization: DPoP …` gets a proof for that access token; an app's `Credentials.authorize` sets it.
+/// Any other request gets one without token, as a request for a token needs. Each attempt has a proof of its own. A nonce in `DPoP-Nonce`
+/// of any response is used for the next proofs; a request that was refused for want of it is sent once more, if its body can be.
+public struct DPoPStage: RequestStage {
+    private let service: any APIService.Type
+    private let keys: any RequestKeyStore
+    private let nonces = DPoPNonces()
+
+    /// A stage for the requests of one service.
+    ///
+    /// - Parameters:
+    ///   - service: The service. Requests of other services pass unchanged.
+    ///   - keys: Finds the key of an account.
+    public init(for service: any APIService.Type, keys: any RequestKeyStore) {
+        (self.service, self.keys) = (service, keys)
+    }
+
+    /// The place `signing`.
+    public var step: FlightStep { .signing }
+    /// Key store and signer are left behind at the deadline of the flight, and when it is cancelled.
+    public var endsInTime: Bool { true }
+
+    /// Adds a proof to the request and sends it, twice if the server asks for a nonce.
+    public func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard flight.service == service, request.isForServer(of: flight) else {
+            return try await next.send(request, in: flight)
+        }
+        let used = nonces.current(for: flight.environment)
+        let response = try await next.send(try await proved(request, used, in: flight), in: flight)
+        let nonce = response.dpopNonce
+        if let nonce { nonces.adopt(nonce, for: flight.environment) }
+        guard let nonce, nonce != used, response.wantsNonce, request.body.isReplayable else { return response }
+        flight.note(SigningDecision.meetsRequest)
+        let second: Response
+        do throws(NetworkError) {
+            second = try await next.send(try await proved(request, nonce, in: flight), in: flight)
+        } catch {
+            // The server received the request that it refused.
+            var error = error
+            error.sending = .sent
+            throw error
+        }
+        if let nonce = second.dpopNonce { nonces.adopt(nonce, for: flight.environment) }
+        return second
+    }
+
+    private func proved(
+        _ request: Request, _ nonce: String?, in flight: Flight
+    ) async throws(NetworkError) -> Request {
+        let owner = KeyOwner(service: flight.service.name, environment: flight.environment, account: flight.account)
+        let (keys, now) = (keys, UnixTime(seconds: Int64(flight.clock.date.timeIntervalSince1970)))
+        let token = request.head.headerFields[.authorization].flatMap(Self.token)
+        let proof = try await flight.runInTime(.notSent) {
+            () async throws(NetworkError) -> (text: String, keyID: String)? in
+            do {
+                guard let key = try await keys.key(for: owner), let point = key.publicKey else { return nil }
+                let claims = try DPoPClaims(request.head, token: token, nonce: nonce, at: now)
+                return (try await claims.proof(by: key.signer, publicKey: point), key.id)
+            } catch {
+                throw NetworkError(signing: error)
+            }
+        }
+        guard let proof else {
+            flight.note(SigningDecision.unsigned)
+            return request
+        }
+        flight.note(SigningDecision.proved(keyID: proof.keyID))
+        var request = request
+        request.head.headerFields[.dpop] = proof.text
+        return request
+    }
+
+    /// The access token of the scheme `DPoP`, whose name has no case (RFC 9110 §11.1).
+    private static func token(_ authorization: String) -> String? {
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "dpop" else { return nil }
+        return parts[1].trimmingCharacters(in: .whitespaces)
+    }
+}
+
+/// The newest nonce of the server in each environment.
+private final class DPoPNonces: Sendable {
+    /// Guards the nonces; an app has few environments.
+    private let nonces = Mutex<[ServiceEnvironment: String]>([:])
+
+    func current(for environment: ServiceEnvironment) -> String? { nonces.withLock { $0[environment] } }
+
+    func adopt(_ nonce: String, for environment: ServiceEnvironment) { nonces.withLock { $0[environment] = nonce } }
+}
+
+extension Response {
+    /// The nonce for the next proof; a nonce has the characters of RFC 9449 §8.1, and no more of them than fit in a field.
+    fileprivate var dpopNonce: String? {
+        let values = head.headerFields[values: .dpopNonce]
+        guard let nonce = values.first, values.count == 1, (1...1_024).contains(nonce.utf8.count),
+            nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            )
+        else { return nil }
+        return nonce
+    }
+
+    /// Whether the request was refused for want of a nonce: by a server of tokens in its JSON (§8), by one of resources in its challenge
+    /// (§9).
+    fileprivate var wantsNonce: Bool {
+        switch head.status {
+        case .unauthorized:
+            return head.headerFields[values: .wwwAuthenticate].contains { $0.contains("use_dpop_nonce") }
+        case .badRequest:
+            guard case .whole(let rawData) = body else { return false }
+            return rawData["error"].string == "use_dpop_nonce"
+        default: return false
+        }
+    }
+}
