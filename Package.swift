@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "RunwaySigning", targets: ["RunwaySigning"]),
         .library(name: "RunwayStorage", targets: ["RunwayStorage"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
+        .library(name: "RunwayServerStorage", targets: ["RunwayServerStorage"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
     traits: [
@@ -181,6 +182,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RunwayServerStorage",
+            dependencies: [
+                "RunwayServer",
+                product("GRDB", of: "GRDB.swift", with: "Storage"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RunwayDemo",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
@@ -201,10 +211,12 @@ let package = Package(
         .executableTarget(
             name: "RunwayCommand",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
-                "RunwayDemo",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
+                "RunwayTransport", "RunwayDemo",
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
+                product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
+                product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
                 product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -303,6 +315,17 @@ let package = Package(
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOHTTP1", of: "swift-nio", with: "Command"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayServerStorageTests",
+            dependencies: [
+                "RunwayServer", "RunwayServerStorage", "RunwayTesting",
+                product("GRDB", of: "GRDB.swift", with: "Command"),
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
             ],
             swiftSettings: settings
         ),

@@ -12,7 +12,7 @@ import Synchronization
 /// ```
 ///
 /// A response of status 200 is sent after the sink has stored the batch. Refusals are 400 for a malformed batch, 409 for a gap, 413 for
-/// one that is too large, 429 if too many are being stored, and 503 if the sink fails. What a client states about itself is not
+/// one that is too large, 429 if too many are being stored or the sink has no room for more, and 503 if it fails. What a client states about itself is not
 /// verified: put ``SignatureMiddleware`` before the route.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     private let sink: Sink
@@ -60,8 +60,13 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
             return refusal(.badRequest)
         }
         guard batch.records.count <= limits.maximumRecordCount else { return refusal(.contentTooLarge) }
+        guard batch.texts.allSatisfy({ $0.isStorable(upTo: limits.maximumNameByteCount) }) else {
+            return refusal(.badRequest)
+        }
         do {
             return response(to: batch, try await sink.store(batch))
+        } catch is ActionLogSinkBusy {
+            return refusal(.tooManyRequests)
         } catch {
             return refusal(.serviceUnavailable)
         }
@@ -105,6 +110,8 @@ public struct ActionLogRouteLimits: Sendable, Hashable {
     public var maximumByteCount = 8 << 20
     /// The most records of a batch. The default is 1,000.
     public var maximumRecordCount = 1000
+    /// The most bytes of a record's name, and of the account. The default is 512.
+    public var maximumNameByteCount = 512
     /// The most batches that are received and stored at a time; others get 429. The default is 64.
     public var maximumRunningCount = 64
     /// The `Retry-After` of 429 and 503. The default is 5 s.
@@ -147,7 +154,15 @@ extension JSONWriter {
     }
 }
 
+extension String {
+    /// Whether every database stores the text: PostgreSQL has no text with the character U+0000.
+    fileprivate func isStorable(upTo byteCount: Int) -> Bool { utf8.count <= byteCount && !utf8.contains(0) }
+}
+
 extension ActionLogBatch {
+    /// The texts that sinks store as such.
+    fileprivate var texts: [String] { records.map(\.name) + (account.map { [$0] } ?? []) }
+
     /// Reads a batch; `nil` if it is malformed.
     fileprivate init?(_ json: JSONValue) {
         guard let installation = json["installation"].string.flatMap({ UUID(uuidString: $0) }),

@@ -50,8 +50,58 @@ public protocol ActionLogSink: Sendable {
     /// that already. It stores nothing, and returns the number that it expects, if one is missing between the highest and this. It never
     /// forgets a highest number or an id while a client may still hold the record.
     ///
-    /// - Throws: Any error; nothing of the batch is stored, and the client sends it again.
+    /// - Throws: ``ActionLogSinkBusy`` if too many batches wait, or any other error; nothing of the batch is stored, and the client sends
+    ///   it again.
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
+}
+
+/// Too many batches wait for a sink. ``ActionLogRoute`` responds with 429 and `Retry-After`, to any other error with 503.
+public struct ActionLogSinkBusy: Error, CustomStringConvertible {
+    /// Creates the error.
+    public init() {}
+
+    /// What happened, in one sentence.
+    public var description: String { "Too many batches wait to be stored." }
+}
+
+/// How many records of a name a sink has of one installation.
+public struct ActionLogCount: Sendable, Hashable, Codable {
+    /// The file of the client.
+    public var installation: UUID
+    /// What the user did.
+    public var name: String
+    /// The number of records.
+    public var count: Int
+
+    /// Creates a count.
+    public init(installation: UUID, name: String, count: Int) {
+        self.installation = installation
+        self.name = name
+        self.count = count
+    }
+}
+
+/// A record as a sink has it.
+public struct StoredAction: Sendable, Hashable {
+    /// The place in the order in which a sink stored its records; it has gaps.
+    public var sequence: Int64
+    /// Identifies the record for ever.
+    public var id: UUID
+    /// The file of the client.
+    public var installation: UUID
+    /// What the user did.
+    public var name: String
+    /// The record as it came: a JSON object.
+    public var json: [UInt8]
+
+    /// Creates a record.
+    public init(sequence: Int64, id: UUID, installation: UUID, name: String, json: [UInt8]) {
+        self.sequence = sequence
+        self.id = id
+        self.installation = installation
+        self.name = name
+        self.json = json
+    }
 }
 
 /// What an ``ActionLogSink`` did with a batch.

@@ -1,0 +1,124 @@
+public import Foundation
+import GRDB
+public import RunwayServer
+
+/// Stores the records of action logs in a SQLite file, each once, for ever.
+///
+/// ```swift
+/// let sink = try SQLiteActionLogSink(at: folder.appending(path: "actions.sqlite"))
+/// ActionLogRoute(to: sink).add(to: router.group("v1"))
+/// ```
+///
+/// A batch is stored when `store` returns: it survives the end of the process, however it ends, and a power loss too. Batches that
+/// come while others are being written share the next transaction, so that one sync of the disk serves all of them. The highest number
+/// of a stream, and the ids of all records, are in the same transaction as the records, and are never removed: neither ``erase(account:)``
+/// nor ``removeContents(receivedBefore:)`` lets a record be stored twice.
+///
+/// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it (``ActionLogFile``).
+public final class SQLiteActionLogSink: ActionLogSink {
+    private let database: ServerDatabase
+    private let writer: GroupCommit<ActionLogBatch, ActionLogStorage>
+
+    /// Opens a file, and creates it if there is none, for its user alone. It blocks.
+    ///
+    /// - Parameters:
+    ///   - file: The SQLite file.
+    ///   - limits: How many batches wait and are committed together.
+    ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
+    /// - Throws: ``ServerStorageError``. A damaged file is left as it is, for its owner to decide: a new one would not know what it has of
+    ///   its clients.
+    public init(
+        at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(ServerStorageError) {
+        let database = try ServerDatabase(
+            at: file, ActionLogFile.schema, waitsForDrive: limits.survivesPowerLoss)
+        self.database = database
+        writer = GroupCommit(label: "runway.action-log", limits: limits.queue) { batches in
+            let received = Int64(now().timeIntervalSince1970 * 1000)
+            return try database.write { database in
+                try batches.map { try Self.store($0, in: database, received: received) }
+            }
+        }
+    }
+
+    /// Stores a batch, and returns when it is durable.
+    ///
+    /// - Throws: ``ActionLogSinkBusy`` if too much waits, ``ServerStorageError`` if the file can't be written, `CancellationError` after
+    ///   ``close()``. Nothing of the batch is stored.
+    public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
+        try await writer.commit(batch, byteCount: batch.approximateByteCount)
+    }
+
+    /// Removes the contents of all records of an account. Their ids stay, so that none is stored again. It blocks.
+    ///
+    /// - Parameter account: The account that clients stated.
+    /// - Throws: ``ServerStorageError``.
+    public func erase(account: String) throws(ServerStorageError) {
+        try removeContents(where: "account = ?", account)
+    }
+
+    /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It blocks.
+    ///
+    /// - Throws: ``ServerStorageError``.
+    public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
+        try removeContents(where: "received < ? AND name IS NOT NULL", Int64(date.timeIntervalSince1970 * 1000))
+    }
+
+    private func removeContents(
+        where condition: String, _ value: any DatabaseValueConvertible
+    ) throws(ServerStorageError) {
+        try database.write { database in
+            try database.execute(
+                sql: "UPDATE record SET account = NULL, name = NULL, json = NULL WHERE \(condition)", arguments: [value]
+            )
+        }
+        try database.checkpoint()
+    }
+
+    /// Stores what waits, and closes the file. Later batches are refused.
+    ///
+    /// - Throws: ``ServerStorageError``.
+    public func close() async throws {
+        await writer.close()
+        try database.close()
+    }
+
+    /// Bounds the size of the file, so that a test can fill it.
+    func limitPages(to count: Int) throws(ServerStorageError) {
+        try database.write { _ = try Int.fetchOne($0, sql: "PRAGMA max_page_count = \(count)") }
+    }
+
+    /// Stores a batch within a transaction.
+    private static func store(
+        _ batch: ActionLogBatch, in database: Database, received: Int64
+    ) throws -> ActionLogStorage {
+        let (installation, stream) = (batch.installation.data, batch.stream.data)
+        let highest =
+            try Int64.fetchOne(
+                database.cachedStatement(sql: "SELECT highest FROM stream WHERE installation = ? AND id = ?"),
+                arguments: [installation, stream]) ?? 0
+        if batch.number <= highest { return .known }
+        guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
+        let insertion = try database.cachedStatement(
+            sql: """
+                INSERT INTO record (id, installation, stream, batch, received, account, name, json)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                """)
+        var duplicates: Set<UUID> = []
+        for record in batch.records {
+            try insertion.execute(arguments: [
+                record.id.data, installation, stream, batch.number, received, batch.account, record.name,
+                Data(record.json),
+            ])
+            if database.changesCount == 0 { duplicates.insert(record.id) }
+        }
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO stream VALUES (?, ?, ?)
+                ON CONFLICT (installation, id) DO UPDATE SET highest = excluded.highest
+                """
+        ).execute(arguments: [installation, stream, batch.number])
+        return .stored(duplicates: duplicates)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+
+#if !Storage || !Server
+    #error("RunwayServerStorage needs the package traits Server and Storage.")
+#endif
+
+/// What went wrong with a database file of a server.
+public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What happened, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// The kind in one word, which stays the same from release to release.
+        public let description: String
+
+        /// The disk is full.
+        public static let full = Kind(description: "full")
+        /// Another process, or another object of this one, writes the file.
+        public static let locked = Kind(description: "locked")
+        /// The file is damaged, or no database.
+        public static let corrupted = Kind(description: "corrupted")
+        /// The file is a database with other contents.
+        public static let foreign = Kind(description: "foreign")
+        /// The file was written by a later version of this module.
+        public static let newerSchema = Kind(description: "newerSchema")
+        /// There is no such file.
+        public static let missing = Kind(description: "missing")
+        /// The folder or the file can't be read or written.
+        public static let unavailable = Kind(description: "unavailable")
+    }
+
+    /// What happened.
+    public let kind: Kind
+    /// What happened, in one sentence.
+    public let description: String
+
+    init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    /// The meaning of an error of GRDB or Foundation. No text of a `DatabaseError` is used: it may contain values of a statement.
+    init(_ error: any Error, at url: URL) {
+        let name = url.lastPathComponent
+        switch error {
+        case let error as ServerStorageError: self = error
+        case let error as DatabaseError:
+            let code = "SQLite code \(error.extendedResultCode.rawValue)"
+            switch error.resultCode {
+            case .SQLITE_FULL: self.init(.full, "There is no space for \(name) (\(code)).")
+            case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.locked, "\(name) is in use elsewhere (\(code)).")
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: self.init(.corrupted, "\(name) is damaged or no database (\(code)).")
+            default: self.init(.unavailable, "\(name) can't be used now (\(code)).")
+            }
+        case is RowDecodingError: self.init(.corrupted, "\(name) is damaged.")
+        default: self.init(.unavailable, "\(name) can't be used.")
+        }
+    }
+}
