@@ -81,7 +81,7 @@ extension HTTPField.Name {
     public static let acceptSignature = HTTPField.Name("Accept-Signature", known: ())
 
     /// For names that are tokens by their spelling.
-    init(_ text: String, known: Void) {
+    package init(_ text: String, known: Void) {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is the name of a header field") }
         self = name
     }

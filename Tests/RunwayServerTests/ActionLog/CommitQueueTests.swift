@@ -58,7 +58,7 @@ struct CommitQueueTests {
             return await tasks.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         for (number, value) in results { #expect(value == number * 2 && number != 13) }
-        #expect((194..<200).contains(results.count), "Up to seven are in a group")
+        #expect((193..<200).contains(results.count), "Up to seven are in a group")
         await group.close()
         await #expect(throws: CancellationError.self) { try await group.commit(1, byteCount: 1) }
     }

@@ -1,0 +1,221 @@
+import Crypto
+public import Foundation
+import HTTPTypes
+public import Hummingbird
+import Logging
+import NIOCore
+import RunwaySignatures
+
+/// Executes a request with an `Idempotency-Key` once, and replays its response to later requests with the same key
+/// (draft-ietf-httpapi-idempotency-key-header).
+///
+/// ```swift
+/// var rules = IdempotencyRules()
+/// rules.requiresKey = { $0.path?.hasPrefix("/v1/orders") ?? false }
+/// router.add(
+///     middleware: IdempotencyMiddleware(rules, store: MemoryIdempotencyStore()) { request, _ in account(of: request) }
+/// )
+/// ```
+///
+/// Add it after the middleware that verifies who sent a request, and before whatever has effects. A key is a string (RFC 8941 §3.3.3), or
+/// the same text without quotation marks. It belongs to its principal. The first request with a key claims it in the store; what is
+/// equal to it in method, target, content type and body gets its response, with `Idempotency-Replayed: true`, for
+/// ``IdempotencyRules/lifetime``. Others get an ``IdempotencyProblem``: 409 while the first is being executed, 422 if they are different.
+///
+/// A response that precedes an execution (``IdempotencyRules/precedesExecution``) is not stored, and releases the key. An error that is no
+/// `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If the process ends during an
+/// execution, a request with the key is executed again after ``IdempotencyRules/lease``. A store that fails lets none pass.
+public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let rules: IdempotencyRules
+    private let store: any IdempotencyStore
+    private let principal: @Sendable (Request, Context) async throws -> String?
+    private let now: @Sendable () -> Date
+
+    /// Creates the middleware.
+    ///
+    /// - Parameters:
+    ///   - rules: What requests must have, and what is stored.
+    ///   - store: Stores what became of them. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not forget it.
+    ///   - now: Returns the date. The default is the system's.
+    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, which a request with a key is refused for.
+    public init(
+        _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
+        now: @escaping @Sendable () -> Date = { Date() },
+        principal: @escaping @Sendable (Request, Context) async throws -> String?
+    ) {
+        self.rules = rules
+        self.store = store
+        self.now = now
+        self.principal = principal
+    }
+
+    /// Passes a request on, or responds as to the first one with its key.
+    public func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard rules.methods.contains(request.method) else { return try await next(request, context) }
+        let values = request.headers[values: .idempotencyKey]
+        if values.isEmpty {
+            if rules.requiresKey(request.head) { throw problem(.missing) }
+            return try await next(request, context)
+        }
+        guard values.count == 1, let text = Self.key(values[0]),
+            (1...rules.maximumKeyByteCount).contains(text.utf8.count)
+        else { throw problem(.malformed) }
+        guard let principal = try await principal(request, context) else { throw problem(.principal) }
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: rules.maximumBodyByteCount)
+        } catch is NIOTooManyBytesError {
+            throw problem(.tooLarge)
+        }
+        let execution = IdempotentExecution(
+            key: IdempotencyKey(principal: principal, text: text), token: UUID(), rules: rules, store: store, now: now)
+        if let response = try await claim(execution, Self.fingerprint(request.head, body), context) { return response }
+        var request = request
+        request.body = RequestBody(buffer: body)
+        return try await execution.run(request, context, next)
+    }
+
+    /// Claims the key; returns a response if the request is not to be executed.
+    private func claim(
+        _ execution: IdempotentExecution, _ fingerprint: [UInt8], _ context: Context
+    ) async throws -> Response? {
+        let found: IdempotencyClaim
+        do {
+            found = try await store.claim(
+                execution.key, fingerprint: fingerprint, token: execution.token, at: now(), lease: rules.lease)
+        } catch is IdempotencyStoreFull {
+            throw problem(.full)
+        } catch {
+            context.logger.error("idempotency store failed", metadata: ["error": "\(type(of: error))"])
+            throw problem(.store)
+        }
+        switch found {
+        case .claimed: return nil
+        case .mismatch: throw problem(.mismatch)
+        case .inFlight(let end):
+            // A response usually comes long before the lease ends.
+            throw problem(.inFlight, retryAfter: min(5, Int(max(1, end.timeIntervalSince(now())))))
+        case .completed(let response):
+            guard let body = response.body else { throw problem(.notStored) }
+            var fields = response.headerFields
+            fields[.idempotencyReplayed] = "true"
+            return Response(
+                status: HTTPResponse.Status(code: response.status), headers: fields,
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        }
+    }
+
+    private func problem(_ reason: IdempotencyProblem.Reason, retryAfter: Int = 1) -> IdempotencyProblem {
+        IdempotencyProblem(reason: reason, lifetime: rules.lifetime, retryAfter: retryAfter)
+    }
+
+    /// The text of a field: that of a string (RFC 8941 §3.3.3), or a value without quotation marks, spaces and commas.
+    private static func key(_ value: String) -> String? {
+        guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        guard value.hasPrefix("\"") else { return value.contains { "\" ,;".contains($0) } ? nil : value }
+        var text = ""
+        var rest = value.dropFirst()
+        while let character = rest.popFirst() {
+            switch character {
+            case "\"": return rest.isEmpty ? text : nil
+            case "\\":
+                guard let escaped = rest.popFirst(), escaped == "\"" || escaped == "\\" else { return nil }
+                text.append(escaped)
+            default: text.append(character)
+            }
+        }
+        return nil
+    }
+
+    /// Tells a request from others. Header fields that change from attempt to attempt, such as a signature's, have no part in it.
+    private static func fingerprint(_ head: HTTPRequest, _ body: ByteBuffer) -> [UInt8] {
+        var digest = SHA256()
+        for part in [head.method.rawValue, head.path ?? "", head.headerFields[.contentType] ?? ""] {
+            digest.update(data: Array(part.utf8))
+            digest.update(data: [0])
+        }
+        digest.update(data: Array(body.readableBytesView))
+        return Array(digest.finalize())
+    }
+}
+
+extension IdempotencyMiddleware where Context: SignedRequestContext {
+    /// Creates middleware whose principals are the owners of the keys that ``SignatureMiddleware`` has verified.
+    ///
+    /// - Parameters:
+    ///   - rules: What requests must have, and what is stored.
+    ///   - store: Stores what became of them.
+    ///   - now: Returns the date. The default is the system's.
+    public init(
+        _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.init(rules, store: store, now: now) { _, context in context.signer?.owner }
+    }
+}
+
+/// The execution of one request whose key is claimed.
+private struct IdempotentExecution: Sendable {
+    let key: IdempotencyKey
+    let token: UUID
+    let rules: IdempotencyRules
+    let store: any IdempotencyStore
+    let now: @Sendable () -> Date
+
+    /// Executes the request, and stores or releases what it claimed.
+    func run<Context: RequestContext>(
+        _ request: Request, _ context: Context, _ next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await finish(try await next(request, context), context)
+        } catch let error as any HTTPResponseError {
+            return try await finish(try error.response(from: request, context: context), context)
+        } catch {
+            // It may have had its effect, and nobody knows: it is not executed again.
+            _ = try? await finish(Response(status: .internalServerError), context)
+            throw error
+        }
+    }
+
+    private func finish(_ response: Response, _ context: some RequestContext) async throws -> Response {
+        if rules.precedesExecution(response.status) {
+            do {
+                try await store.release(key, token: token)
+            } catch {
+                context.logger.error("idempotency key not released", metadata: ["error": "\(type(of: error))"])
+            }
+            return response
+        }
+        let body = GatheredBody(
+            upTo: rules.maximumResponseByteCount, within: ByteBudget(rules.maximumResponseByteCount))
+        var stored = IdempotentResponse(
+            status: response.status.code,
+            headerFields: HTTPFields(response.headers.filter { rules.storedFields.contains($0.name) }), body: nil)
+        var sent = response
+        if let byteCount = response.body.contentLength, byteCount <= rules.maximumResponseByteCount {
+            try await body.gather(response.body)
+            stored.body = body.bytes
+            sent.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body.bytes))
+        }
+        let isStored: Bool
+        do {
+            isStored = try await store.complete(
+                key, token: token, with: stored, until: now().addingTimeInterval(rules.lifetime / .seconds(1)))
+        } catch {
+            // The request is executed: its client should know. A repeated one gets 409 until the lease ends.
+            context.logger.error("idempotent response not stored", metadata: ["error": "\(type(of: error))"])
+            return sent
+        }
+        return isStored
+            ? sent : IdempotencyProblem(reason: .notStored, lifetime: rules.lifetime, retryAfter: 1).response
+    }
+}
+
+extension HTTPField.Name {
+    /// The field of a key. The name is a token (RFC 9110 §5.6.2).
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key", known: ())
+    /// Whether a response is a replay.
+    static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed", known: ())
+}

@@ -1,0 +1,84 @@
+public import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RunwayJSON
+
+/// Why ``IdempotencyMiddleware`` did not pass a request on, as a response of the type `application/problem+json` (RFC 9457).
+///
+/// Its members are `type` (`urn:runway:idempotency:` and the reason), `title`, `status`, and `lifetime`, the seconds for which responses
+/// are stored.
+///
+/// | status | reason |
+/// |---|---|
+/// | 400 | `missing`, `malformed`, `principal` |
+/// | 409 | `inFlight`, with `Retry-After`; `notStored` |
+/// | 413 | `tooLarge` |
+/// | 422 | `mismatch` |
+/// | 429 | `full`, with `Retry-After` |
+/// | 503 | `store`, with `Retry-After` |
+public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
+    /// What is wrong.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        /// The reason in one word, which stays the same from release to release.
+        public let description: String
+        let status: HTTPResponse.Status
+        let title: String
+
+        /// The request must have a key, and has none.
+        public static let missing = Self("missing", .badRequest, "The request needs an Idempotency-Key.")
+        /// The key is no string of the allowed length, or there are several.
+        public static let malformed = Self("malformed", .badRequest, "The Idempotency-Key is malformed.")
+        /// The sender is not known, so that the key belongs to nobody.
+        public static let principal = Self("principal", .badRequest, "An Idempotency-Key needs a known sender.")
+        /// A request with the key is being executed.
+        public static let inFlight = Self("inFlight", .conflict, "A request with this key is being executed.")
+        /// The request was executed, and its response was not stored, since it was too large or another request took its key over.
+        public static let notStored = Self(
+            "notStored", .conflict, "The request was executed; its response is not stored.")
+        /// The body is too large.
+        public static let tooLarge = Self("tooLarge", .contentTooLarge, "The body is too large for an Idempotency-Key.")
+        /// The key was used with another request.
+        public static let mismatch = Self(
+            "mismatch", .unprocessableContent, "The Idempotency-Key was used with another request.")
+        /// The store has no room.
+        public static let full = Self("full", .tooManyRequests, "Too many keys are stored.")
+        /// The store failed.
+        public static let store = Self("store", .serviceUnavailable, "Keys can't be verified now.")
+
+        private init(_ description: String, _ status: HTTPResponse.Status, _ title: String) {
+            (self.description, self.status, self.title) = (description, status, title)
+        }
+    }
+
+    /// What is wrong.
+    public let reason: Reason
+    let lifetime: Duration
+    let retryAfter: Int
+
+    /// The status of the response.
+    public var status: HTTPResponse.Status { reason.status }
+
+    /// The reason in a sentence.
+    public var description: String { reason.title }
+
+    /// The response.
+    public func response(from request: Request, context: some RequestContext) -> Response { response }
+
+    var response: Response {
+        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if [.inFlight, .full, .store].contains(reason) { fields[.retryAfter] = "\(max(1, retryAfter))" }
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, value) in [("type", "urn:runway:idempotency:\(reason)"), ("title", reason.title)] {
+            writer.name(name)
+            writer.string(value)
+        }
+        writer.name("status")
+        writer.integer(status.code)
+        writer.name("lifetime")
+        writer.integer(lifetime.components.seconds)
+        writer.endObject()
+        return Response(
+            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+    }
+}

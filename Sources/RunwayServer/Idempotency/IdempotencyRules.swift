@@ -1,0 +1,33 @@
+public import HTTPTypes
+
+/// What ``IdempotencyMiddleware`` requires of requests, and what it stores of their responses.
+public struct IdempotencyRules: Sendable {
+    /// The methods whose requests may have a key. The default is POST and PATCH. Keys of other requests are ignored.
+    public var methods: Set<HTTPRequest.Method> = [.post, .patch]
+    /// Whether a request must have a key. The default is none.
+    public var requiresKey: @Sendable (HTTPRequest) -> Bool = { _ in false }
+    /// How long a response is stored and replayed, which a server publishes to its clients. The default is 24 hours.
+    public var lifetime = Duration.seconds(86_400)
+    /// How long a request may be executed before another one with its key is executed in its place, because the server is supposed to
+    /// have stopped. The default is 5 minutes. A request that takes longer is then executed twice, and its response is not stored.
+    public var lease = Duration.seconds(300)
+    /// The most bytes of a key. The default is 255.
+    public var maximumKeyByteCount = 255
+    /// The most bytes of the body of a request with a key, which is received before it is passed on. The default is 1 MiB.
+    public var maximumBodyByteCount = 1 << 20
+    /// The most bytes of a body that is stored. The default is 256 KiB. A larger one, and one whose length is not known before
+    /// it is sent, is sent once: a repeated request gets 409.
+    public var maximumResponseByteCount = 256 << 10
+    /// The header fields that are stored and replayed. The default is `Content-Type`, `Content-Language`, `Location` and `ETag`.
+    public var storedFields: Set<HTTPField.Name> = [.contentType, .contentLanguage, .location, .eTag]
+    /// Whether a response says that its request was not executed, so that nothing is stored and the key can be used again. The default
+    /// is the statuses that report what precedes an execution: 400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422,
+    /// 425, 426, 428, 429, 431 and 503. A handler that has had an effect must not respond with one of them.
+    public var precedesExecution: @Sendable (HTTPResponse.Status) -> Bool = {
+        [400, 401, 403, 404, 405, 406, 408, 411, 413, 414, 415, 417, 421, 422, 425, 426, 428, 429, 431, 503].contains(
+            $0.code)
+    }
+
+    /// Creates rules with their defaults.
+    public init() {}
+}

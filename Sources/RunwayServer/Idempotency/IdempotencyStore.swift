@@ -1,0 +1,94 @@
+public import Foundation
+public import HTTPTypes
+
+/// Stores what became of requests with idempotency keys.
+///
+/// The implementation must be atomic: of several claims of a key at the same time, one is ``IdempotencyClaim/claimed``. What it has is
+/// forgotten after the time that the caller names, and not before.
+public protocol IdempotencyStore: Sendable {
+    /// Claims a key for the execution of a request.
+    ///
+    /// If there is no record of the key, or only one that has expired, the implementation inserts one with the token. If there is one
+    /// whose lease has ended without a response, the implementation replaces its token: the former owner is fenced out.
+    ///
+    /// - Parameters:
+    ///   - key: The key of a principal.
+    ///   - fingerprint: Tells the request from others.
+    ///   - token: Identifies the claim.
+    ///   - now: The date.
+    ///   - lease: How long nobody else can claim the key, unless the request completes or is released before.
+    /// - Throws: ``IdempotencyStoreFull``, or any other error; the request is not executed.
+    func claim(
+        _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
+    ) async throws -> IdempotencyClaim
+
+    /// Stores the response of an execution until a date.
+    ///
+    /// - Returns: Whether it is stored. `false` if the token is not the record's any more; nothing is changed then.
+    /// - Throws: Any error; the record stays claimed.
+    func complete(
+        _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
+    ) async throws -> Bool
+
+    /// Removes a record whose request was not executed. Does nothing if the token is not the record's any more.
+    ///
+    /// - Throws: Any error; the record stays claimed until its lease ends.
+    func release(_ key: IdempotencyKey, token: UUID) async throws
+}
+
+/// An idempotency key of one principal. The keys of others are different ones, whatever their text.
+public struct IdempotencyKey: Sendable, Hashable {
+    /// Who sent the request.
+    public var principal: String
+    /// The key that the client chose.
+    public var text: String
+
+    /// Creates a key.
+    public init(principal: String, text: String) {
+        self.principal = principal
+        self.text = text
+    }
+}
+
+/// What an ``IdempotencyStore`` found.
+public enum IdempotencyClaim: Sendable, Hashable {
+    /// The request must be executed now by who claimed.
+    case claimed
+    /// A request with the key is being executed; its lease ends at the date.
+    case inFlight(until: Date)
+    /// The request was executed, with this response.
+    case completed(IdempotentResponse)
+    /// The key belongs to another request.
+    case mismatch
+}
+
+/// A response as an ``IdempotencyStore`` has it.
+public struct IdempotentResponse: Sendable, Hashable, Codable {
+    /// The status.
+    public var status: Int
+    /// The header fields that are stored.
+    public var headerFields: HTTPFields
+    /// The body; `nil` if it was too large to be stored.
+    public var body: [UInt8]?
+
+    /// Creates a response.
+    public init(status: Int, headerFields: HTTPFields, body: [UInt8]?) {
+        self.status = status
+        self.headerFields = headerFields
+        self.body = body
+    }
+
+    /// About how many bytes it takes.
+    package var byteCount: Int {
+        headerFields.reduce((body?.count ?? 0) + 64) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+    }
+}
+
+/// A store has no room for another key. ``IdempotencyMiddleware`` responds with 429.
+public struct IdempotencyStoreFull: Error, CustomStringConvertible {
+    /// Creates the error.
+    public init() {}
+
+    /// What happened, in one sentence.
+    public var description: String { "The store has no room for another idempotency key." }
+}
