@@ -16,6 +16,7 @@ struct RunwayTool: AsyncParsableCommand {
               runway probe api.github.com
               runway demo
               runway serve --port 8443
+              runway log actions.sqlite
               runway proxy --origin https://api.github.com --listen 127.0.0.1:8080
               runway keys make keys.json --key-id device-7
               runway sign --key keys.json request.http
@@ -50,7 +51,7 @@ struct RunwayTool: AsyncParsableCommand {
         version: version,
         subcommands: [
             CallCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self, ProbeCommand.self,
-            ProxyCommand.self, DemoCommand.self, ServeCommand.self,
+            ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self,
         ])
 
     static func main() async {

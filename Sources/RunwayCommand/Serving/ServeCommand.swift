@@ -6,7 +6,7 @@ import RunwayDemo
 /// `runway serve`: the demo's backend alone.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve property listings on this machine, for calls to try.",
+        commandName: "serve", abstract: "Serve property listings, or receive action logs, on this machine.",
         usage: "runway serve [<options>]",
         discussion: """
             Three APIs by three teams who name the same things differently serve
@@ -26,14 +26,20 @@ struct ServeCommand: AsyncParsableCommand {
 
             Ctrl-C and SIGTERM stop the server at once, whatever is under way.
 
+            With --log it receives the batches of action logs at /log instead, and
+            stores each record once, in a SQLite file or in PostgreSQL. A batch is
+            acknowledged when it is durable. "runway log" counts what came.
+
             EXAMPLES
               runway serve
               runway serve --port 8443 --seed 7 --ca ca.pem
               runway serve --plain --port 8080 --listings 20000
+              runway serve --log actions.sqlite --plain --port 8080
 
             EXIT CODES
               0    The server was stopped, by Ctrl-C or SIGTERM.
-              2    The command line can't be used, or the port can't be had.
+              2    The command line can't be used, the port can't be had, or the
+                   log can't be opened.
             """)
 
     @Option(help: ArgumentHelp("The port, from 1 to 65535. Without it, any that is free.", valueName: "port"))
@@ -52,6 +58,12 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp("Write the certificate authority to FILE (PEM) instead.", valueName: "file"),
         completion: .file())
     var ca: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Receive action logs, and store them in a file, or in PostgreSQL by its URL.", valueName: "place"),
+        completion: .file())
+    var log: String?
 
     func validate() throws {
         if let port, !(1...65535).contains(port) {
@@ -73,6 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve() async throws {
+        if let log { return try await receive(LogPlace(log)) }
         let backend = try ListingsBackend(seed: seed, listingsPerKind: listings, security: plain ? .plain : .tls)
         let authorityFile = try backend.certificate.map { try write(authority: $0.authorityPEM) }
         do {
@@ -81,9 +94,32 @@ struct ServeCommand: AsyncParsableCommand {
                 try? Console.output.write(greeting(serving.baseURL, authorityFile: authorityFile))
             }
         } catch  where !Task.isCancelled {
-            let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.redactedDescription
-            throw CommandFailure("The server can't listen on port \(port ?? 0) of 127.0.0.1: \(reason).")
+            throw failure(to: error)
         }
+    }
+
+    /// Receives action logs.
+    private func receive(_ place: LogPlace) async throws {
+        let sink = try await place.open()
+        let certificate = plain ? nil : try DemoCertificate()
+        let authorityFile = try certificate.map { try write(authority: $0.authorityPEM) }
+        do {
+            try await LogServer(sink: sink, certificate: certificate).run(port: port ?? 0) { url in
+                var text = ConsoleText("Action logs go to ", for: .output)
+                text.append(url, .bold)
+                if let authorityFile { text.append("\nCertificate authority: \(authorityFile)") }
+                text.append("\nCtrl-C stops it.\n")
+                // A reader that is gone, or a full disk, is no reason not to serve.
+                try? Console.output.write(text)
+            }
+        } catch  where !Task.isCancelled {
+            throw failure(to: error)
+        }
+    }
+
+    private func failure(to error: any Error) -> CommandFailure {
+        let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.redactedDescription
+        return CommandFailure("The server can't listen on port \(port ?? 0) of 127.0.0.1: \(reason).")
     }
 
     /// Writes the certificate authority to a file that only the user can read; returns its path.

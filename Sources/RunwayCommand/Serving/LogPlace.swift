@@ -1,0 +1,86 @@
+import Foundation
+import RunwayServer
+import RunwayServerStorage
+
+#if PostgreSQL
+    import RunwayPostgreSQL
+#endif
+
+/// Where `runway serve --log` stores action logs, and where `runway log` finds them: a SQLite file, or a PostgreSQL database.
+enum LogPlace: Equatable {
+    case file(String)
+    case postgres(String)
+
+    /// A sink, and what ends it.
+    struct Sink: ActionLogSink {
+        let base: any ActionLogSink
+        /// Stores what waits, and closes the sink.
+        let close: @Sendable () async throws -> Void
+
+        func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage { try await base.store(batch) }
+    }
+
+    /// Reads a path or a URL.
+    init(_ text: String) {
+        let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+        self = isURL ? .postgres(text) : .file(text)
+    }
+
+    /// Opens a sink that writes there.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func open() async throws(CommandFailure) -> Sink {
+        switch self {
+        case .file(let path):
+            do {
+                let sink = try SQLiteActionLogSink(at: URL(fileURLWithPath: path))
+                return Sink(base: sink) { try await sink.close() }
+            } catch {
+                throw CommandFailure("The log can't be opened. \(error)")
+            }
+        case .postgres(let url):
+            #if PostgreSQL
+                do {
+                    let sink = try await PostgreSQLActionLogSink(at: url)
+                    return Sink(base: sink) { await sink.close() }
+                } catch {
+                    throw CommandFailure("The log can't be opened. \(error)")
+                }
+            #else
+                throw Self.withoutPostgreSQL(url)
+            #endif
+        }
+    }
+
+    /// The number of records by installation and name.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func counts() async throws(CommandFailure) -> [ActionLogCount] {
+        switch self {
+        case .file(let path):
+            do {
+                return try ActionLogFile(at: URL(fileURLWithPath: path)).counts()
+            } catch {
+                throw CommandFailure("The log can't be read. \(error)")
+            }
+        case .postgres(let url):
+            #if PostgreSQL
+                do {
+                    let sink = try await PostgreSQLActionLogSink(at: url)
+                    let counts = try await sink.counts()
+                    await sink.close()
+                    return counts
+                } catch {
+                    throw CommandFailure("The log can't be read. \(error)")
+                }
+            #else
+                throw Self.withoutPostgreSQL(url)
+            #endif
+        }
+    }
+
+    /// The URL itself may hold a password.
+    private static func withoutPostgreSQL(_ url: String) -> CommandFailure {
+        CommandFailure("This program was built without PostgreSQL: build it with the package trait PostgreSQL.")
+    }
+}

@@ -1,0 +1,54 @@
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+import RunwayDemo
+import RunwayServer
+
+/// The server of `runway serve --log`: one route that receives action logs.
+struct LogServer: Sendable {
+    let sink: LogPlace.Sink
+    /// What clients must trust; `nil` without TLS.
+    let certificate: DemoCertificate?
+
+    /// Serves at 127.0.0.1 until its task is cancelled, then cuts every connection and stores what waits.
+    ///
+    /// - Parameter onServing: Called with the URL of the route once the port is bound.
+    /// - Throws: The system's error if the port can't be bound.
+    func run(port: Int, onServing: @escaping @Sendable (_ url: String) -> Void) async throws {
+        let router = Router()
+        ActionLogRoute(to: sink).add(to: router)
+        let connections = OpenConnections()
+        let scheme = certificate == nil ? "http" : "https"
+        let application = Application(
+            router: router, server: try server(keeping: connections),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+            onServerRunning: { channel in
+                connections.add(channel)
+                onServing("\(scheme)://127.0.0.1:\(channel.localAddress?.port ?? port)/log")
+            },
+            logger: Logger(label: "runway.log", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let result: Result<Void, any Error>
+        do {
+            try await connections.run { try await application.run() }
+            result = .success(())
+        } catch {
+            result = Task.isCancelled ? .success(()) : .failure(error)
+        }
+        // In a task of its own, since this one is cancelled.
+        try? await Task { try await sink.close() }.value
+        try result.get()
+    }
+
+    private func server(keeping connections: OpenConnections) throws -> HTTPServerBuilder {
+        let tls = try certificate?.serverConfiguration()
+        return HTTPServerBuilder { responder in
+            guard let tls else {
+                return CuttableChannel(base: HTTP1Channel(responder: responder), connections: connections)
+            }
+            return CuttableChannel(
+                base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder), connections: connections)
+        }
+    }
+}
