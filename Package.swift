@@ -229,6 +229,19 @@ let package = Package(
             path: "Sources/RunwayCommand",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "RunwayCrashTest",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayServer", "RunwayServerStorage", "RunwayTransport",
+                "RunwayTesting", "RunwayTestServer",
+                product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "CountedAllocation", path: "Tests/RunwayJSONTests/CountedAllocation"),
         .testTarget(
             name: "RunwayJSONTests", dependencies: ["RunwayJSON", "CountedAllocation"], exclude: ["CountedAllocation"],

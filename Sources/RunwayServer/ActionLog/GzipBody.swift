@@ -1,13 +1,13 @@
 import RunwayZlib
 
 /// Undoes the gzip of a request's body.
-enum GzipBody {
+package enum GzipBody {
     case decoded([UInt8])
     case tooLarge
     case malformed
 
     /// Decompresses a body of one gzip member (RFC 1952), of at most so many bytes.
-    static func decode(_ bytes: [UInt8], upTo maximumByteCount: Int) -> GzipBody {
+    package static func decode(_ bytes: [UInt8], upTo maximumByteCount: Int) -> GzipBody {
         // 15 is the largest window, and 16 more select the gzip format.
         guard let inflater = runway_inflater_create(15 + 16) else { return .tooLarge }
         defer { runway_inflater_destroy(inflater) }
