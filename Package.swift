@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "RunwaySignatures", targets: ["RunwaySignatures"]),
         .library(name: "RunwaySigning", targets: ["RunwaySigning"]),
         .library(name: "RunwayStorage", targets: ["RunwayStorage"]),
+        .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
         .library(name: "RunwayServerStorage", targets: ["RunwayServerStorage"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
@@ -165,6 +166,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RunwayStreams",
+            dependencies: [
+                "Runway", "RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RunwayServer",
             dependencies: [
                 "RunwayJSON", "RunwaySignatures", "RunwayZlib",
@@ -211,7 +219,7 @@ let package = Package(
         .executableTarget(
             name: "RunwayCommand",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage", "RunwayStreams",
                 "RunwayTransport", "RunwayDemo",
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
@@ -286,6 +294,19 @@ let package = Package(
                 "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayZlib",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayStreamsTests",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayTransport", "RunwayTesting",
+                "RunwayTestServer",
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                product("NIOCore", of: "swift-nio", with: "Command"),
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
             ],
             swiftSettings: settings
         ),

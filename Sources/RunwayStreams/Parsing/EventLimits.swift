@@ -1,0 +1,30 @@
+/// The sizes that a parser of events allows.
+public struct EventLimits: Sendable, Hashable {
+    /// The most bytes of one line, without its end. The default is 1 MiB.
+    public var maximumLineByteCount: Int
+    /// The most bytes of one event's type and data. The default is 4 MiB.
+    public var maximumEventByteCount: Int
+
+    /// Creates limits.
+    ///
+    /// - Parameters:
+    ///   - maximumLineByteCount: The most bytes of one line, without its end. The default is 1 MiB.
+    ///   - maximumEventByteCount: The most bytes of one event's type and data. The default is 4 MiB.
+    public init(maximumLineByteCount: Int = 1 << 20, maximumEventByteCount: Int = 4 << 20) {
+        self.maximumLineByteCount = maximumLineByteCount
+        self.maximumEventByteCount = maximumEventByteCount
+    }
+}
+
+/// A server sent a line or an event that is larger than the limits allow. The stream can't be read any further.
+public struct EventLimitExceeded: Error, Hashable, CustomStringConvertible {
+    /// What was too large: `line` or `event`.
+    public let subject: String
+    /// The most bytes that were allowed.
+    public let maximumByteCount: Int
+
+    /// A sentence that names the limit.
+    public var description: String {
+        "The \(subject) that the server sent is larger than the \(maximumByteCount) bytes that its reader allows."
+    }
+}

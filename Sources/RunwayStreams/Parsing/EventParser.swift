@@ -1,0 +1,154 @@
+/// Finds the events in the bytes of a stream of `text/event-stream` (WHATWG HTML §9.2.6). Pure: it waits for nothing.
+///
+/// ```swift
+/// var parser = EventParser()
+/// for try await part in response.body {
+///     parser.add(part)
+///     while let item = try parser.next() { print(item) }
+/// }
+/// ```
+///
+/// The bytes may be divided anywhere. A line ends with LF, CR or CRLF; an event is found as soon as the first byte of its last line end is
+/// there. Bytes that are not UTF-8 become U+FFFD, and one byte order mark at the start is omitted. An event that the stream's end
+/// interrupts is discarded. The memory in use is at most one line, one event and one part.
+public struct EventParser: Sendable {
+    /// What a parser finds.
+    public enum Item: Sendable, Hashable {
+        /// An event.
+        case event(ServerSentEvent)
+        /// An id that came without data: the position in the stream moved, and there is nothing to deliver.
+        case id(String)
+        /// How long a client has to wait before it reconnects, as the server wants it. Unbounded: the reader limits it.
+        case retry(Duration)
+    }
+
+    /// The id that a reconnection names: the last one whose event is complete, or the one that the parser started with.
+    public private(set) var lastEventID: String
+
+    private let limits: EventLimits
+    /// The part that is being read.
+    private var part: ArraySlice<UInt8> = []
+    /// The start of a line, from earlier parts.
+    private var line: [UInt8] = []
+    /// Whether the last line ended with a CR, whose LF is still to come.
+    private var endedWithCR = false
+    private var isFirstLine = true
+
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var type: [UInt8] = []
+    private var pendingID: String?
+
+    /// Creates the parser of one response.
+    ///
+    /// - Parameters:
+    ///   - lastEventID: The id with which the stream was asked for. The default, an empty string, is none.
+    ///   - limits: The sizes that are allowed. See ``EventLimits`` for the defaults.
+    public init(lastEventID: String = "", limits: EventLimits = EventLimits()) {
+        self.lastEventID = lastEventID
+        self.limits = limits
+    }
+
+    /// Takes the next part, once ``next()`` has returned `nil`.
+    public mutating func add(_ part: [UInt8]) {
+        if self.part.isEmpty { self.part = part[...] } else { self.part += part }
+    }
+
+    /// Returns the next item; `nil` if it needs more bytes.
+    ///
+    /// - Throws: ``EventLimitExceeded`` if a line or an event is too large; nothing can be read after it.
+    public mutating func next() throws(EventLimitExceeded) -> Item? {
+        while try takeLine() {
+            let item = try read()
+            line.removeAll(keepingCapacity: true)
+            if let item { return item }
+        }
+        return nil
+    }
+
+    /// Moves bytes of the part to the line; returns whether the line is complete.
+    private mutating func takeLine() throws(EventLimitExceeded) -> Bool {
+        if endedWithCR, let first = part.first {
+            if first == .lineFeed { part.removeFirst() }
+            endedWithCR = false
+        }
+        let end = part.firstIndex { $0 == .lineFeed || $0 == .carriageReturn }
+        line += part[..<(end ?? part.endIndex)]
+        guard line.count <= limits.maximumLineByteCount else {
+            throw EventLimitExceeded(subject: "line", maximumByteCount: limits.maximumLineByteCount)
+        }
+        guard let end else {
+            part = []
+            return false
+        }
+        endedWithCR = part[end] == .carriageReturn
+        part = part[(end + 1)...]
+        if isFirstLine {
+            isFirstLine = false
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+        }
+        return true
+    }
+
+    /// Reads a complete line.
+    private mutating func read() throws(EventLimitExceeded) -> Item? {
+        if line.isEmpty { return dispatch() }
+        let colon = line.firstIndex(of: UInt8(ascii: ":"))
+        let name = line[..<(colon ?? line.endIndex)]
+        var value = colon.map { line[($0 + 1)...] } ?? []
+        if value.first == UInt8(ascii: " ") { value.removeFirst() }
+        if name.elementsEqual("data".utf8) {
+            if hasData { data.append(.lineFeed) }
+            data += value
+            hasData = true
+            try checkEvent()
+        } else if name.elementsEqual("event".utf8) {
+            type = Array(value)
+            try checkEvent()
+        } else if name.elementsEqual("id".utf8) {
+            // An id with NULL is ignored, since no header field can carry it.
+            if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
+        } else if name.elementsEqual("retry".utf8) {
+            return retry(value)
+        }
+        return nil
+    }
+
+    /// The reconnection time in a value that has only digits; it is at most that of 18 digits.
+    private func retry(_ value: ArraySlice<UInt8>) -> Item? {
+        guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        let digits = value.drop { $0 == UInt8(ascii: "0") }
+        let milliseconds =
+            digits.count > 18 ? 999_999_999_999_999_999 as Int64 : Int64(String(decoding: digits, as: UTF8.self)) ?? 0
+        return .retry(.milliseconds(milliseconds))
+    }
+
+    /// Completes an event.
+    private mutating func dispatch() -> Item? {
+        defer {
+            data = []
+            hasData = false
+            type = []
+            pendingID = nil
+        }
+        let movedID = pendingID.flatMap { $0 == lastEventID ? nil : $0 }
+        if let movedID { lastEventID = movedID }
+        guard hasData else { return movedID.map(Item.id) }
+        return .event(
+            ServerSentEvent(
+                type: type.isEmpty ? "message" : String(decoding: type, as: UTF8.self),
+                data: String(decoding: data, as: UTF8.self), id: lastEventID))
+    }
+
+    private func checkEvent() throws(EventLimitExceeded) {
+        guard data.count + type.count > limits.maximumEventByteCount else { return }
+        throw EventLimitExceeded(subject: "event", maximumByteCount: limits.maximumEventByteCount)
+    }
+}
+
+extension UInt8 {
+    fileprivate static let lineFeed = UInt8(ascii: "\n")
+    fileprivate static let carriageReturn = UInt8(ascii: "\r")
+}

@@ -1,0 +1,21 @@
+/// One event as a server sent it (WHATWG HTML §9.2.6).
+public struct ServerSentEvent: Sendable, Hashable {
+    /// The type, by which a reader tells events apart. `message` if the server named none.
+    public var type: String
+    /// The text of the event: its `data` lines, with LF between them.
+    public var data: String
+    /// The last id that the server sent, with this event or before it; empty if it sent none.
+    public var id: String
+
+    /// Creates an event.
+    ///
+    /// - Parameters:
+    ///   - type: The type. The default is `message`.
+    ///   - data: The text.
+    ///   - id: The id. The default, an empty string, is none.
+    public init(type: String = "message", data: String, id: String = "") {
+        self.type = type
+        self.data = data
+        self.id = id
+    }
+}
