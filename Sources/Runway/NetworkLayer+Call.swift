@@ -118,7 +118,8 @@ extension NetworkLayer {
             case .stream(let body): body
             }
         return StreamedResponse(
-            response: response.head, body: body.bounded(in: flight).recorded(in: flight, at: response.attempt?.index))
+            response: response.head, body: body.bounded(in: flight).recorded(in: flight, at: response.attempt?.index),
+            flight: flight)
     }
 
     /// Completes and checks the parameters of an endpoint.

@@ -79,7 +79,7 @@ extension Flight {
     }
 
     /// Reports the record again, if it has been: there is more to say.
-    func amend() {
+    package func amend() {
         if recorder.isReported { context.events.enqueue(self, isAmendment: true) }
     }
 }

@@ -7,6 +7,12 @@ public struct StreamedResponse: Sendable {
     public let response: HTTPResponse
     /// The body; it can be read once. What it throws is a ``NetworkError``.
     public let body: BodyStream
+    /// The call, for code that adds to its record what it finds in the body.
+    package let flight: Flight
+
+    package init(response: HTTPResponse, body: BodyStream, flight: Flight) {
+        (self.response, self.body, self.flight) = (response, body, flight)
+    }
 }
 
 extension BodyStream {

@@ -38,6 +38,9 @@ public struct CallOptions: Sendable, Hashable {
     /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``).
     public var bypassesCircuit: Bool
 
+    /// Whether the streamed body stays open for as long as the app wants, so that it releases its concurrency slot when the head of the
+    /// response has arrived.
+    package var isLongLived = false
     /// The call that this one resumes; `nil` if it resumes none.
     var resumption: Resumption?
     /// Whether no endpoint describes the request.

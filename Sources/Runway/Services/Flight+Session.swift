@@ -33,3 +33,8 @@ extension Flight {
         if isEndedEarly { throw earlyEnd(in: step, sending: .sent) }
     }
 }
+
+extension Flight {
+    /// Whether the account of the call has signed out, with the cancellation of its calls.
+    package var isSignedOut: Bool { session.areCallsCancelled }
+}

@@ -1,17 +1,17 @@
 /// Decides whether a change of the status means that the device is on another network.
-struct NetworkTrack {
+package struct NetworkTrack: Sendable {
     /// The last status that was one of a network.
     private var last: NetworkStatus
     /// Whether there was no network since.
     private var wasCut: Bool
 
-    init(_ status: NetworkStatus) {
+    package init(_ status: NetworkStatus) {
         last = status
         wasCut = !status.isReachable
     }
 
     /// Whether connections that were made before this status may lead nowhere now.
-    mutating func leadsElsewhere(_ status: NetworkStatus) -> Bool {
+    package mutating func leadsElsewhere(_ status: NetworkStatus) -> Bool {
         guard status.isReachable else {
             wasCut = true
             return false

@@ -1,5 +1,7 @@
 /// Finds the events in the bytes of a stream of `text/event-stream` (WHATWG HTML §9.2.6). Pure: it waits for nothing.
 ///
+/// One field is Runway's own, `topic`, which other clients ignore as the standard has them ignore every unknown field.
+///
 /// ```swift
 /// var parser = EventParser()
 /// for try await part in response.body {
@@ -37,6 +39,7 @@ public struct EventParser: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
     private var type: [UInt8] = []
+    private var topic: String?
     private var pendingID: String?
 
     /// Creates the parser of one response.
@@ -108,6 +111,8 @@ public struct EventParser: Sendable {
         } else if name.elementsEqual("id".utf8) {
             // An id with NULL is ignored, since no header field can carry it.
             if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
+        } else if name.elementsEqual("topic".utf8) {
+            topic = String(decoding: value, as: UTF8.self)
         } else if name.elementsEqual("retry".utf8) {
             return retry(value)
         }
@@ -131,6 +136,7 @@ public struct EventParser: Sendable {
             data = []
             hasData = false
             type = []
+            topic = nil
             pendingID = nil
         }
         let movedID = pendingID.flatMap { $0 == lastEventID ? nil : $0 }
@@ -139,7 +145,7 @@ public struct EventParser: Sendable {
         return .event(
             ServerSentEvent(
                 type: type.isEmpty ? "message" : String(decoding: type, as: UTF8.self),
-                data: String(decoding: data, as: UTF8.self), id: lastEventID))
+                data: String(decoding: data, as: UTF8.self), id: lastEventID, topic: topic))
     }
 
     private func checkEvent() throws(EventLimitExceeded) {

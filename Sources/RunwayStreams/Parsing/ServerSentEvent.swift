@@ -4,6 +4,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var type: String
     /// The text of the event: its `data` lines, with LF between them.
     public var data: String
+    /// The topic, a field of Runway's servers that other clients ignore; `nil` if the server named none.
+    public var topic: String?
     /// The last id that the server sent, with this event or before it; empty if it sent none.
     public var id: String
 
@@ -13,9 +15,11 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   - type: The type. The default is `message`.
     ///   - data: The text.
     ///   - id: The id. The default, an empty string, is none.
-    public init(type: String = "message", data: String, id: String = "") {
+    ///   - topic: The topic. The default, `nil`, is none.
+    public init(type: String = "message", data: String, id: String = "", topic: String? = nil) {
         self.type = type
         self.data = data
         self.id = id
+        self.topic = topic
     }
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 /// Refuses calls that can't succeed now, and limits how many requests are in flight: see ``AdmissionLimits``.
 ///
 /// It is below the cache: a cached response, and a call that shares the request of another, never reach it. Bodies pass
-/// unchanged; a streamed response holds its concurrency slot until it ends or is discarded.
+/// unchanged; a streamed response holds its concurrency slot until it ends or is discarded, unless it is one that stays open.
 struct AdmissionStage: RequestStage {
     private let control: AdmissionControl
     private let connectivity: NetworkStatusMonitor
@@ -37,7 +37,7 @@ struct AdmissionStage: RequestStage {
         do throws(NetworkError) {
             var response = try await next.send(request, in: flight)
             var holdsSlot = flight.takeSlot() != nil
-            if case .stream(let body) = response.body, holdsSlot {
+            if case .stream(let body) = response.body, holdsSlot, !flight.options.isLongLived {
                 response.body = .stream(body.holding(ConcurrencySlot(control)))
                 holdsSlot = false
             }

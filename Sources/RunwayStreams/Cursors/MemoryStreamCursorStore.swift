@@ -1,0 +1,16 @@
+import Synchronization
+
+/// Stores cursors until the app ends.
+public final class MemoryStreamCursorStore: StreamCursorStore {
+    /// Guards the cursors by their keys.
+    private let cursors = Mutex<[String: StreamCursor]>([:])
+
+    /// Creates an empty store.
+    public init() {}
+
+    /// Returns the cursor that was stored last under a key; `nil` if there is none.
+    public func cursor(for key: String) -> StreamCursor? { cursors.withLock { $0[key] } }
+
+    /// Stores a cursor; `nil` removes it.
+    public func store(_ cursor: StreamCursor?, for key: String) { cursors.withLock { $0[key] = cursor } }
+}

@@ -1,0 +1,158 @@
+import RunwayJSON
+
+/// Decides what of a connection reaches the app, and where a reconnection continues. Pure.
+///
+/// Of a Runway server it checks every place: it drops events that came before, reports a gap where the server left events out, and a
+/// reset where the server continued elsewhere. Of other servers, ids are opaque.
+struct EventIntake: Sendable {
+    /// What follows from an item.
+    enum Output: Sendable, Equatable {
+        /// Deliver the event; the id is where a reconnection continues once the app has taken it.
+        case event(ServerSentEvent, id: String)
+        /// Tell the app how the connection continues the last.
+        case continuity(StreamContinuity, id: String)
+        /// A reconnection continues here, once the app has taken everything before.
+        case position(String)
+        /// The server asks for a reconnection time.
+        case retry(Duration)
+        /// The server names the connection, for calls that concern it.
+        case connection(String)
+    }
+
+    /// The longest id that is sent back to a server, in bytes.
+    static let maximumIDByteCount = 1024
+
+    /// The id that a connection is to continue after; empty if there is none.
+    private(set) var lastEventID: String
+    /// The name that the server gave the stream; empty if it gave none.
+    private(set) var stream: String
+    /// How many events were dropped because they came before.
+    private(set) var duplicateCount = 0
+
+    private var isFirst = true
+    private var isRunway = false
+    /// Whether the server still has to say how the connection continues the last.
+    private var awaitsOpening = false
+    private var asked = ""
+    private var place: EventID?
+
+    init(after cursor: StreamCursor?) {
+        stream = cursor?.stream ?? ""
+        lastEventID = cursor.map { Self.isUsable($0.lastEventID) ? $0.lastEventID : "" } ?? ""
+    }
+
+    /// Starts a connection that was asked for with ``lastEventID``.
+    ///
+    /// - Parameter name: The name of the stream, which a Runway server states; `nil` for others.
+    mutating func begin(_ name: String?) -> [Output] {
+        defer { isFirst = false }
+        isRunway = name != nil
+        asked = lastEventID
+        awaitsOpening = isRunway
+        // A place in another stream is none in this one.
+        place = isRunway && (stream.isEmpty || stream == name) ? EventID(lastEventID) : nil
+        stream = name ?? ""
+        if isRunway { return [] }
+        let reset: StreamReset = isFirst ? .first : .noIDs
+        return [.continuity(asked.isEmpty ? .reset(reset) : .resumed, id: asked)]
+    }
+
+    mutating func read(_ item: EventParser.Item) -> [Output] {
+        switch item {
+        case .retry(let time): return [.retry(time)]
+        case .id(let id): return moved(to: id)
+        case .event(let event):
+            guard isRunway else {
+                lastEventID = Self.isUsable(event.id) ? event.id : ""
+                return [.event(event, id: lastEventID)]
+            }
+            return event.type.hasPrefix("runway.") ? opened(by: event) : received(event)
+        }
+    }
+
+    /// A position came without an event, such as with a sign of life.
+    private mutating func moved(to id: String) -> [Output] {
+        guard isRunway else {
+            lastEventID = Self.isUsable(id) ? id : ""
+            return [.position(lastEventID)]
+        }
+        guard !awaitsOpening, let new = EventID(id), let place, new.epoch == place.epoch, new.offset > place.offset
+        else {
+            return []
+        }
+        self.place = new
+        lastEventID = id
+        return [.position(id)]
+    }
+
+    /// The server said how the connection continues the last, or that events are missing in the middle of it.
+    private mutating func opened(by event: ServerSentEvent) -> [Output] {
+        guard let kind = Opening(rawValue: event.type) else { return [] }
+        let json = (try? JSONDocument(Array(event.data.utf8)))?.root
+        let connection = json?["connection"].string.map { [Output.connection($0)] } ?? []
+        let before = place
+        let isOpening = awaitsOpening
+        awaitsOpening = false
+        switch kind {
+        case .resumed:
+            guard isOpening else { return connection }
+            guard let before, let from = json?["from"].string.flatMap({ EventID($0) }), from.epoch == before.epoch
+            else {
+                return connection + reset(.invalid, at: event.id)
+            }
+            if from.offset > before.offset {
+                return connection + gap(EventID(epoch: from.epoch, offset: before.offset + 1), from)
+            }
+            return connection + [.continuity(.resumed, id: lastEventID)]
+        case .gap:
+            guard let before, let from = json?["from"].string.flatMap({ EventID($0) }),
+                let to = json?["to"].string.flatMap({ EventID($0) }), from.epoch == before.epoch,
+                to.epoch == before.epoch,
+                from.offset <= to.offset, to.offset > before.offset
+            else { return connection + reset(.invalid, at: event.id) }
+            return connection + gap(EventID(epoch: from.epoch, offset: min(from.offset, before.offset + 1)), to)
+        case .reset:
+            return connection + reset(before == nil && isOpening ? .first : .serverLost, at: event.id)
+        }
+    }
+
+    private enum Opening: String {
+        case resumed = "runway.resumed"
+        case gap = "runway.gap"
+        case reset = "runway.reset"
+    }
+
+    private mutating func received(_ event: ServerSentEvent) -> [Output] {
+        var outputs: [Output] = []
+        let new = EventID(event.id)
+        if awaitsOpening || new == nil || place == nil || new?.epoch != place?.epoch {
+            awaitsOpening = false
+            // The event itself is new, so that the place before it is where the stream begins anew.
+            outputs = reset(
+                .invalid, at: new.map { EventID(epoch: $0.epoch, offset: max(0, $0.offset - 1)).description } ?? "")
+        } else if let new, let place, new.offset <= place.offset {
+            duplicateCount += 1
+            return []
+        }
+        place = new
+        lastEventID = new == nil ? "" : event.id
+        return outputs + [.event(event, id: lastEventID)]
+    }
+
+    private mutating func gap(_ from: EventID, _ to: EventID) -> [Output] {
+        place = to
+        lastEventID = to.description
+        return [.continuity(.gap(from: from, to: to), id: lastEventID)]
+    }
+
+    private mutating func reset(_ reason: StreamReset, at id: String) -> [Output] {
+        place = EventID(id)
+        lastEventID = place == nil ? "" : id
+        return [.continuity(.reset(reason), id: lastEventID)]
+    }
+
+    /// Whether an id can be sent as the value of a header field, in which other control characters than tabs are not allowed.
+    private static func isUsable(_ id: String) -> Bool {
+        id.utf8.count <= maximumIDByteCount && id.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
+    }
+}

@@ -1,0 +1,155 @@
+public import Runway
+import Synchronization
+
+/// The events of a stream as a sequence, for code whose next step depends on them: scripts, servers, tests.
+///
+/// ```swift
+/// for try await element in network.events(of: RentalEvents()) {
+///     switch element {
+///     case .event(let event): print(event.type, event.text)
+///     case .continuity(let continuity): print(continuity)
+///     }
+/// }
+/// ```
+///
+/// The stream is opened when an iteration starts, and closed when the iterator is released or the stream ends. It reconnects by itself;
+/// every connection begins with a ``StreamElement/continuity(_:)``. A slow reader slows the server down, see
+/// ``StreamOptions/maximumBufferedByteCount``. An event is taken when the next one is asked for; only then the cursor is stored.
+/// A sequence can be read once: a second iteration ends at once.
+public struct EventSequence: AsyncSequence, Sendable {
+    /// What the sequence returns.
+    public typealias Element = StreamElement
+    /// What the sequence throws.
+    public typealias Failure = NetworkError
+
+    let driver: StreamDriver
+    private let cursors: any StreamCursorStore
+    private let key: String
+    private let isRead = ReadMark()
+
+    init(_ driver: StreamDriver, cursors: any StreamCursorStore, key: String) {
+        self.driver = driver
+        self.cursors = cursors
+        self.key = key
+    }
+
+    /// What the stream is doing.
+    public var state: StreamState { driver.streamState }
+    /// The topics that are wanted; `nil` if the choice is the server's.
+    public var topics: Set<String>? { driver.topics }
+
+    /// Ends the stream. The iteration returns what has come, and then `nil`.
+    public func stop() { driver.stop() }
+
+    /// Closes the link until ``resume()``: for an app that goes into the background. Events that have come can still be read.
+    public func pause() { driver.pause() }
+
+    /// Opens a paused stream, and checks an open one: for an app that comes to the foreground.
+    public func resume() { driver.resume() }
+
+    /// Adds topics without a new connection. Their events come from now on.
+    ///
+    /// - Throws: The error of the call to the server. The topics are wanted all the same: the next connection is asked for with them.
+    public func subscribe(to topics: Set<String>) async throws(NetworkError) {
+        try await driver.change(adding: topics, removing: [])
+    }
+
+    /// Removes topics without a new connection. Their events are not delivered any more.
+    ///
+    /// - Throws: The error of the call to the server. The topics are removed all the same.
+    public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
+        try await driver.change(adding: [], removing: topics)
+    }
+
+    /// Starts the iteration.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(driver: driver, cursors: cursors, key: key, isFirst: isRead.set())
+    }
+
+    /// The iteration of a stream.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let driver: StreamDriver
+        private let cursors: any StreamCursorStore
+        private let key: String
+        private let isFirst: Bool
+        private var running: StreamTask?
+        /// The place after the element that was returned last, if it is not stored yet.
+        private var taken: StreamCursor?
+
+        fileprivate init(driver: StreamDriver, cursors: any StreamCursorStore, key: String, isFirst: Bool) {
+            (self.driver, self.cursors, self.key, self.isFirst) = (driver, cursors, key, isFirst)
+        }
+
+        /// The next element, once there is one; `nil` at the end, and when the task is cancelled.
+        ///
+        /// - Throws: The error with which the stream ended, such as a refusal by the server.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(NetworkError) -> StreamElement? {
+            guard isFirst else { return nil }
+            if let taken {
+                await cursors.store(taken, for: key)
+                self.taken = nil
+            }
+            if running == nil {
+                let cursor = await cursors.cursor(for: key)
+                running = StreamTask(Task { [driver] in await driver.run(after: cursor) })
+            }
+            while let entry = try await driver.buffer.next() {
+                if let element = entry.element {
+                    taken = entry.cursor
+                    return element
+                }
+                await cursors.store(entry.cursor, for: key)
+            }
+            return nil
+        }
+    }
+}
+
+/// Whether a sequence has been read.
+private final class ReadMark: Sendable {
+    private let isSet = Atomic(false)
+
+    /// Sets the mark; returns whether it was not set before.
+    func set() -> Bool { !isSet.exchange(true, ordering: .relaxed) }
+}
+
+/// Ends a task when it is released.
+final class StreamTask: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) { self.task = task }
+
+    deinit { task.cancel() }
+}
+
+extension NetworkLayer {
+    /// Returns the events of a stream; see ``EventSequence``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The stream and its parameters.
+    ///   - options: How it reconnects; see ``StreamOptions`` for the defaults.
+    ///   - cursors: Stores the place in the stream. The default, `nil`, begins anew whenever the app starts.
+    ///   - key: What identifies the stream in the store. The default, `nil`, is service, endpoint and account.
+    ///   - randomness: Randomises waits. The default is the system's generator; a test passes one with a seed.
+    public func events<E: EventStreamEndpoint>(
+        of endpoint: E, options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil,
+        key: String? = nil, randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) -> EventSequence {
+        events(of: endpoint, options, cursors, key: key, randomness) { _ in }
+    }
+
+    func events<E: EventStreamEndpoint>(
+        of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,
+        _ randomness: any RandomNumberGenerator & Sendable, onState: @escaping @Sendable (StreamState) -> Void
+    ) -> EventSequence {
+        let driver = StreamDriver(
+            EndpointLinks(network: self, stream: endpoint), on: self, topics: endpoint.topics, options,
+            random: randomness,
+            onState: onState)
+        let account = settings(of: E.service).account ?? ""
+        return EventSequence(
+            driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? "\(E.service.name)/\(E.name)/\(account)")
+    }
+}

@@ -1,0 +1,168 @@
+public import Observation
+public import Runway
+
+/// Follows a stream of events for a controller, and notifies it as its delegate, on the main actor.
+///
+/// ```swift
+/// @MainActor final class ListController: EventStreamDelegate {
+///     lazy var events = EventStream(RentalEvents(), on: network, delegate: self)
+///     func appear() { events.start() }
+///     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent) { list.update(event) }
+///     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity) {
+///         if continuity != .resumed { reload() }
+///     }
+///     func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?) {}
+/// }
+/// ```
+///
+/// The delegate receives one event after the other; the next one, and the storing of the cursor, wait until it has returned. A stream that
+/// is released closes its link. It is `Observable`, so that a SwiftUI view can show its state. Code whose next step depends on the events
+/// uses the sequence of ``Runway/NetworkLayer/events(of:options:cursors:key:randomness:)`` instead.
+@MainActor @Observable
+public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
+    /// The stream and its parameters.
+    public let endpoint: E
+    /// The layer that carries the stream.
+    public let network: NetworkLayer
+    /// Notified of events. Held weakly: keep a reference to it.
+    public weak var delegate: (any EventStreamDelegate)?
+    /// What the stream is doing.
+    public private(set) var state = StreamState.idle
+    /// The error with which the stream ended; `nil` if it has not, or ended without one.
+    public private(set) var error: NetworkError?
+    /// How the present connection continues the last; `nil` before the first.
+    public private(set) var continuity: StreamContinuity?
+    /// The endpoint that the stream is of.
+    public var endpointType: any Endpoint.Type { E.self }
+
+    private let options: StreamOptions
+    private let cursors: any StreamCursorStore
+    private let key: String?
+    private var events: EventSequence?
+    private var reading: StreamTask?
+    /// Counts the starts, so that nothing of an earlier one is shown.
+    private var startCount = 0
+
+    /// Connects a controller with a stream. It is opened by ``start()``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The stream and its parameters.
+    ///   - network: The layer that carries it.
+    ///   - delegate: Notified of events; held weakly.
+    ///   - options: How it reconnects; see ``StreamOptions`` for the defaults.
+    ///   - cursors: Stores the place in the stream. The default, `nil`, stores it as long as this object exists.
+    ///   - key: What identifies the stream in the store. The default, `nil`, is service, endpoint and account.
+    public init(
+        _ endpoint: E, on network: NetworkLayer, delegate: (any EventStreamDelegate)? = nil,
+        options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil, key: String? = nil
+    ) {
+        self.endpoint = endpoint
+        self.network = network
+        self.delegate = delegate
+        self.options = options
+        self.cursors = cursors ?? MemoryStreamCursorStore()
+        self.key = key
+    }
+
+    /// Opens the stream, at the stored cursor. Does nothing if it is open.
+    public func start() {
+        guard reading == nil else { return }
+        startCount += 1
+        let start = startCount
+        error = nil
+        state = .connecting
+        let events = network.events(of: endpoint, options, cursors, key: key, SystemRandomNumberGenerator()) { state in
+            Task { @MainActor [weak self] in
+                guard let self, startCount == start, reading != nil else { return }
+                self.state = self.events?.state ?? state
+            }
+        }
+        self.events = events
+        reading = StreamTask(Task { [weak self] in await Self.read(events, start) { self } })
+    }
+
+    private static func read(
+        _ events: EventSequence, _ start: Int, for stream: () -> EventStream<E>?
+    ) async {
+        var failure: NetworkError?
+        do throws(NetworkError) {
+            var iterator = events.makeAsyncIterator()
+            while let element = try await iterator.next() {
+                guard let stream = stream(), stream.startCount == start else { return }
+                stream.land(element)
+            }
+        } catch {
+            failure = error
+        }
+        stream()?.end(with: failure, start)
+    }
+
+    /// Closes the stream. The delegate is not notified of anything after it.
+    public func stop() {
+        guard reading != nil else { return }
+        startCount += 1
+        (events, reading) = (nil, nil)
+        state = .ended
+    }
+
+    /// Closes the link until ``resume()``: call it when the app goes into the background.
+    public func pause() { events?.pause() }
+
+    /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
+    public func resume() { events?.resume() }
+
+    /// Adds topics without a new connection.
+    ///
+    /// - Throws: The error of the call to the server. The topics are wanted all the same: the next connection is asked for with them.
+    public func subscribe(to topics: Set<String>) async throws(NetworkError) {
+        try await events?.subscribe(to: topics)
+    }
+
+    /// Removes topics without a new connection.
+    ///
+    /// - Throws: The error of the call to the server. The topics are removed all the same.
+    public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
+        try await events?.unsubscribe(from: topics)
+    }
+
+    private func land(_ element: StreamElement) {
+        switch element {
+        case .event(let event): delegate?.eventStream(self, didReceive: event)
+        case .continuity(let continuity):
+            self.continuity = continuity
+            delegate?.eventStream(self, didConnect: continuity)
+        }
+    }
+
+    private func end(with error: NetworkError?, _ start: Int) {
+        guard startCount == start, reading != nil else { return }
+        (events, reading) = (nil, nil)
+        state = .ended
+        self.error = error
+        delegate?.eventStream(self, didEndWith: error)
+    }
+}
+
+/// A stream of any endpoint, as delegates see it.
+@MainActor
+public protocol EventStreaming: AnyObject {
+    /// The endpoint that the stream is of.
+    var endpointType: any Endpoint.Type { get }
+    /// What the stream is doing.
+    var state: StreamState { get }
+    /// How the present connection continues the last; `nil` before the first.
+    var continuity: StreamContinuity? { get }
+    /// The error with which the stream ended; `nil` if it has not, or ended without one.
+    var error: NetworkError? { get }
+}
+
+/// Notified of the events of streams, on the main actor. One delegate may serve several streams.
+@MainActor
+public protocol EventStreamDelegate: AnyObject {
+    /// An event came.
+    func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent)
+    /// A connection began, and continues the last as it says. Load what the app shows anew unless it is ``StreamContinuity/resumed``.
+    func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
+    /// The stream ended by itself: with an error, or `nil` if the server said that there is nothing more. It does not reconnect.
+    func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?)
+}

@@ -1,0 +1,94 @@
+import HTTPTypes
+public import Runway
+
+/// A stream of server-sent events of a service: an endpoint whose response stays open.
+///
+/// ```swift
+/// struct RentalEvents: EventStreamEndpoint {
+///     static let service = Listings.self
+///     var path: EndpointPath { "events" }
+///     var topics: Set<String>? { ["rentals"] }
+/// }
+/// ```
+///
+/// Its requests pass the stages of the layer as those of every endpoint: authorized, signed, routed and recorded. They are not retried,
+/// hedged, cached or shared, whatever the endpoint says: the stream reconnects.
+public protocol EventStreamEndpoint: Endpoint {
+    /// The topics whose events are wanted at first. The default, `nil`, leaves the choice to the server, and names none in the request.
+    var topics: Set<String>? { get }
+    /// The path of the server's route that changes the topics of an open stream. The default is `topics` below the endpoint's path.
+    var topicsPath: EndpointPath { get }
+}
+
+extension EventStreamEndpoint {
+    /// The choice of the server.
+    public var topics: Set<String>? { nil }
+    /// `topics` below the endpoint's path.
+    public var topicsPath: EndpointPath { EndpointPath(stringLiteral: path.percentEncoded + "/topics") }
+}
+
+/// The request that opens a link.
+struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
+    static var service: E.Service.Type { E.service }
+    static var name: String { E.name }
+    static var method: HTTPRequest.Method { E.method }
+    static var encoding: ParameterEncoding { E.encoding }
+    static var deadline: Duration? { E.deadline }
+    static var authorization: AuthorizationPolicy { E.authorization }
+    static var priority: CallPriority { E.priority }
+    static var retry: RetryPolicy { .off }
+    static var hedging: HedgingPolicy { .off }
+    static var coalesces: Bool { false }
+    static var isMergeable: Bool { false }
+
+    var endpoint: E
+    let topics: Set<String>?
+    let lastEventID: String
+    let heartbeat: Duration
+
+    var path: EndpointPath { endpoint.path }
+    var parameters: Parameters {
+        get throws {
+            var parameters = try endpoint.parameters
+            if let topics { parameters.append("topics", .string(topics.sorted().joined(separator: ","))) }
+            return parameters
+        }
+    }
+    var headers: [String: String] {
+        var headers = [
+            "Accept": "text/event-stream", "Cache-Control": "no-store", "Accept-Encoding": "identity",
+            "Runway-Heartbeat": "\(heartbeat.components.seconds)",
+        ]
+        if !lastEventID.isEmpty { headers["Last-Event-ID"] = lastEventID }
+        return headers.merging(endpoint.headers) { $1 }
+    }
+    var content: RequestBody { get throws { try endpoint.content } }
+
+    mutating func complete() throws { try endpoint.complete() }
+    func validate() throws { try endpoint.validate() }
+    func encode(to encoder: any Encoder) throws { try endpoint.encode(to: encoder) }
+}
+
+/// The call that changes the topics of an open stream, or asks for a sign of life on it.
+struct TopicsCall<E: EventStreamEndpoint>: Endpoint {
+    static var service: E.Service.Type { E.service }
+    static var name: String { E.name + "Topics" }
+    static var method: HTTPRequest.Method { .post }
+    static var authorization: AuthorizationPolicy { E.authorization }
+    static var retry: RetryPolicy { .off }
+    static var isMergeable: Bool { false }
+
+    let endpoint: E
+    let connection: String
+    var add: Set<String> = []
+    var remove: Set<String> = []
+
+    var path: EndpointPath { endpoint.topicsPath }
+    var parameters: Parameters {
+        [
+            "connection": .string(connection), "add": .array(add.sorted().map { .string($0) }),
+            "remove": .array(remove.sorted().map { .string($0) }),
+        ]
+    }
+    var headers: [String: String] { endpoint.headers }
+}

@@ -1,0 +1,189 @@
+import HTTPTypes
+import Runway
+import Synchronization
+
+/// Opens one link, reads it to its end, and passes what it finds to the reader of the stream.
+struct LinkReader: Sendable {
+    /// What a link reports while it is open.
+    enum Report: Sendable {
+        case opened(LinkFacts)
+        case retry(Duration)
+        case connection(String, topics: Set<String>?)
+    }
+
+    let source: any LinkSource
+    let buffer: StreamBuffer
+    let clock: LayerClock
+    let limits: EventLimits
+    let life: LinkLife
+    let topics: Set<String>?
+    let report: @Sendable (Report) -> Void
+    /// Whether events of a topic are still wanted.
+    let wants: @Sendable (String) -> Bool
+
+    /// Returns how the link ended. If the task is cancelled, the result says nothing.
+    func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
+        let response: StreamedResponse
+        do throws(NetworkError) {
+            response = try await source.open(after: intake.lastEventID, topics: topics, heartbeat: heartbeat)
+        } catch {
+            return LinkFailure(error)
+        }
+        let flight = response.flight
+        let head = response.response
+        if head.status == .noContent { return .final(nil) }
+        let type = head.headerFields[.contentType]?.split(separator: ";").first?.lowercased()
+        guard head.status == .ok, type?.filter({ $0 != " " }) == "text/event-stream" else {
+            return .final(
+                NetworkError(
+                    .invalidResponse, in: .checking,
+                    "The response is no stream of events: its type is \(type ?? "unknown").",
+                    status: head.status))
+        }
+        flight.note(StreamDecision.opened(resumedFrom: intake.lastEventID))
+        report(.opened(LinkFacts(head.headerFields)))
+        life.begin(at: clock.now)
+        var counts = StreamCounts()
+        let end = await read(response, &intake, &counts)
+        flight.note(StreamDecision.closed(Task.isCancelled ? life.end : end.reason, counts))
+        // The end of the body has ended the call, whose record may have been reported.
+        flight.amend()
+        return end.failure
+    }
+
+    private func read(
+        _ response: StreamedResponse, _ intake: inout EventIntake, _ counts: inout StreamCounts
+    ) async -> (failure: LinkFailure, reason: LinkEnd) {
+        var parser = EventParser(lastEventID: intake.lastEventID, limits: limits)
+        let name = HTTPField.Name("Runway-Stream").flatMap { response.response.headerFields[$0] }
+        await pass(intake.begin(name), of: intake.stream, &counts)
+        do {
+            var parts = response.body.makeAsyncIterator()
+            while let part = try await parts.next() {
+                life.noteBytes(at: clock.now)
+                counts.bytes += part.count
+                parser.add(part)
+                while let item = try parser.next() { await pass(intake.read(item), of: intake.stream, &counts) }
+            }
+            counts.duplicates = intake.duplicateCount
+            return (.transient(retryAfter: nil), .closed)
+        } catch let error as EventLimitExceeded {
+            let invalid = NetworkError(.invalidResponse, in: .checking, error.description, underlying: error)
+            return (.final(invalid), .failed(invalid.detail))
+        } catch {
+            let error = error as? NetworkError ?? NetworkError(.noNetwork, in: .transporting, "The stream broke.")
+            if error.kind == .cancelled {
+                return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
+            }
+            return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
+        }
+    }
+
+    private func pass(_ outputs: [EventIntake.Output], of stream: String, _ counts: inout StreamCounts) async {
+        func entry(_ element: StreamElement?, _ id: String, byteCount: Int) -> StreamBuffer.Entry {
+            let cursor = StreamCursor(stream: stream, lastEventID: id)
+            return StreamBuffer.Entry(element: element, cursor: cursor, byteCount: byteCount)
+        }
+        for output in outputs {
+            if Task.isCancelled { return }
+            switch output {
+            case .retry(let time): report(.retry(time))
+            case .connection(let connection): report(.connection(connection, topics: topics))
+            case .position(let id): await add(entry(nil, id, byteCount: 0))
+            case .continuity(let continuity, let id):
+                counts.continuity = continuity
+                await add(entry(.continuity(continuity), id, byteCount: 64))
+            case .event(let event, let id):
+                if let topic = event.topic, !wants(topic) {
+                    await add(entry(nil, id, byteCount: 0))
+                    continue
+                }
+                counts.events += 1
+                await add(
+                    entry(
+                        .event(StreamEvent(event, of: source.endpoint)), id,
+                        byteCount: event.data.utf8.count + event.type.utf8.count + id.utf8.count + 64))
+            }
+        }
+    }
+
+    private func add(_ entry: StreamBuffer.Entry) async {
+        guard buffer.add(entry) else { return }
+        life.hold()
+        await buffer.waitForRoom()
+        life.release(at: clock.now)
+    }
+}
+
+/// The signs of life of one link, which its reader writes and the timer reads.
+final class LinkLife: Sendable {
+    private struct State {
+        var life = StreamMachine.Life(last: .zero)
+        var end = LinkEnd.stopped
+    }
+
+    /// Guards the times, and why the link is closed.
+    private let state = Mutex(State())
+
+    func begin(at now: Duration) { state.withLock { $0.life = StreamMachine.Life(last: now) } }
+
+    func noteBytes(at now: Duration) {
+        state.withLock { state in
+            state.life.longestSilence = max(state.life.longestSilence, now - state.life.last)
+            state.life.last = now
+        }
+    }
+
+    func hold() { state.withLock { $0.life.isHeld = true } }
+
+    func release(at now: Duration) {
+        state.withLock { state in
+            state.life.isHeld = false
+            state.life.last = now
+        }
+    }
+
+    /// Returns the times, and begins to measure silences anew.
+    func take() -> StreamMachine.Life {
+        state.withLock { state in
+            defer { state.life.longestSilence = .zero }
+            return state.life
+        }
+    }
+
+    /// Why the link is closed by this side.
+    var end: LinkEnd {
+        get { state.withLock { $0.end } }
+        set { state.withLock { $0.end = newValue } }
+    }
+}
+
+extension LinkFacts {
+    /// What the header fields of a response say of its link.
+    init(_ fields: HTTPFields) {
+        func seconds(_ name: String) -> Duration? {
+            guard let name = HTTPField.Name(name), let value = fields[name].flatMap({ Int32($0) }), value > 0 else {
+                return nil
+            }
+            return .seconds(value)
+        }
+        heartbeat = seconds("Runway-Heartbeat")
+        heartbeatLimit = seconds("Runway-Heartbeat-Limit")
+        lifetime = seconds("Runway-Lifetime")
+    }
+}
+
+extension LinkFailure {
+    /// What the error of a call that opens a link means for the next attempt.
+    init(_ error: NetworkError) {
+        switch error.kind {
+        case .noNetwork, .timedOut, .overloaded, .unavailable: self = .transient(retryAfter: error.retryAfter)
+        case .refused:
+            let status = error.status?.code ?? 500
+            self =
+                status >= 500 || status == 408 || status == 425
+                ? .transient(retryAfter: error.retryAfter) : .final(error)
+        default: self = .final(error)
+        }
+    }
+}

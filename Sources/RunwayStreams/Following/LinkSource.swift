@@ -1,0 +1,35 @@
+import Runway
+
+/// Opens the links of a stream, and changes what an open link carries.
+protocol LinkSource: Sendable {
+    /// What records and reformers are passed.
+    var endpoint: any Endpoint { get }
+    /// Sends the request of a link, and returns the head and the body of its response.
+    func open(
+        after lastEventID: String, topics: Set<String>?, heartbeat: Duration
+    ) async throws(NetworkError) -> StreamedResponse
+    /// Changes the topics of an open link; with none to change, asks for a sign of life.
+    func change(_ connection: String, adding: Set<String>, removing: Set<String>) async throws(NetworkError)
+}
+
+/// The links of an endpoint.
+struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
+    let network: NetworkLayer
+    let stream: E
+    var endpoint: any Endpoint { stream }
+
+    func open(
+        after lastEventID: String, topics: Set<String>?, heartbeat: Duration
+    ) async throws(NetworkError) -> StreamedResponse {
+        var options = CallOptions()
+        options.isLongLived = true
+        return try await network.stream(
+            LinkOpening(endpoint: stream, topics: topics, lastEventID: lastEventID, heartbeat: heartbeat),
+            options: options)
+    }
+
+    func change(_ connection: String, adding: Set<String>, removing: Set<String>) async throws(NetworkError) {
+        _ = try await network.call(
+            TopicsCall(endpoint: stream, connection: connection, add: adding, remove: removing))
+    }
+}

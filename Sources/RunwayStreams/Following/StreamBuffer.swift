@@ -1,0 +1,143 @@
+import Runway
+import Synchronization
+
+/// Passes what a link reads to the one reader of a stream, with a bound in bytes.
+final class StreamBuffer: Sendable {
+    /// What the reader takes, and the place of the stream once it has.
+    struct Entry: Sendable {
+        /// What the reader receives; `nil` if only the place moved.
+        var element: StreamElement?
+        var cursor: StreamCursor
+        var byteCount: Int
+    }
+
+    fileprivate struct State {
+        var entries: [Entry] = []
+        /// How many of the entries have been taken; they are removed together.
+        var taken = 0
+        var byteCount = 0
+        var isFinished = false
+        var failure: NetworkError?
+        var reader: CheckedContinuation<Void, Never>?
+        var writer: CheckedContinuation<Void, Never>?
+    }
+
+    private let maximumByteCount: Int
+    /// Guards the entries and the continuations; none is resumed while it is held.
+    private let state = Mutex(State())
+
+    init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
+
+    /// Adds an entry. An entry that is larger than the bound has the buffer for itself.
+    ///
+    /// - Returns: Whether it is full now: then the caller has to wait with ``waitForRoom()`` before it adds another.
+    func add(_ entry: Entry) -> Bool {
+        let (reader, isFull) = state.withLock { state in
+            if entry.element == nil, state.taken < state.entries.count,
+                state.entries[state.entries.count - 1].element == nil
+            {
+                state.entries[state.entries.count - 1] = entry
+            } else {
+                state.entries.append(entry)
+                state.byteCount += entry.byteCount
+            }
+            defer { state.reader = nil }
+            return (state.reader, state.byteCount >= maximumByteCount)
+        }
+        reader?.resume()
+        return isFull
+    }
+
+    /// Waits until the reader has taken so much that less than the bound is left, or the task is cancelled.
+    func waitForRoom() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasRoom = state.withLock { state in
+                    if Task.isCancelled || state.isFinished || state.byteCount < maximumByteCount { return true }
+                    state.writer = continuation
+                    return false
+                }
+                if hasRoom { continuation.resume() }
+            }
+        } onCancel: {
+            takeWriter()?.resume()
+        }
+    }
+
+    /// Returns the next entry, once there is one; `nil` at the end, and when the task is cancelled.
+    ///
+    /// - Throws: The error with which the stream ended.
+    func next() async throws(NetworkError) -> Entry? {
+        while true {
+            let (entry, isOver, failure, writer) = state.withLock { state in
+                if let entry = state.take() {
+                    defer { if state.byteCount < maximumByteCount { state.writer = nil } }
+                    return (
+                        entry as Entry?, false, nil as NetworkError?,
+                        state.byteCount < maximumByteCount ? state.writer : nil
+                    )
+                }
+                defer { state.failure = nil }
+                return (nil, state.isFinished || Task.isCancelled, state.failure, nil)
+            }
+            writer?.resume()
+            if let entry { return entry }
+            if let failure { throw failure }
+            if isOver { return nil }
+            await waitForEntry()
+        }
+    }
+
+    /// Ends the buffer: the reader receives what is in it, then the error or the end.
+    func finish(_ error: NetworkError?) {
+        let (reader, writer) = state.withLock { state in
+            if !state.isFinished { state.failure = error }
+            state.isFinished = true
+            defer { (state.reader, state.writer) = (nil, nil) }
+            return (state.reader, state.writer)
+        }
+        reader?.resume()
+        writer?.resume()
+    }
+
+    private func waitForEntry() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasEntry = state.withLock { state in
+                    if Task.isCancelled || state.isFinished || state.taken < state.entries.count { return true }
+                    precondition(state.reader == nil, "A stream has one reader")
+                    state.reader = continuation
+                    return false
+                }
+                if hasEntry { continuation.resume() }
+            }
+        } onCancel: {
+            let reader = state.withLock { state in
+                defer { state.reader = nil }
+                return state.reader
+            }
+            reader?.resume()
+        }
+    }
+
+    private func takeWriter() -> CheckedContinuation<Void, Never>? {
+        state.withLock { state in
+            defer { state.writer = nil }
+            return state.writer
+        }
+    }
+}
+
+extension StreamBuffer.State {
+    fileprivate mutating func take() -> StreamBuffer.Entry? {
+        guard taken < entries.count else { return nil }
+        let entry = entries[taken]
+        taken += 1
+        byteCount -= entry.byteCount
+        if taken == entries.count || taken >= 64 {
+            entries.removeFirst(taken)
+            taken = 0
+        }
+        return entry
+    }
+}

@@ -1,0 +1,124 @@
+public import Runway
+public import RunwayJSON
+
+/// One event of a stream, with its data read on demand.
+///
+/// ```swift
+/// let price = event.rawData["price"].double
+/// let rental = try event.decode(Rental.self)
+/// let row = try event.reform(with: PropertyReformer())
+/// ```
+public struct StreamEvent: Sendable {
+    /// The type of the event; `message` if the server named none.
+    public let type: String
+    /// The topic of the event; `nil` if the server named none.
+    public let topic: String?
+    /// The id of the event; empty if the server sends none.
+    public let id: String
+    /// The data, as the bytes of UTF-8 text.
+    public let rawData: RawData
+    /// The endpoint of the stream, which reformers are passed.
+    public let endpoint: any Endpoint
+
+    init(_ event: ServerSentEvent, of endpoint: any Endpoint) {
+        type = event.type
+        topic = event.topic
+        id = event.id
+        rawData = RawData(Array(event.data.utf8))
+        self.endpoint = endpoint
+    }
+
+    /// The place of the event in its stream; `nil` for servers other than Runway's.
+    public var place: EventID? { EventID(id) }
+
+    /// The data as text.
+    public var text: String { String(decoding: rawData.bytes, as: UTF8.self) }
+
+    /// Decodes the data, which is JSON.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model.
+    ///   - path: The names of the members that lead from the root of the data to the model. The default is the root.
+    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the data is not JSON, has no value at the path, or the value is not of the type.
+    public func decode<Value: Decodable & Sendable>(
+        _ type: Value.Type, at path: String..., decoder: JSONDocumentDecoder = JSONDocumentDecoder()
+    ) throws(NetworkError) -> Value {
+        do {
+            let value = try path.reduce(rawData.json) { $0[$1] }.require(JSONValue.self)
+            return try decoder.decode(Value.self, from: value)
+        } catch {
+            throw invalid("\(type)", error)
+        }
+    }
+
+    /// Lets a reformer convert the data into what a view shows, in the isolation of the caller.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` with the error of the reformer as its ``NetworkError/underlying``.
+    public func reform<R: Reformer>(with reformer: R) throws(NetworkError) -> R.Value {
+        do { return try reformer.reform(rawData, from: endpoint) } catch { throw invalid("\(R.self)", error) }
+    }
+
+    private func invalid(_ what: String, _ error: any Error) -> NetworkError {
+        if let error = error as? NetworkError { return error }
+        var located = NetworkError(
+            .invalidResponse, in: .reforming,
+            "The event of type \(type.debugDescription) could not be read as \(what).",
+            underlying: error)
+        located.rawData = rawData
+        return located
+    }
+}
+
+/// What a new connection of a stream means for the events before it. Every connection begins with exactly one.
+///
+/// A switch needs a `default`, since later versions may add cases.
+public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
+    /// Nothing was missed: the events after the last one follow.
+    case resumed
+    /// The events from one place to another, both included, are gone. Those after them follow.
+    case gap(from: EventID, to: EventID)
+    /// There is no connection to the events before: load what the app shows anew. For this reason.
+    case reset(StreamReset)
+
+    /// The continuity in a few words.
+    public var description: String {
+        switch self {
+        case .resumed: "resumed"
+        case .gap(let from, let to): "gap from \(from) to \(to)"
+        case .reset(let reason): "reset: \(reason)"
+        }
+    }
+}
+
+/// Why a stream begins anew.
+public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
+    private enum Code: String { case first, serverLost, noIDs, invalid }
+
+    private let code: Code
+
+    private init(_ code: Code) { self.code = code }
+
+    /// It is the first connection.
+    public static let first = StreamReset(.first)
+    /// The server has other events than those that the cursor is about.
+    public static let serverLost = StreamReset(.serverLost)
+    /// The server sends no ids, so that no connection can continue another.
+    public static let noIDs = StreamReset(.noIDs)
+    /// The server continued at a place that it was not asked for, or did not say where.
+    public static let invalid = StreamReset(.invalid)
+
+    /// The reason in one word, which stays the same from release to release.
+    public var name: String { code.rawValue }
+
+    /// The reason in one word.
+    public var description: String { name }
+}
+
+/// What a stream returns to its reader. A switch needs a `default`, since later versions may add cases.
+public enum StreamElement: Sendable {
+    /// An event.
+    case event(StreamEvent)
+    /// A connection began; see ``StreamContinuity``.
+    case continuity(StreamContinuity)
+}

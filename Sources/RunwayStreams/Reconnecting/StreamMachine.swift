@@ -1,0 +1,283 @@
+import Runway
+
+/// Decides when a stream connects, suspects its link, drops it and reconnects. Pure: times and random numbers are passed to it.
+///
+/// Both protocols use it. A shell performs the returned actions, calls ``tick(at:life:)`` at ``deadline``, and reports how links open and
+/// end. Of the signs of life it reports only the last, when the machine asks.
+struct StreamMachine: Sendable {
+    /// What the shell has to do.
+    enum Action: Sendable, Equatable {
+        /// Open a link. None is open.
+        case connect
+        /// Close the link, or stop opening it.
+        case disconnect(LinkEnd)
+        /// Make the server send a sign of life on the link, if that is possible.
+        case probe
+        /// The stream has ended: with an error, or because the app or the server ended it.
+        case end(NetworkError?)
+
+        static func == (lhs: Action, rhs: Action) -> Bool {
+            switch (lhs, rhs) {
+            case (.connect, .connect), (.probe, .probe): true
+            case (.disconnect(let one), .disconnect(let other)): one == other
+            case (.end(let one), .end(let other)): one?.kind == other?.kind
+            default: false
+            }
+        }
+    }
+
+    /// The signs of life of a link.
+    struct Life: Sendable, Equatable {
+        /// When the last byte came.
+        var last: Duration
+        /// The longest time between two bytes since the last report.
+        var longestSilence = Duration.zero
+        /// Whether nothing is read, because the reader of the events is slow: that proves nothing about the link.
+        var isHeld = false
+    }
+
+    private struct Link {
+        let openTime: Duration
+        var lastLife: Duration
+        /// How long it may be silent.
+        let quietLimit: Duration
+        /// The interval of the signs of life; `nil` if the server states none.
+        let heartbeat: Duration?
+        /// When it has to be replaced.
+        let endTime: Duration?
+        var probe: (start: Duration, deadline: Duration)?
+    }
+
+    private enum Phase {
+        case idle, connecting, offline, paused, ended
+        case open(Link)
+        case waiting(until: Duration)
+    }
+
+    private let options: StreamOptions
+    private var random: any RandomNumberGenerator & Sendable
+    private var phase = Phase.idle
+    private var failures = 0
+    /// The reconnection time that the server asked for.
+    private var retry = Duration.zero
+    private var learner: HeartbeatLearner
+    private var heartbeatLimit: Duration?
+    private var network: String
+    private var isReachable: Bool
+
+    init(
+        _ options: StreamOptions, network: String = "", isReachable: Bool = true,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        self.options = options
+        self.network = network
+        self.isReachable = isReachable
+        self.random = random
+        learner = HeartbeatLearner(options)
+    }
+
+    var state: StreamState {
+        switch phase {
+        case .idle: .idle
+        case .connecting: .connecting
+        case .offline: .offline
+        case .paused: .paused
+        case .ended: .ended
+        case .open: .open
+        case .waiting: .waiting
+        }
+    }
+
+    /// When ``tick(at:life:)`` has to be called next; `nil` if nothing is due.
+    var deadline: Duration? {
+        switch phase {
+        case .waiting(let instant): return instant
+        case .open(let link):
+            let silent = link.probe?.deadline ?? (link.lastLife + link.quietLimit)
+            return link.endTime.map { min($0, silent) } ?? silent
+        case .idle, .connecting, .offline, .paused, .ended: return nil
+        }
+    }
+
+    /// The interval of signs of life that the server is asked for.
+    var wantedHeartbeat: Duration {
+        mutating get { learner.interval(on: network, limit: heartbeatLimit) }
+    }
+}
+
+// What the app does.
+extension StreamMachine {
+    mutating func start() -> [Action] {
+        switch phase {
+        case .idle, .ended:
+            failures = 0
+            return connect()
+        case .connecting, .offline, .paused, .open, .waiting: return []
+        }
+    }
+
+    mutating func stop() -> [Action] {
+        if case .ended = phase { return [] }
+        let isLinked = isLinked
+        phase = .ended
+        return (isLinked ? [.disconnect(.stopped)] : []) + [.end(nil)]
+    }
+
+    /// Closes the link until the stream is resumed.
+    mutating func pause() -> [Action] {
+        switch phase {
+        case .idle, .ended, .paused: return []
+        case .connecting, .open, .offline, .waiting:
+            let isLinked = isLinked
+            phase = .paused
+            return isLinked ? [.disconnect(.paused)] : []
+        }
+    }
+
+    /// Opens a paused stream, ends a wait, and probes an open link: the app is in the foreground.
+    mutating func resume(at now: Duration) -> [Action] {
+        switch phase {
+        case .paused, .waiting: return connect()
+        case .open: return probe(at: now)
+        case .idle, .connecting, .offline, .ended: return []
+        }
+    }
+
+    /// The network of the device changed.
+    ///
+    /// - Parameters:
+    ///   - network: What distinguishes it from others.
+    ///   - isReachable: Whether the device has one.
+    ///   - isElsewhere: Whether connections that were made before may lead nowhere now.
+    mutating func networkDidChange(
+        to network: String, isReachable: Bool, isElsewhere: Bool, at now: Duration
+    ) -> [Action] {
+        if isReachable { self.network = network }
+        self.isReachable = isReachable
+        switch phase {
+        case .waiting where !isReachable:
+            phase = .offline
+            return []
+        case .offline where isReachable, .waiting where isElsewhere:
+            // Failures on the last network are no evidence about this one. Devices that get a network together do not connect together.
+            failures = 0
+            phase = .waiting(until: now + jitter(upTo: options.backoff))
+            return []
+        case .open where isElsewhere: return probe(at: now)
+        case .idle, .connecting, .offline, .paused, .ended, .open, .waiting: return []
+        }
+    }
+}
+
+// What becomes of links.
+extension StreamMachine {
+    /// The link is open.
+    mutating func opened(_ facts: LinkFacts, at now: Duration) -> [Action] {
+        guard case .connecting = phase else { return [] }
+        if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
+        let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
+        phase = .open(
+            Link(
+                openTime: now, lastLife: now,
+                quietLimit: facts.heartbeat.map { max($0, .seconds(1)) + options.heartbeatMargin }
+                    ?? options.quietLimit,
+                heartbeat: facts.heartbeat,
+                // A little before its end, so that no event is lost to a cut, and at another moment than others.
+                endTime: lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }))
+        return []
+    }
+
+    /// The server asks for a time between the end of a link and the next.
+    mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), options.maximumRetry) }
+
+    /// The attempt to open a link failed, or the open link ended without a ``Action/disconnect(_:)``.
+    mutating func ended(_ failure: LinkFailure, at now: Duration) -> [Action] {
+        guard isLinked else { return [] }
+        switch failure {
+        case .final(let error):
+            phase = .ended
+            return [.end(error)]
+        case .suspended:
+            phase = .paused
+            return []
+        case .transient(let retryAfter):
+            fail(at: now, retryAfter: retryAfter)
+            return []
+        }
+    }
+
+    /// Drops a link that the server has forgotten.
+    mutating func forgotten(at now: Duration) -> [Action] {
+        guard case .open = phase else { return [] }
+        fail(at: now)
+        return [.disconnect(.forgotten)]
+    }
+
+    /// A time that ``deadline`` named has come.
+    mutating func tick(at now: Duration, life: Life?) -> [Action] {
+        switch phase {
+        case .waiting(let instant): return now >= instant ? connect() : []
+        case .open(var link):
+            if let life { note(life, of: &link, at: now) }
+            phase = .open(link)
+            if let endTime = link.endTime, now >= endTime {
+                phase = .waiting(until: now + jitter(upTo: .milliseconds(100)))
+                return [.disconnect(.lifetime)]
+            }
+            if let probe = link.probe {
+                guard now >= probe.deadline else { return [] }
+                if link.heartbeat != nil { learner.failed(on: network) }
+                fail(at: now)
+                return [.disconnect(.silent)]
+            }
+            return now >= link.lastLife + link.quietLimit ? probe(at: now) : []
+        case .idle, .connecting, .offline, .paused, .ended: return []
+        }
+    }
+
+    private mutating func note(_ life: Life, of link: inout Link, at now: Duration) {
+        link.lastLife = max(link.lastLife, life.isHeld ? now : life.last)
+        if let heartbeat = link.heartbeat, life.longestSilence >= heartbeat * 0.8 { learner.survived(on: network) }
+        // A byte that came after the probe began proves that the link is alive.
+        if let probe = link.probe, link.lastLife > probe.start { link.probe = nil }
+    }
+
+    private var isLinked: Bool {
+        switch phase {
+        case .connecting, .open: true
+        case .idle, .offline, .paused, .ended, .waiting: false
+        }
+    }
+
+    private mutating func connect() -> [Action] {
+        guard isReachable else {
+            phase = .offline
+            return []
+        }
+        phase = .connecting
+        return [.connect]
+    }
+
+    private mutating func probe(at now: Duration) -> [Action] {
+        guard case .open(var link) = phase, link.probe == nil else { return [] }
+        link.probe = (now, now + options.probeTimeout)
+        phase = .open(link)
+        return [.probe]
+    }
+
+    private mutating func fail(at now: Duration, retryAfter: Duration? = nil) {
+        if case .open(let link) = phase, now - link.openTime >= options.stableAfter { failures = 0 }
+        failures = min(failures + 1, 32)
+        guard isReachable else {
+            phase = .offline
+            return
+        }
+        let ceiling = min(options.backoff * (1 << min(failures - 1, 20)), options.maximumBackoff)
+        let asked = max(retry, min(max(.zero, retryAfter ?? .zero), options.maximumRetryAfter))
+        phase = .waiting(until: now + asked + jitter(upTo: ceiling))
+    }
+
+    private mutating func jitter(upTo ceiling: Duration) -> Duration {
+        ceiling * Double.random(in: 0...1, using: &random)
+    }
+}

@@ -1,0 +1,62 @@
+import Runway
+
+/// What a stream is doing. A switch needs a `default`, since later versions may add states.
+public enum StreamState: Sendable, Hashable {
+    /// It was not started.
+    case idle
+    /// It is being opened.
+    case connecting
+    /// Events can come.
+    case open
+    /// It is opened again after a wait.
+    case waiting
+    /// It waits until the device has a network.
+    case offline
+    /// It was paused, and opens when it is resumed.
+    case paused
+    /// It has ended, and opens when it is started again.
+    case ended
+}
+
+/// Why a link of a stream was closed, as records name it.
+struct LinkEnd: Sendable, Equatable {
+    /// The reason in one word, which stays the same from release to release.
+    var name: String
+    /// The reason in a few words.
+    var text: String
+
+    /// The app ended the stream.
+    static let stopped = LinkEnd(name: "stopped", text: "the app ended the stream")
+    /// The app paused the stream.
+    static let paused = LinkEnd(name: "paused", text: "the app paused the stream")
+    /// No sign of life came, not even after a probe.
+    static let silent = LinkEnd(name: "silent", text: "there was no sign of life, and a probe brought none")
+    /// The lifetime of the link is over.
+    static let lifetime = LinkEnd(name: "lifetime", text: "the lifetime of the link was over")
+    /// The server ended the response.
+    static let closed = LinkEnd(name: "closed", text: "the server ended the stream")
+    /// The server does not know the link any more.
+    static let forgotten = LinkEnd(name: "forgotten", text: "the server does not know the link any more")
+    /// The link broke.
+    static func failed(_ detail: String) -> LinkEnd { LinkEnd(name: "failed", text: detail) }
+}
+
+/// How an attempt to open a link, or an open link, ended by itself.
+enum LinkFailure: Sendable {
+    /// Another attempt may succeed.
+    case transient(retryAfter: Duration?)
+    /// Nothing would change with another attempt: the error, or `nil` if the server said that there is nothing more (status 204).
+    case final(NetworkError?)
+    /// The system ended the app's time in the background.
+    case suspended
+}
+
+/// What is known of a link when it opens.
+struct LinkFacts: Sendable, Equatable {
+    /// The interval in which the server sends signs of life; `nil` if it states none.
+    var heartbeat: Duration?
+    /// The longest interval that the server allows; `nil` if it states none.
+    var heartbeatLimit: Duration?
+    /// How long the server leaves the link open; `nil` if it states none.
+    var lifetime: Duration?
+}
