@@ -28,8 +28,10 @@ void runway_deflater_destroy(runway_deflater *deflater) {
 
 static uInt clamped(size_t count) { return count > UINT_MAX ? UINT_MAX : (uInt)count; }
 
-void runway_deflater_run(
-    runway_deflater *deflater, const uint8_t *input, size_t input_count, int is_last, size_t *input_used,
+int runway_deflater_reset(runway_deflater *deflater) { return deflateReset(&deflater->stream) == Z_OK; }
+
+static void run(
+    runway_deflater *deflater, const uint8_t *input, size_t input_count, int flush, size_t *input_used,
     uint8_t *output, size_t output_capacity, size_t *output_used) {
     z_stream *stream = &deflater->stream;
     uInt available = clamped(input_count);
@@ -40,9 +42,22 @@ void runway_deflater_run(
     stream->next_out = output;
     stream->avail_out = room;
     // The only errors are those of a caller that continues after the end, and of no progress, which is not an error here.
-    (void)deflate(stream, is_last && available == input_count ? Z_FINISH : Z_NO_FLUSH);
+    (void)deflate(stream, available == input_count ? flush : Z_NO_FLUSH);
     *input_used = available - stream->avail_in;
     *output_used = room - stream->avail_out;
     stream->next_in = NULL;
     stream->next_out = NULL;
+}
+
+void runway_deflater_run(
+    runway_deflater *deflater, const uint8_t *input, size_t input_count, int is_last, size_t *input_used,
+    uint8_t *output, size_t output_capacity, size_t *output_used) {
+    run(deflater, input, input_count, is_last ? Z_FINISH : Z_NO_FLUSH, input_used, output, output_capacity,
+        output_used);
+}
+
+void runway_deflater_flush(
+    runway_deflater *deflater, const uint8_t *input, size_t input_count, size_t *input_used, uint8_t *output,
+    size_t output_capacity, size_t *output_used) {
+    run(deflater, input, input_count, Z_SYNC_FLUSH, input_used, output, output_capacity, output_used);
 }

@@ -6,7 +6,7 @@ extension Response {
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC 9110
     ///   §15.2.2), and for a redirect whose `Location` was omitted.
     func checkHead(in flight: Flight) throws(NetworkError) {
-        if head.status.kind == .informational {
+        if head.status.kind == .informational, webSocket == nil {
             throw NetworkError(
                 .invalidResponse, in: .transporting,
                 "The server responded with status \(head.status.code), which the request had not asked for.",

@@ -130,8 +130,9 @@ extension Request {
     /// What the service says of a response to this request.
     ///
     /// A 304 to a condition that a cache set has no envelope to read. The stored response that it confirms was judged when it
-    /// was received.
+    /// was received. A handshake that opened a WebSocket has no envelope either.
     func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
+        if response.webSocket != nil { return .fine }
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }
         let verdict = service.judge(response.head, rawData: rawData)
         if case .malformed = verdict.value, response.head.status == .notModified, callerConditions != nil {

@@ -30,4 +30,7 @@ void runway_sha512_update(runway_sha512 *_Nonnull hash, const uint8_t *_Nullable
 // Writes 64 bytes. Afterwards the hash has to begin anew.
 void runway_sha512_finish(runway_sha512 *_Nonnull hash, uint8_t *_Nonnull digest);
 
+// Writes the 20 bytes of SHA-1 (FIPS 180-4), which is broken as a protection: only for protocols that use it to recognise each other.
+void runway_sha1(const uint8_t *_Nullable bytes, size_t count, uint8_t *_Nonnull digest);
+
 #endif

@@ -43,4 +43,13 @@ void runway_deflater_run(
     runway_deflater *_Nonnull deflater, const uint8_t *_Nullable input, size_t input_count, int is_last,
     size_t *_Nonnull input_used, uint8_t *_Nonnull output, size_t output_capacity, size_t *_Nonnull output_used);
 
+// Starts again, with the same window. Returns 0 if it can't.
+int runway_deflater_reset(runway_deflater *_Nonnull deflater);
+
+// Encodes as runway_deflater_run does, up to a boundary of bytes: the output so far decodes to all of the input. Output that is not full
+// means that the boundary is reached.
+void runway_deflater_flush(
+    runway_deflater *_Nonnull deflater, const uint8_t *_Nullable input, size_t input_count,
+    size_t *_Nonnull input_used, uint8_t *_Nonnull output, size_t output_capacity, size_t *_Nonnull output_used);
+
 #endif

@@ -47,6 +47,7 @@ struct HedgingStage: RequestStage {
             return false
         }
         if case .stream = request.body { return false }
-        return true
+        // Of two open WebSockets one would have to be closed, after the server has begun to use it.
+        return request.webSocket == nil
     }
 }

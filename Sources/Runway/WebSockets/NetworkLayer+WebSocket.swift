@@ -1,0 +1,53 @@
+extension NetworkLayer {
+    /// Makes one call whose response opens a WebSocket.
+    ///
+    /// The request is a GET that passes all stages: it carries the service's token, cookies and signature, follows redirects, and
+    /// a refused token is renewed once. `https` stands for `wss`, and `http`, which the service has to allow, for `ws`. The call is in
+    /// flight until the connection ends. Its deadline covers the handshake alone.
+    ///
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidConfiguration`` if the transport does not know WebSockets.
+    package func openWebSocket<E: Endpoint>(
+        _ endpoint: E, offering offer: WebSocketOffer, options: CallOptions
+    ) async throws(NetworkError) -> WebSocketFlight {
+        var options = options
+        // Who opens it reconnects; further attempts below would add up with those.
+        options.retry = options.retry ?? .off
+        let flight = makeFlight(E.self, options)
+        flight.recorder.setEndpoint(endpoint)
+        do throws(NetworkError) {
+            return try await intercepted(endpoint, in: flight) {
+                RawData([], response: $0.response)
+            } perform: { (endpoint) async throws(NetworkError) in
+                var request = try assemble(endpoint, delivery: .streamed, in: flight)
+                request.webSocket = offer
+                let response = try await send(request, in: flight)
+                // The app's time in the background is for calls that end.
+                context.grace?.end(flight.id)
+                return try open(response, in: flight)
+            }
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+
+    private func open(_ response: Response, in flight: Flight) throws(NetworkError) -> WebSocketFlight {
+        if let error = response.refusal {
+            response.webSocket?.close(WebSocketClose(1008))
+            throw error
+        }
+        guard let connection = response.webSocket else {
+            throw NetworkError(
+                .invalidConfiguration, in: .transporting,
+                "No WebSocket was opened: the transport does not know them, or a stage responded in its place.",
+                status: response.head.status)
+        }
+        flight.note(WebSocketDecision.opened(connection.agreement))
+        do throws(NetworkError) {
+            try flight.checkSession(in: .checking)
+        } catch {
+            connection.abandon(error)
+            throw error
+        }
+        return WebSocketFlight(response.head, connection, in: flight)
+    }
+}

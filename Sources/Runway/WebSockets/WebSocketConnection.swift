@@ -1,0 +1,101 @@
+/// An open WebSocket, as a transport attaches it to the response that ended the handshake.
+///
+/// The release of the last reference closes it.
+package protocol WebSocketConnection: AnyObject, Sendable {
+    /// What the handshake agreed on.
+    var agreement: WebSocketAgreement { get }
+    /// What happened on the connection so far.
+    var status: WebSocketStatus { get }
+
+    /// Waits for the next message; `nil` after both sides have closed the connection in order. One reader may wait at a time.
+    ///
+    /// - Throws: The error that ended the connection, after all messages that came before it; ``NetworkError/Kind/cancelled`` if the
+    ///   task is cancelled, which leaves the connection open.
+    func next() async throws(NetworkError) -> WebSocketPayload?
+
+    /// Sends a message, and returns when the system has taken all of it.
+    ///
+    /// - Throws: ``NetworkError/Kind/overloaded`` if too many bytes wait to be sent, or the error that ended the connection.
+    func send(_ payload: WebSocketPayload) async throws(NetworkError)
+
+    /// Asks the server for a sign of life, which counts in ``WebSocketStatus/receivedByteCount``. Returns at once.
+    func ping()
+
+    /// Starts the closing handshake, and cuts the connection if the server does not complete it in time. Returns at once; a second call
+    /// changes nothing.
+    func close(_ close: WebSocketClose)
+
+    /// Cuts the connection at once. Its reader receives the error.
+    func abandon(_ error: NetworkError)
+}
+
+/// A whole message (RFC 6455 §5.6).
+package enum WebSocketPayload: Sendable, Equatable {
+    case text(String)
+    case binary([UInt8])
+
+    /// The number of bytes, of a text in UTF-8.
+    package var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        }
+    }
+}
+
+/// Why a connection is closed (RFC 6455 §7.1.5, §7.1.6).
+package struct WebSocketClose: Sendable, Equatable {
+    /// The status code; `nil` if the close frame has none.
+    package var code: UInt16?
+    /// The reason, at most 123 bytes in UTF-8.
+    package var reason: String
+
+    package init(_ code: UInt16?, _ reason: String = "") {
+        self.code = code
+        self.reason = reason
+    }
+}
+
+/// What a handshake agreed on.
+package struct WebSocketAgreement: Sendable, Equatable {
+    /// The subprotocol; `nil` if there is none.
+    package var subprotocol: String?
+    /// The extension with its parameters, as the server accepted it; `nil` if there is none.
+    package var extensions: String?
+
+    package init(subprotocol: String? = nil, extensions: String? = nil) {
+        self.subprotocol = subprotocol
+        self.extensions = extensions
+    }
+}
+
+/// What happened on a connection so far.
+package struct WebSocketStatus: Sendable, Equatable {
+    /// Bytes of frames in either direction, before TLS. Any byte that comes is a sign of life.
+    package var receivedByteCount = 0
+    package var sentByteCount = 0
+    /// Whole messages in either direction.
+    package var receivedMessageCount = 0
+    package var sentMessageCount = 0
+    /// Whether the connection is not read, since its reader is slow: silence is no sign of a dead server then.
+    package var isHeldBack = false
+    /// The close frame of the server; `nil` before it came.
+    package var received: WebSocketClose?
+    /// The close frame that was sent; `nil` before.
+    package var sent: WebSocketClose?
+
+    package init() {}
+}
+
+/// The open WebSocket of a response.
+private enum OpenConnection: StageValueKey {
+    static var defaultValue: (any WebSocketConnection)? { nil }
+}
+
+extension Response {
+    /// The WebSocket that the handshake opened; `nil` for all other responses.
+    package var webSocket: (any WebSocketConnection)? {
+        get { values[OpenConnection.self] }
+        set { values[OpenConnection.self] = newValue }
+    }
+}

@@ -1,0 +1,104 @@
+package import HTTPTypes
+import Synchronization
+
+/// A WebSocket that a call opened. The call's record ends with the connection.
+///
+/// The release of the last reference ends the call as cancelled, and closes the connection.
+package final class WebSocketFlight: Sendable {
+    /// The response that ended the handshake.
+    package let response: HTTPResponse
+    /// The call, to which the owner of the connection reports its decisions.
+    package let flight: Flight
+    package let connection: any WebSocketConnection
+    /// The deadline of the whole call, and its early end at a sign-out; `nil` after the end.
+    private let token = Mutex<DeadlineTimer.Token?>(nil)
+
+    init(_ response: HTTPResponse, _ connection: any WebSocketConnection, in flight: Flight) {
+        self.response = response
+        self.connection = connection
+        self.flight = flight
+        // No clock counts further than some centuries.
+        let deadline = flight.wholeDeadline ?? flight.startTime + .seconds(Int64(36_525) * 86_400)
+        let token = flight.context.deadlines.schedule(at: deadline, of: flight) { [weak connection, weak flight] in
+            guard let flight else { return }
+            connection?.abandon(flight.timeout("", in: .deadline, sending: .sent))
+        }
+        self.token.withLock { $0 = token }
+    }
+
+    deinit { finish(.cancelled) }
+
+    /// Waits for the next message; `nil` at the end. The end of the connection ends the call.
+    ///
+    /// - Throws: The error that ended the connection. A cancelled task ends the call, too.
+    package func next() async throws(NetworkError) -> WebSocketPayload? {
+        do throws(NetworkError) {
+            let payload = try await connection.next()
+            if payload == nil { finish(.succeeded) }
+            return payload
+        } catch {
+            throw end(failing: error)
+        }
+    }
+
+    /// Ends the call because of an error, and cuts the connection.
+    ///
+    /// - Returns: The error with the request that it concerns.
+    @discardableResult
+    package func end(failing error: NetworkError) -> NetworkError {
+        connection.abandon(error)
+        noteEnd()
+        return flight.finish(failing: error)
+    }
+
+    /// Ends the call as its caller wants, while the closing handshake goes on.
+    package func close(_ close: WebSocketClose) {
+        connection.close(close)
+        finish(.succeeded)
+    }
+
+    private func finish(_ outcome: FlightOutcome) {
+        noteEnd()
+        flight.finish(outcome)
+    }
+
+    /// Records the end, once.
+    private func noteEnd() {
+        guard let token = token.withLock({ $0.take() }) else { return }
+        flight.context.deadlines.remove(token)
+        flight.note(WebSocketDecision.ended(connection.status))
+    }
+}
+
+/// What became of the connection of a WebSocket, for the record.
+package enum WebSocketDecision: StageDecision, Equatable {
+    /// The handshake is complete.
+    case opened(WebSocketAgreement)
+    /// The connection ended after these messages and bytes.
+    case ended(WebSocketStatus)
+
+    package static var step: FlightStep { .transporting }
+
+    package var entry: DecisionRecord {
+        switch self {
+        case .opened(let agreement):
+            return .init(
+                "opened", ["subprotocol": agreement.subprotocol, "extensions": agreement.extensions],
+                "open as a WebSocket" + (agreement.subprotocol.map { " of \($0)" } ?? "")
+                    + (agreement.extensions.map { " with \($0)" } ?? ""))
+        case .ended(let status):
+            let close = status.received ?? status.sent
+            let closer = status.received != nil ? "server" : status.sent != nil ? "client" : nil
+            return .init(
+                "ended",
+                [
+                    "messagesIn": status.receivedMessageCount, "messagesOut": status.sentMessageCount,
+                    "bytesIn": status.receivedByteCount, "bytesOut": status.sentByteCount,
+                    "closeCode": close?.code.map(Int.init), "closedBy": closer,
+                ],
+                "\(status.receivedMessageCount) messages in, \(status.sentMessageCount) out"
+                    + (closer.map { ", closed by the \($0)" } ?? ", not closed")
+                    + (close?.code.map { " with \($0)" } ?? ""))
+        }
+    }
+}
