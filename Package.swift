@@ -123,13 +123,14 @@ let package = Package(
         .target(
             name: "RunwayTransport",
             dependencies: [
-                "Runway", "RunwayZlib",
+                "Runway", "RunwayDigest", "RunwayZlib",
                 .target(name: "RunwayBrotli", condition: .when(traits: ["Brotli"])),
                 .target(name: "RunwayZstd", condition: .when(traits: ["Zstd"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("NIOCore", of: "swift-nio", with: "Transport"),
                 product("NIOPosix", of: "swift-nio", with: "Transport"),
                 product("NIOHTTP1", of: "swift-nio", with: "Transport"),
+                product("NIOWebSocket", of: "swift-nio", with: "Transport"),
                 product("NIOTLS", of: "swift-nio", with: "Transport"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Transport"),
                 product("NIOHTTP2", of: "swift-nio-http2", with: "Transport"),
@@ -317,6 +318,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOPosix", of: "swift-nio", with: "Command"),
+                product("NIOWebSocket", of: "swift-nio", with: "Command"),
                 product("NIOHTTP1", of: "swift-nio", with: "Command"),
                 product("NIOHPACK", of: "swift-nio-http2", with: "Command"),
                 product("NIOHTTP2", of: "swift-nio-http2", with: "Command"),

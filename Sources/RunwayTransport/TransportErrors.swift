@@ -31,6 +31,7 @@ extension NetworkError {
         switch error {
         case let error as ExchangeFailure: error.sending
         case let error as WireError: error.sending
+        case let error as WebSocketProblem: error.sending
         case let error as NIOHTTP2Errors.StreamClosed: WireError.reset(error.errorCode).sending
         case is NIOConnectionError, is DialError, is TrustRefused, NIOSSLError.handshakeFailed: .notSent
         case let error as NIOSSLExtraError
@@ -47,6 +48,8 @@ extension NetworkError {
         case is CancellationError: (.cancelled, "The call was cancelled.")
         case let error as DialError: error.meaning(place)
         case let error as WireError: error.meaning(place)
+        case let error as WebSocketProblem: error.meaning(place)
+        case let error as NetworkError: (error.kind, error.detail)
         case let error as BodyTooLarge:
             (
                 .invalidResponse,

@@ -25,6 +25,15 @@ void runway_inflater_destroy(runway_inflater *inflater) {
 
 int runway_inflater_reset(runway_inflater *inflater) { return inflateReset(&inflater->stream) == Z_OK; }
 
+int runway_inflater_continue(runway_inflater *inflater) {
+    // The largest window of deflate.
+    uint8_t window[32768];
+    uInt count = 0;
+    z_stream *stream = &inflater->stream;
+    if (inflateGetDictionary(stream, window, &count) != Z_OK || inflateReset(stream) != Z_OK) return 0;
+    return count == 0 || inflateSetDictionary(stream, window, count) == Z_OK;
+}
+
 static uInt clamped(size_t count) { return count > UINT_MAX ? UINT_MAX : (uInt)count; }
 
 runway_inflate_status runway_inflater_run(

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension NetworkLayer {
     /// Makes one call whose response opens a WebSocket.
     ///

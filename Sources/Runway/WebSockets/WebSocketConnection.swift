@@ -74,6 +74,8 @@ package struct WebSocketStatus: Sendable, Equatable {
     /// Bytes of frames in either direction, before TLS. Any byte that comes is a sign of life.
     package var receivedByteCount = 0
     package var sentByteCount = 0
+    /// The time since the last byte came, or since the handshake.
+    package var silence = Duration.zero
     /// Whole messages in either direction.
     package var receivedMessageCount = 0
     package var sentMessageCount = 0

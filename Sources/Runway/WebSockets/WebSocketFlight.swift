@@ -30,12 +30,17 @@ package final class WebSocketFlight: Sendable {
 
     /// Waits for the next message; `nil` at the end. The end of the connection ends the call.
     ///
-    /// - Throws: The error that ended the connection. A cancelled task ends the call, too.
+    /// - Throws: The error that ended the connection; ``NetworkError/Kind/cancelled`` if the task is cancelled, which closes it.
     package func next() async throws(NetworkError) -> WebSocketPayload? {
         do throws(NetworkError) {
             let payload = try await connection.next()
             if payload == nil { finish(.succeeded) }
             return payload
+        } catch  where error.kind == .cancelled && Task.isCancelled {
+            // Nobody waits for the closing handshake, which goes on.
+            connection.close(WebSocketClose(1001))
+            finish(.cancelled)
+            throw error
         } catch {
             throw end(failing: error)
         }

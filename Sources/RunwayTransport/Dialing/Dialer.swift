@@ -24,6 +24,7 @@ struct Dialer: Sendable {
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be applied.
     init(
         _ configuration: TransportConfiguration, resolver: HostResolver = HostResolver(), clock: LayerClock = .system,
+        selector: HostSelector? = nil,
         localAddresses: @escaping @Sendable () -> Set<IPAddress>? = systemLocalAddresses, tls: TLSPreparation? = nil
     ) throws(NetworkError) {
         let applicationProtocols =
@@ -39,9 +40,18 @@ struct Dialer: Sendable {
         }
         self.resolver = resolver
         hosts = configuration.hosts
-        selector = configuration.hosts?.selector ?? HostSelector()
+        self.selector = selector ?? configuration.hosts?.selector ?? HostSelector()
         proxies = configuration.proxies
         self.localAddresses = localAddresses
+    }
+
+    /// This dialer with connections over TLS that offer HTTP/1.1 alone.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that can't be applied.
+    func offeringHTTP1Alone(_ configuration: TransportConfiguration) throws(NetworkError) -> Dialer {
+        var configuration = configuration
+        configuration.httpVersions = .http1Only
+        return try Dialer(configuration, resolver: resolver, selector: selector, localAddresses: localAddresses)
     }
 
     /// Makes a connection to an origin, on this loop, until a deadline. ``start(_:on:deadline:avoiding:)`` can be cancelled.

@@ -27,7 +27,9 @@ public final class NIOTransport: Transport {
     let arrival: NetworkArrival
     private let selector: HostSelector
     private let isTransparent: Bool
-    private let gauge = RequestGauge()
+    let configuration: TransportConfiguration
+    let webSockets: OpenWebSockets
+    let gauge = RequestGauge()
 
     /// Sends requests over connections of its own, which it opens when a request needs them.
     ///
@@ -41,6 +43,8 @@ public final class NIOTransport: Transport {
 
     init(configuration: TransportConfiguration, dialer: Dialer) {
         isTransparent = configuration.isTransparent
+        self.configuration = configuration
+        webSockets = OpenWebSockets(configuration, dialer)
         pools = OriginPools(configuration, dialer: dialer)
         arrival = NetworkArrival(dialer)
         selector = dialer.selector
@@ -63,6 +67,7 @@ public final class NIOTransport: Transport {
     ///
     /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        if let offer = request.webSocket { return try await openWebSocket(request, offer, in: flight) }
         do {
             let head = try WireRequestHead(request, isTransparent: isTransparent)
             // The second attempt of a hedged request uses another address than the first.
@@ -120,12 +125,17 @@ public final class NIOTransport: Transport {
 
     /// Sends further requests over new connections alone. Requests in flight may complete, except on a connection from an address
     /// that the device does not have any more, which is closed at once. Any other HTTP/2 connection with requests in flight is sent
-    /// a PING, and closed if the server does not acknowledge it within ``WireSettings/pingTimeout``.
-    public func retireConnections() { pools.drainAll() }
+    /// a PING, and closed if the server does not acknowledge it within ``WireSettings/pingTimeout``. So is a WebSocket, where any byte
+    /// counts as an acknowledgement.
+    public func retireConnections() {
+        pools.drainAll()
+        webSockets.check()
+    }
 
     /// Shuts the transport down. Later requests fail as `NetworkError.Kind.noNetwork`. A second call has no effect.
     public func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
         arrival.cancel()
+        webSockets.shutDown()
         await gauge.close(waitingFor: mode)
         pools.shutDown()
     }

@@ -22,6 +22,9 @@ void runway_inflater_destroy(runway_inflater *_Nonnull inflater);
 // Starts again, with the same window. Returns 0 if it can't.
 int runway_inflater_reset(runway_inflater *_Nonnull inflater);
 
+// Starts another stream of raw deflate after one that ended, which may refer to what was decoded so far. Returns 0 if it can't.
+int runway_inflater_continue(runway_inflater *_Nonnull inflater);
+
 // Decodes as much as input and output space allow, and reports how much of both it used.
 runway_inflate_status runway_inflater_run(
     runway_inflater *_Nonnull inflater, const uint8_t *_Nullable input, size_t input_count, size_t *_Nonnull input_used,

@@ -54,7 +54,11 @@ extension HTTP1ResponseReader {
 
     /// The head is complete: finds the length of the body (RFC 9112 §6.3) and whether the connection persists (§9.3).
     mutating func endHead() throws(WireError) -> Event {
-        if status == .switchingProtocols { throw .switchedProtocols }
+        if status == .switchingProtocols {
+            guard mayUpgrade else { throw .switchedProtocols }
+            state = .idle
+            return .head(HTTPResponse(status: status, headerFields: fields), isEmpty: true, contentLength: nil)
+        }
         if status.kind == .informational {
             defer { beginHead() }
             return .informational(status)

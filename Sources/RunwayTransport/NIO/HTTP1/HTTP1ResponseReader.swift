@@ -47,6 +47,8 @@ struct HTTP1ResponseReader {
     var extensionByteCount = 0
 
     var method = HTTPRequest.Method.get
+    /// Whether status 101 is a final response, after which the connection speaks another protocol (RFC 9110 §15.2.2).
+    private(set) var mayUpgrade = false
     var status = HTTPResponse.Status.ok
     var isHTTP10 = false
     var fields = HTTPFields()
@@ -68,8 +70,11 @@ struct HTTP1ResponseReader {
     var hasSurplus: Bool { if case .idle = state { buffer.readableBytes > 0 } else { false } }
 
     /// Prepares for the response to a request of this method.
-    mutating func expectResponse(to method: HTTPRequest.Method) {
+    ///
+    /// - Parameter mayUpgrade: Whether the request asks for another protocol. The default is `false`.
+    mutating func expectResponse(to method: HTTPRequest.Method, mayUpgrade: Bool = false) {
         self.method = method
+        self.mayUpgrade = mayUpgrade
         isPersistent = true
         hasBegun = false
         extensionByteCount = 0
@@ -82,6 +87,12 @@ struct HTTP1ResponseReader {
         if case .idle = state {} else { hasBegun = true }
         if buffer.readableBytes == 0 { scannedByteCount = 0 }
         buffer.append(bytes)
+    }
+
+    /// Takes the bytes after a response.
+    mutating func takeRest() -> ByteBuffer {
+        defer { buffer = ByteBuffer() }
+        return buffer
     }
 
     /// Returns what comes next in the bytes; `nil` if more bytes are needed.

@@ -1,0 +1,135 @@
+import Runway
+
+/// What client and server agreed on for permessage-deflate (RFC 7692 §7.1). Pure.
+struct DeflateAgreement: Equatable {
+    /// Whether the server compresses each message by itself.
+    var resetsServerContext = false
+    /// Whether the client has to compress each message by itself.
+    var resetsClientContext = false
+    /// The largest window of the server, as a power of two.
+    var serverWindowBits = 15
+    /// The largest window that the client may use, as a power of two.
+    var clientWindowBits = 15
+
+    static let name = "permessage-deflate"
+
+    /// The value of `Sec-WebSocket-Extensions` in the request.
+    static func text(of offer: WebSocketOffer.Deflate) -> String {
+        var text = "\(name); client_max_window_bits"
+        if offer.resetsServerContext { text += "; server_no_context_takeover" }
+        if offer.resetsClientContext { text += "; client_no_context_takeover" }
+        if let bits = offer.serverWindowBits { text += "; server_max_window_bits=\(bits)" }
+        return text
+    }
+
+    /// Reads what the server accepted; `nil` if it accepted no extension.
+    ///
+    /// - Parameters:
+    ///   - fields: The values of `Sec-WebSocket-Extensions` in the response.
+    ///   - offer: What was offered; `nil` if nothing was.
+    /// - Throws: ``WebSocketProblem/handshake(_:)`` for what was not offered or has invalid parameters.
+    static func accepted(
+        _ fields: [String], of offer: WebSocketOffer.Deflate?
+    ) throws(WebSocketProblem) -> DeflateAgreement? {
+        guard let elements = ExtensionElement.list(fields) else {
+            throw .handshake("its extensions can't be parsed")
+        }
+        guard let element = elements.first else { return nil }
+        guard let offer, elements.count == 1, element.name == name else {
+            throw .handshake("it uses an extension that was not offered")
+        }
+        var agreement = DeflateAgreement()
+        var names: Set<String> = []
+        for parameter in element.parameters {
+            guard names.insert(parameter.name).inserted else { throw .handshake("a parameter of \(name) is repeated") }
+            try agreement.set(parameter, of: offer)
+        }
+        // What the client demands, a server accepts or declines the extension (RFC 7692 §7.1.1.1, §7.1.2.1).
+        guard !offer.resetsServerContext || agreement.resetsServerContext,
+            offer.serverWindowBits == nil || names.contains("server_max_window_bits")
+        else { throw .handshake("it ignores a parameter of \(name)") }
+        agreement.resetsClientContext = agreement.resetsClientContext || offer.resetsClientContext
+        return agreement
+    }
+
+    private mutating func set(
+        _ parameter: ExtensionElement.Parameter, of offer: WebSocketOffer.Deflate
+    ) throws(WebSocketProblem) {
+        // Digits alone, without leading zeros.
+        let bits = parameter.value.flatMap { value in
+            value.utf8.allSatisfy(\.isDigit) && !value.hasPrefix("0") ? Int(value) : nil
+        }
+        switch (parameter.name, bits) {
+        case ("server_no_context_takeover", _) where parameter.value == nil: resetsServerContext = true
+        case ("client_no_context_takeover", _) where parameter.value == nil: resetsClientContext = true
+        case ("server_max_window_bits", let bits?) where (8...(offer.serverWindowBits ?? 15)).contains(bits):
+            serverWindowBits = bits
+        case ("client_max_window_bits", let bits?) where (8...15).contains(bits): clientWindowBits = bits
+        default: throw .handshake("a parameter of \(Self.name) is invalid")
+        }
+    }
+
+    /// The extension as records show it.
+    var text: String {
+        var text = Self.name
+        if resetsServerContext { text += "; server_no_context_takeover" }
+        if resetsClientContext { text += "; client_no_context_takeover" }
+        if serverWindowBits < 15 { text += "; server_max_window_bits=\(serverWindowBits)" }
+        if clientWindowBits < 15 { text += "; client_max_window_bits=\(clientWindowBits)" }
+        return text
+    }
+}
+
+/// One extension of a list, with its parameters (RFC 6455 §9.1).
+struct ExtensionElement: Equatable {
+    struct Parameter: Equatable {
+        var name: String
+        /// The value without quotes; `nil` if there is none.
+        var value: String?
+    }
+
+    var name: String
+    var parameters: [Parameter] = []
+
+    /// Parses the values of all fields; `nil` if one is malformed.
+    static func list(_ fields: [String]) -> [ExtensionElement]? {
+        var elements: [ExtensionElement] = []
+        for field in fields {
+            // Neither a token nor a quoted token contains a comma or a semicolon.
+            for item in field.split(separator: ",", omittingEmptySubsequences: false) {
+                let parts = item.split(separator: ";", omittingEmptySubsequences: false).map(\.withoutBlanks)
+                // An empty element of a list is ignored (RFC 9110 §5.6.1.2).
+                if parts.count == 1, parts[0].isEmpty { continue }
+                guard let name = parts.first, name.isToken else { return nil }
+                var element = ExtensionElement(name: name.lowercased())
+                for part in parts.dropFirst() {
+                    guard let parameter = parameter(part) else { return nil }
+                    element.parameters.append(parameter)
+                }
+                elements.append(element)
+            }
+        }
+        return elements
+    }
+
+    private static func parameter(_ text: Substring) -> Parameter? {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(\.withoutBlanks)
+        guard let name = parts.first, name.isToken else { return nil }
+        guard parts.count == 2 else { return Parameter(name: name.lowercased(), value: nil) }
+        var value = parts[1]
+        if value.count >= 2, value.first == "\"", value.last == "\"" { value = value.dropFirst().dropLast() }
+        guard value.isToken else { return nil }
+        return Parameter(name: name.lowercased(), value: String(value))
+    }
+}
+
+extension Substring {
+    /// Whether it is a token (RFC 9110 §5.6.2).
+    fileprivate var isToken: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                byte.isDigit || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+}

@@ -1,0 +1,93 @@
+import NIOCore
+import RunwayZlib
+
+/// Decompresses the messages of a WebSocket (RFC 7692 §7.2.2), each within a limit of bytes.
+final class MessageInflater {
+    /// Why a message can't be decompressed.
+    enum Failure: Error {
+        case malformed
+        case tooLarge
+    }
+
+    /// What a compressor removes from the end of each message.
+    private static let tail = ByteBuffer(bytes: [0, 0, 0xFF, 0xFF])
+    private static let pieceByteCount = 16 << 10
+
+    /// The most streams that may end within one message: the window is copied for each.
+    private static let maximumEndCount = 64
+
+    private let inflater: OpaquePointer
+    private let resetsContext: Bool
+    /// How many streams ended within this message.
+    private var endCount = 0
+
+    /// Creates a decompressor; `nil` if there is not enough memory.
+    ///
+    /// - Parameter resetsContext: Whether the server compresses each message by itself.
+    init?(resetsContext: Bool) {
+        // The largest window decodes what was made with any; a negative number selects deflate without a frame.
+        guard let inflater = runway_inflater_create(-15) else { return nil }
+        self.inflater = inflater
+        self.resetsContext = resetsContext
+    }
+
+    deinit { runway_inflater_destroy(inflater) }
+
+    /// Decompresses a part of a message.
+    ///
+    /// - Parameters:
+    ///   - part: The payload of a frame.
+    ///   - isLast: Whether the message ends with it.
+    ///   - room: The most bytes that may come out; the first one beyond is ``Failure/tooLarge``.
+    func read(_ part: ByteBuffer, isLast: Bool, upTo room: Int) throws(Failure) -> [UInt8] {
+        var output: [UInt8] = []
+        try run(part, into: &output, upTo: room)
+        if isLast {
+            try run(Self.tail, into: &output, upTo: room)
+            endCount = 0
+            if resetsContext, runway_inflater_reset(inflater) == 0 { throw .malformed }
+        }
+        return output
+    }
+
+    private func run(_ input: ByteBuffer, into output: inout [UInt8], upTo room: Int) throws(Failure) {
+        let result: Result<Void, Failure> = input.withUnsafeReadableBytes { bytes in
+            let input = bytes.bindMemory(to: UInt8.self)
+            return Result { () throws(Failure) in try run(input, into: &output, upTo: room) }
+        }
+        try result.get()
+    }
+
+    private func run(
+        _ input: UnsafeBufferPointer<UInt8>, into output: inout [UInt8], upTo room: Int
+    ) throws(Failure) {
+        var offset = 0
+        while true {
+            // One byte more than may come out shows that the message is too large.
+            let capacity = min(Self.pieceByteCount, room - output.count + 1)
+            var (used, status) = (0, RUNWAY_INFLATE_FAILED)
+            let piece = [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
+                guard let target = target.baseAddress else { return }
+                status = runway_inflater_run(
+                    inflater, input.baseAddress.map { $0 + offset }, input.count - offset, &used, target, capacity,
+                    &count)
+            }
+            offset += used
+            output += piece
+            guard output.count <= room else { throw .tooLarge }
+            switch status {
+            case RUNWAY_INFLATE_ENDED:
+                // A block may be the last of its stream although the message goes on (RFC 7692 §7.2.3.4).
+                endCount += 1
+                guard endCount <= Self.maximumEndCount, runway_inflater_continue(inflater) != 0 else {
+                    throw .malformed
+                }
+            case RUNWAY_INFLATE_GOES_ON: break
+            default: throw .malformed
+            }
+            if offset == input.count, piece.count < capacity { return }
+            // A stream that has ended reads nothing more only if nothing is left.
+            if used == 0, piece.isEmpty, status == RUNWAY_INFLATE_GOES_ON { throw .malformed }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import NIOCore
+import NIOWebSocket
+import Runway
+import Synchronization
+
+/// A WebSocket over a connection of ``NIOTransport``. Its deinit closes it.
+final class NIOWebSocketConnection: WebSocketConnection {
+    let agreement: WebSocketAgreement
+    /// The address of this device that it was made from; `nil` if that is not known.
+    let localAddress: IPAddress?
+    private let inbox: WebSocketInbox
+    private let eventLoop: any EventLoop
+    private let handler: NIOLoopBound<WebSocketHandler>
+    private let authority: String?
+    private let maximumUnsentByteCount: Int
+    /// The bytes of the messages that wait to be sent.
+    private let unsentByteCount = Atomic(0)
+
+    /// Adds the handlers of an open WebSocket behind those of a channel, on its loop.
+    ///
+    /// - Throws: ``WebSocketProblem``, or the channel's error.
+    init(
+        over channel: any Channel, _ offer: WebSocketOffer, _ outcome: WebSocketHandshake.Outcome,
+        to authority: String?
+    ) throws {
+        agreement = outcome.agreement
+        localAddress = channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
+        eventLoop = channel.eventLoop
+        self.authority = authority
+        maximumUnsentByteCount = offer.maximumUnsentByteCount
+        inbox = WebSocketInbox(maximumUnreadByteCount: offer.maximumUnreadByteCount)
+        let handler = try WebSocketHandler(offer, outcome.deflate, to: authority, inbox: inbox)
+        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        // A frame that can't be compressed is a little larger than its contents; a control frame has up to 125 bytes.
+        let limit = max(125, offer.maximumMessageByteCount)
+        let maximumFrameByteCount = min(limit + limit >> 10 + 64, Int(UInt32.max))
+        let operations = channel.pipeline.syncOperations
+        try operations.addHandlers(
+            WebSocketByteMeter(inbox),
+            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: maximumFrameByteCount)), WebSocketFrameEncoder(),
+            handler)
+    }
+
+    deinit {
+        let handler = handler
+        // The handlers keep themselves alive until the connection has ended.
+        eventLoop.execute { handler.value.close(WebSocketClose(1001)) }
+    }
+
+    var status: WebSocketStatus { inbox.status }
+
+    func next() async throws(NetworkError) -> WebSocketPayload? {
+        try await inbox.next {
+            eventLoop.execute { [handler] in handler.value.resumeReading() }
+        }
+    }
+
+    func send(_ payload: WebSocketPayload) async throws(NetworkError) {
+        let byteCount = payload.byteCount
+        let (_, unsent) = unsentByteCount.add(byteCount, ordering: .relaxed)
+        // One message alone may be larger than the limit.
+        guard unsent == byteCount || unsent <= maximumUnsentByteCount else {
+            unsentByteCount.subtract(byteCount, ordering: .relaxed)
+            throw NetworkError(
+                transport: WebSocketProblem.tooMuchUnsent(limit: maximumUnsentByteCount), from: authority)
+        }
+        let written = eventLoop.makePromise(of: Void.self)
+        let left = eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { [weak self] result in
+            self?.unsentByteCount.subtract(byteCount, ordering: .relaxed)
+            left.completeWith(result)
+        }
+        eventLoop.execute { [handler] in handler.value.send(payload, promise: written) }
+        do {
+            // A message that waits to be sent can't be taken back, as parts of it may have been sent; its sender can leave.
+            try await withTaskCancellationHandler {
+                try await left.futureResult.get()
+            } onCancel: {
+                left.fail(CancellationError())
+            }
+        } catch {
+            throw NetworkError(transport: error, from: authority)
+        }
+    }
+
+    func ping() { eventLoop.execute { [handler] in handler.value.ping() } }
+
+    func close(_ close: WebSocketClose) { eventLoop.execute { [handler] in handler.value.close(close) } }
+
+    func abandon(_ error: NetworkError) { cut(error) }
+
+    /// Closes the connection at once, because of any error.
+    func cut(_ error: any Error) { eventLoop.execute { [handler] in handler.value.abandon(error) } }
+
+    /// Gives the connection up if the server sends nothing within this time after a ping.
+    func checkLiveness(within limit: Duration) {
+        eventLoop.execute { [handler] in handler.value.checkLiveness(within: limit) }
+    }
+}

@@ -1,0 +1,77 @@
+import Runway
+import Synchronization
+
+/// The open WebSockets of a transport, which it closes at its shutdown, and checks after a change of network.
+final class OpenWebSockets: Sendable {
+    private struct Entry {
+        weak var connection: NIOWebSocketConnection?
+    }
+
+    private struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        var isShutDown = false
+    }
+
+    private let dialer: Dialer
+    private let configuration: TransportConfiguration
+    /// Guards the connections.
+    private let state = Mutex(State())
+    /// Guards the dialer of WebSockets, which is made for the first of them.
+    private let ownDialer = Mutex<Dialer?>(nil)
+
+    init(_ configuration: TransportConfiguration, _ dialer: Dialer) {
+        self.configuration = configuration
+        self.dialer = dialer
+    }
+
+    /// A dialer that offers HTTP/1.1 alone: a server that chose HTTP/2 could not be asked for an upgrade (RFC 9113 §8.6).
+    ///
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that can't be applied.
+    func webSocketDialer() throws(NetworkError) -> Dialer {
+        if case .http1Only = configuration.httpVersions { return dialer }
+        let result: Result<Dialer, NetworkError> = ownDialer.withLock { own in
+            if let own { return .success(own) }
+            return Result { () throws(NetworkError) in
+                let made = try dialer.offeringHTTP1Alone(configuration)
+                own = made
+                return made
+            }
+        }
+        return try result.get()
+    }
+
+    /// Adds a connection. Returns `false` after the shutdown.
+    func add(_ connection: NIOWebSocketConnection) -> Bool {
+        state.withLock { state in
+            if state.isShutDown { return false }
+            state.entries = state.entries.filter { $0.value.connection != nil }
+            state.entries[ObjectIdentifier(connection)] = Entry(connection: connection)
+            return true
+        }
+    }
+
+    /// Cuts connections from an address that the device does not have any more, and asks the servers of the others for a sign of
+    /// life.
+    func check() {
+        let connections = connections
+        if connections.isEmpty { return }
+        let addresses = dialer.localAddresses()
+        for connection in connections {
+            if let addresses, let own = connection.localAddress, !addresses.contains(own) {
+                connection.cut(WireError.networkGone)
+            } else {
+                connection.checkLiveness(within: configuration.wire.pingTimeout)
+            }
+        }
+    }
+
+    /// Closes all connections in order, as far as they are closed in time; ``add(_:)`` returns `false` from then on.
+    func shutDown() {
+        state.withLock { $0.isShutDown = true }
+        for connection in connections { connection.close(WebSocketClose(1001)) }
+    }
+
+    private var connections: [NIOWebSocketConnection] {
+        state.withLock { $0.entries.values.compactMap(\.connection) }
+    }
+}

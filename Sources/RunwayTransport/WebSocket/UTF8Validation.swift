@@ -1,0 +1,42 @@
+/// Checks that bytes which come in parts are UTF-8 (RFC 3629 §4). Pure.
+///
+/// It refuses at the first byte that no valid text continues with: overlong forms, surrogates, and what is beyond U+10FFFF.
+struct UTF8Validation: Equatable {
+    /// How many continuation bytes the current character needs.
+    private var missingCount = 0
+    /// What the next continuation byte may be.
+    private var next: ClosedRange<UInt8> = 0x80...0xBF
+
+    /// Whether the bytes so far end with a whole character.
+    var isComplete: Bool { missingCount == 0 }
+
+    /// Reads a part. Returns `false` if the bytes so far are the start of no valid text; nothing may follow then.
+    mutating func accept(_ bytes: some Sequence<UInt8>) -> Bool {
+        for byte in bytes {
+            if missingCount > 0 {
+                guard next.contains(byte) else { return false }
+                missingCount -= 1
+                next = 0x80...0xBF
+            } else if byte >= 0x80 {
+                guard begin(byte) else { return false }
+            }
+        }
+        return true
+    }
+
+    private mutating func begin(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0xC2...0xDF: missingCount = 1
+        case 0xE0...0xEF:
+            missingCount = 2
+            if byte == 0xE0 { next = 0xA0...0xBF }
+            if byte == 0xED { next = 0x80...0x9F }
+        case 0xF0...0xF4:
+            missingCount = 3
+            if byte == 0xF0 { next = 0x90...0xBF }
+            if byte == 0xF4 { next = 0x80...0x8F }
+        default: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import Runway
+import RunwayDigest
+
+/// The opening handshake of a client over HTTP/1.1 (RFC 6455 §4.1): what is sent, and whether the response opens a WebSocket. Pure.
+struct WebSocketHandshake {
+    /// What follows from a response of status 101.
+    struct Outcome: Equatable {
+        var subprotocol: String?
+        var deflate: DeflateAgreement?
+
+        var agreement: WebSocketAgreement { WebSocketAgreement(subprotocol: subprotocol, extensions: deflate?.text) }
+    }
+
+    private let offer: WebSocketOffer
+    /// 16 random bytes in Base64.
+    private let key: String
+
+    /// Creates a handshake.
+    ///
+    /// - Parameters:
+    ///   - offer: What is offered.
+    ///   - nonce: 16 bytes that no other handshake has.
+    /// - Throws: ``WebSocketProblem/invalidOffer(_:)`` for a subprotocol that is no token or is repeated, or an invalid window.
+    init(_ offer: WebSocketOffer, nonce: [UInt8]) throws(WebSocketProblem) {
+        guard offer.subprotocols.allSatisfy({ HTTPField.Name($0) != nil }),
+            Set(offer.subprotocols).count == offer.subprotocols.count
+        else { throw .invalidOffer("the name of a subprotocol is invalid or repeated") }
+        if let bits = offer.deflate?.serverWindowBits, !(8...15).contains(bits) {
+            throw .invalidOffer("the window of the server has from 8 to 15 bits")
+        }
+        self.offer = offer
+        key = Data(nonce).base64EncodedString()
+    }
+
+    /// The header fields of the request, in the place of those of the same names.
+    func fields(_ fields: HTTPFields) -> HTTPFields {
+        var fields = fields
+        fields[.connection] = "Upgrade"
+        fields[.upgrade] = "websocket"
+        fields[.secWebSocketKey] = key
+        fields[.secWebSocketVersion] = "13"
+        fields[.secWebSocketProtocol] = offer.subprotocols.isEmpty ? nil : offer.subprotocols.joined(separator: ", ")
+        fields[.secWebSocketExtensions] = offer.deflate.map(DeflateAgreement.text)
+        return fields
+    }
+
+    /// Reads the head of a response of status 101.
+    ///
+    /// - Throws: ``WebSocketProblem/handshake(_:)``.
+    func outcome(of head: HTTPResponse) throws(WebSocketProblem) -> Outcome {
+        let fields = head.headerFields
+        guard fields.names("websocket", in: .upgrade) else { throw .handshake("it switches to another protocol") }
+        guard fields.names("upgrade", in: .connection) else { throw .handshake("its connection is not upgraded") }
+        let accepted = fields[values: .secWebSocketAccept]
+        guard accepted.count == 1, accepted[0] == Self.acceptance(of: key) else {
+            throw .handshake("its Sec-WebSocket-Accept is not that of the request")
+        }
+        let subprotocols = fields[values: .secWebSocketProtocol]
+        guard subprotocols.count <= 1, subprotocols.allSatisfy(offer.subprotocols.contains) else {
+            throw .handshake("it chooses a subprotocol that was not offered")
+        }
+        return Outcome(
+            subprotocol: subprotocols.first,
+            deflate: try DeflateAgreement.accepted(fields[values: .secWebSocketExtensions], of: offer.deflate))
+    }
+
+    /// The value of `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).
+    static func acceptance(of key: String) -> String {
+        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        var digest = [UInt8](repeating: 0, count: 20)
+        runway_sha1(text, text.count, &digest)
+        return Data(digest).base64EncodedString()
+    }
+
+    /// 16 random bytes.
+    static func makeNonce() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}

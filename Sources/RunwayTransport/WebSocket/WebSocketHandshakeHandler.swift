@@ -1,0 +1,123 @@
+import HTTPTypes
+import NIOCore
+import Runway
+
+/// Sends the request of a handshake over a new connection, and reads the response.
+///
+/// What follows a response that opens a WebSocket is passed on when the handler is removed.
+final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// The response, once it is complete.
+    enum Outcome {
+        case opened(HTTPResponse, WebSocketHandshake.Outcome)
+        /// Any other response, with the start of its body.
+        case refused(HTTPResponse, [UInt8])
+    }
+
+    /// How much is read of the body of a response that opens nothing: what a service's envelope needs.
+    private static let maximumBodyByteCount = 64 << 10
+
+    private let handshake: WebSocketHandshake
+    private let head: WireRequestHead
+    private let maximumInformationalResponses: Int
+    private var reader: HTTP1ResponseReader
+    private var isStarted = false
+    private var informationalCount = 0
+    private var refusal: (head: HTTPResponse, body: [UInt8])?
+    private var failure: (any Error)?
+    /// Called once; `nil` after that.
+    private var onEnd: ((Result<Outcome, any Error>) -> Void)?
+
+    init(
+        _ handshake: WebSocketHandshake, _ head: WireRequestHead, _ settings: WireSettings,
+        onEnd: @escaping (Result<Outcome, any Error>) -> Void
+    ) {
+        self.handshake = handshake
+        self.head = head
+        self.onEnd = onEnd
+        maximumInformationalResponses = settings.maximumInformationalResponses
+        reader = HTTP1ResponseReader(
+            maximumHeadByteCount: settings.maximumHeadByteCount, maximumFieldCount: settings.maximumFieldCount)
+    }
+
+    /// Sends the request, on an active channel that the handler was added to.
+    func start(on channel: any Channel) {
+        // The server may have sent something before, which ended the handshake.
+        if onEnd == nil { return }
+        isStarted = true
+        reader.expectResponse(to: .get, mayUpgrade: true)
+        var buffer = channel.allocator.buffer(capacity: 512)
+        buffer.writeHTTP1(head, expectsContinue: false)
+        channel.writeAndFlush(buffer, promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        // What follows the end of the handshake is stored in the reader until this handler is removed.
+        guard onEnd != nil else { return reader.feed(bytes) }
+        guard isStarted else { return end(.failure(WireError.unsolicited)) }
+        reader.feed(bytes)
+        do {
+            while onEnd != nil, let event = try reader.next() { try handle(event) }
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    private func handle(_ event: HTTP1ResponseReader.Event) throws {
+        switch event {
+        case .informational:
+            informationalCount += 1
+            guard informationalCount <= maximumInformationalResponses else {
+                throw WireError.malformed("there are too many responses of status 1xx")
+            }
+        case .head(let head, _, _) where head.status == .switchingProtocols:
+            end(.success(.opened(head, try handshake.outcome(of: head))))
+        case .head(let head, _, _): refusal = (head, [])
+        case .body(let part):
+            guard let refusal else { return }
+            let room = Self.maximumBodyByteCount - refusal.body.count
+            self.refusal?.body += part.readableBytesView.prefix(room)
+            if part.readableBytes >= room { endRefused() }
+        case .end: endRefused()
+        }
+    }
+
+    private func endRefused() {
+        if let refusal { end(.success(.refused(refusal.head, refusal.body))) }
+    }
+
+    private func end(_ result: Result<Outcome, any Error>) {
+        let call = onEnd.take()
+        call?(result)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        failure = failure ?? error
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if onEnd != nil {
+            do {
+                if try reader.finish() != nil { endRefused() }
+                end(.failure(failure ?? WireError.closed))
+            } catch {
+                end(.failure(failure ?? error))
+            }
+        }
+        context.fireChannelInactive()
+    }
+
+    func removeHandler(context: ChannelHandlerContext, removalToken: ChannelHandlerContext.RemovalToken) {
+        let rest = reader.takeRest()
+        if rest.readableBytes > 0 {
+            context.fireChannelRead(wrapInboundOut(rest))
+            context.fireChannelReadComplete()
+        }
+        context.leavePipeline(removalToken: removalToken)
+    }
+}

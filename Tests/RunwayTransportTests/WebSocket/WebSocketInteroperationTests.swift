@@ -1,0 +1,73 @@
+import Foundation
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayTransport
+
+/// Messages through the servers that `Scripts/websockets.sh` starts: PyPI's websockets, bare and behind reverse proxies.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["RUNWAY_WEBSOCKETS"] != nil))
+struct WebSocketInteroperationTests {
+    /// The base URLs of servers that return every message.
+    static let servers = (ProcessInfo.processInfo.environment["RUNWAY_WEBSOCKETS"] ?? "").split(separator: " ").map(
+        String.init)
+
+    private static func open(
+        _ server: String, _ change: (inout WebSocketOffer) -> Void = { _ in }, path: EndpointPath = "echo"
+    ) async throws -> WebSocketFlight {
+        var offer = WebSocketOffer()
+        change(&offer)
+        let network = NetworkLayer(to: server, over: try NIOTransport())
+        return try await network.openWebSocket(Fetch<GET>(path), offering: offer, options: .standard)
+    }
+
+    @Test(arguments: servers, [0, 1, 2, 3])
+    func messagesComeBack(_ server: String, _ mode: Int) async throws {
+        let chat = try await Self.open(server) { offer in
+            switch mode {
+            case 0: offer.deflate = nil
+            case 1: break
+            case 2:
+                offer.deflate?.resetsServerContext = true
+                offer.deflate?.resetsClientContext = true
+            default: offer.deflate?.serverWindowBits = 9
+            }
+        }
+        #expect((chat.connection.agreement.extensions != nil) == (mode > 0))
+        var random = SeededGenerator(seed: UInt64(mode) + 1)
+        for round in 0..<90 {
+            let count = [0, 1, 125, 126, 127, 1000, 65_535, 65_536, 200_000][round % 9]
+            let payload: WebSocketPayload =
+                Bool.random(using: &random)
+                ? .text(
+                    String(
+                        (0..<count).map { _ in
+                            Character(Unicode.Scalar(UInt32.random(in: 0x20...0x4FF, using: &random)) ?? "?")
+                        }))
+                : .binary((0..<count).map { _ in UInt8.random(in: 0...(mode == 1 ? 255 : 7), using: &random) })
+            try await chat.connection.send(payload)
+            #expect(try await chat.next() == payload, "round \(round)")
+        }
+        chat.connection.close(WebSocketClose(1000, "done"))
+        #expect(try await chat.next() == nil)
+        #expect(chat.connection.status.received?.code == 1000)
+    }
+
+    @Test(arguments: servers)
+    func fragmentsOfTheServerAreJoined(_ server: String) async throws {
+        let chat = try await Self.open(server, path: "fragments")
+        #expect(try await chat.next() == .text(String(repeating: "fragment é ", count: 100)))
+        #expect(try await chat.next() == .binary([UInt8](repeating: 7, count: 100_000)))
+        #expect(try await chat.next() == nil)
+        #expect(chat.connection.status.received == WebSocketClose(4001, "all sent"))
+    }
+
+    @Test(arguments: servers)
+    func pingsAreAnsweredBothWays(_ server: String) async throws {
+        // The server sends pings, and tells how many of them were answered.
+        let chat = try await Self.open(server, path: "pings")
+        chat.connection.ping()
+        #expect(try await chat.next() == .text("5 pongs"))
+        #expect(chat.connection.status.receivedByteCount > 5 * 4)
+    }
+}
