@@ -13,7 +13,8 @@ extension RequestPipeline {
         // First below the deadline: a cached response needs neither a network nor a slot. Above all that sends: calls that
         // share a request share its attempts, too.
         (.reading, { ReadingStage($0.cache, $0.admission) }),
-        (.offlineQueue, nil),
+        // Above all that sends and authenticates: what it stores has no token, and no signature.
+        (.offlineQueue, { QueueingStage($0.offlineQueue, $0.changeReports) }),
         // Below the cache, whose responses it must not delay.
         (.admission, { AdmissionStage($0.admission, $0.connectivity) }),
         // Above address and signature: each attempt has a new route and nonce.

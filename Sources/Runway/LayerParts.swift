@@ -12,4 +12,7 @@ struct LayerParts: Sendable {
     /// The hosts that require TLS (RFC 6797).
     let strictTransport: StrictTransport
     let cookieJars: CookieJars
+    /// Stores the calls that can't be sent now; `nil` if the layer has no offline queue.
+    let offlineQueue: (any ChangeQueue)?
+    let changeReports: ChangeReports
 }

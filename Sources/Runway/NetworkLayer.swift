@@ -50,6 +50,10 @@ public final class NetworkLayer: Sendable {
     let services: ServiceConfigurations
     /// What the app added to act on calls.
     let interceptors = InterceptorRegistry()
+    /// Stores the calls that can't be sent now; `nil` if the layer has no offline queue.
+    let offlineQueue: (any ChangeQueue)?
+    /// Notifies managers of what became of their stored calls.
+    let changeReports = ChangeReports()
     /// The calls that the app may resume.
     @MainActor var resumable: ResumableCalls
 
@@ -64,6 +68,7 @@ public final class NetworkLayer: Sendable {
     ///   - redaction: What is removed from records, logs and errors. The default is secrets and bodies.
     ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
     ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on disk.
+    ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default, `nil`, stores none.
     ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable.
     ///   - tokens: Stores access tokens. The default, `nil`, stores them in memory, until the app ends.
     ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
@@ -72,6 +77,7 @@ public final class NetworkLayer: Sendable {
         name: String = "default", transport: any Transport, pipeline: RequestPipeline = RequestPipeline(),
         clock: LayerClock = .system, sinks: [any EventSink] = [], redaction: Redaction = .default,
         limits: LayerLimits = LayerLimits(), diskCache: (any CacheTier)? = nil,
+        offlineQueue: (any ChangeQueue)? = nil,
         status: any NetworkStatusSource = SettableNetworkStatus(), tokens: (any TokenStore)? = nil,
         grace: (any BackgroundGrace)? = nil,
         randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -101,17 +107,19 @@ public final class NetworkLayer: Sendable {
             tokens: AccessTokens(
                 network: name, store: tokens ?? MemoryTokenStore(), limits, clock: clock, timer: deadlines),
             merger: Merger(clock: clock, timer: deadlines), strictTransport: StrictTransport(),
-            cookieJars: CookieJars())
+            cookieJars: CookieJars(), offlineQueue: offlineQueue, changeReports: changeReports)
         context = FlightContext(
             network: name, clock: clock, deadlines: deadlines, randomness: randomness, cache: cache,
             cookieJars: parts.cookieJars, services: services, redaction: redaction, events: events,
             grace: grace.map { GraceControl($0, deadlines) })
         chain = pipeline.chain(of: parts)
+        self.offlineQueue = offlineQueue
         (self.deadlines, self.tokens) = (deadlines, parts.tokens)
         (cookieJars, retries, merger) = (parts.cookieJars, parts.retries, parts.merger)
         (connectivity, admission) = (parts.connectivity, parts.admission)
         connectivity.start { [weak self] status in self?.networkDidChange(to: status) }
         self.tokens.setOwner(tokenOwner)
+        offlineQueue?.start(changeLink)
     }
 
     /// Changes what this layer uses for a service, such as its environment. The change applies to calls that start after it.
@@ -123,6 +131,7 @@ public final class NetworkLayer: Sendable {
     /// ```
     public func configure<Service: APIService>(_ service: Service.Type, _ change: (inout ServiceSettings) -> Void) {
         services.change(service, change)
+        offlineQueue?.servicesDidChange()
     }
 
     /// Prepares the transport of a service for its first call, by connecting if it can. It returns immediately, and does
@@ -164,6 +173,7 @@ extension NetworkLayer {
         let baseURL = try flight.configuration.baseURL.get()
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
+        if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
         return try flight.configuration.settings.assemble(
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
@@ -173,6 +183,7 @@ extension NetworkLayer {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
+        if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
         if flight.cachePolicy.isOfClient {
             flight.setKey(CacheKey(content, of: E.self, in: flight))
         }

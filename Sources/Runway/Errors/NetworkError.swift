@@ -82,7 +82,7 @@ extension NetworkError {
         private enum Code: String {
             case invalidConfiguration, invalidParameters, noNetwork, notCached, timedOut, cancelled, notTrusted
             case refused, service, needsLogin, loginCancelled, needsAccessToken, invalidResponse, overloaded
-            case unavailable, storage
+            case unavailable, storage, queued
         }
 
         private let code: Code
@@ -130,6 +130,9 @@ extension NetworkError {
         public static let unavailable = Kind(.unavailable)
         /// The device's storage failed.
         public static let storage = Kind(.storage)
+        /// The call is stored, and sent when that is possible: this is no failure. ``NetworkError/queuedChange`` identifies it; see
+        /// ``OfflinePolicy``.
+        public static let queued = Kind(.queued)
     }
 
     /// The error of a call whose parameters are invalid.

@@ -1,3 +1,5 @@
+public import struct Foundation.UUID
+
 /// What became of a call. Every call has exactly one outcome.
 ///
 /// A switch needs a `default`, since later versions may add outcomes:
@@ -11,7 +13,7 @@
 /// ```
 public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
     private enum Code: String {
-        case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed
+        case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed, queued
     }
 
     private let code: Code
@@ -21,6 +23,9 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
     public private(set) var runningFlight: FlightID?
     /// The error of the service, if the outcome is ``absorbed``.
     public private(set) var serviceError: ServiceError?
+
+    /// The stored change, if the outcome is ``queued``.
+    public private(set) var queuedChange: UUID?
 
     private init(_ code: Code) { self.code = code }
 
@@ -41,6 +46,10 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
     public static let vetoed = FlightOutcome(.vetoed)
     /// The service responded with an error that does not concern business code, which is ``serviceError``.
     public static let absorbed = FlightOutcome(.absorbed)
+
+    /// It is stored, as ``queuedChange``, and is sent when that is possible; see ``OfflinePolicy``. What becomes of it then is the
+    /// outcome of the call that sends it.
+    public static let queued = FlightOutcome(.queued)
 
     /// The outcome of a call that landed with an error.
     public static func failed(_ error: NetworkError) -> FlightOutcome {
@@ -67,6 +76,13 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
     public static func absorbed(_ error: ServiceError) -> FlightOutcome {
         var outcome = absorbed
         outcome.serviceError = error
+        return outcome
+    }
+
+    /// The outcome of a call that is stored to be sent later.
+    public static func queued(as change: UUID) -> FlightOutcome {
+        var outcome = queued
+        outcome.queuedChange = change
         return outcome
     }
 

@@ -23,6 +23,8 @@ extension FlightRecord: Encodable {
         let outcome: String
         /// For a call that joined another or was ignored, the call that was in flight already.
         let running: UInt64?
+        /// For a call that is stored, the change that it is stored as.
+        let queuedChange: UUID?
         let error: NetworkError?
         let source: String?
         let decisions: [DecisionForm]
@@ -39,6 +41,7 @@ extension FlightRecord: Encodable {
             sentParameters = record.sentParameters.flatMap { try? QueryStyle.default.text($0) }
             outcome = record.outcome.name
             running = record.outcome.runningFlight?.number
+            queuedChange = record.outcome.queuedChange
             error = record.outcome.error
             source = record.source?.name
             decisions = record.decisions.map(DecisionForm.init)

@@ -9,6 +9,7 @@ extension FlightRecord: CustomStringConvertible {
         if let running = outcome.runningFlight {
             text += outcome == .joined ? " \(running), which is in flight already" : ": \(running) is in flight already"
         }
+        if let change = outcome.queuedChange { text += " as \(change)" }
         text += " after \(duration.text)"
         switch attempts.count {
         case 0: text += ", nothing sent"

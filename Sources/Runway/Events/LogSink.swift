@@ -38,7 +38,7 @@ extension FlightOutcome {
     var logLevel: Logger.Level {
         switch self {
         case .succeeded: .info
-        case .absorbed, .vetoed: .notice
+        case .absorbed, .vetoed, .queued: .notice
         case .cancelled, .replaced, .joined, .ignored: .debug
         default:
             switch error?.kind {

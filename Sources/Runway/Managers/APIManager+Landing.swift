@@ -18,7 +18,10 @@ extension APIManager {
     /// in.
     func land(_ landing: Landing) {
         let flight = landing.flight
-        guard mayLand(flight) else { return }
+        guard mayLand(flight), isPending(flight) else {
+            if let change = landing.error?.queuedChange { network.changeReports.forget(change.id) }
+            return
+        }
         switch state.machine.completed(flight.id) {
         case .discard: break
         case .landStale(let stale):
@@ -73,6 +76,7 @@ extension APIManager {
         guard let cause = landing.error else { preconditionFailure("a landing that fails has an error") }
         let flight = landing.flight
         let error = flight.locate(cause)
+        if let change = error.queuedChange { return landQueued(flight, change, error) }
         if error.isAbsorbed, let cause = error.serviceError { return end(flight.id, as: .absorbed(cause)) }
         let interceptors = interceptors
         let call = InterceptedCall(landing)
@@ -87,6 +91,17 @@ extension APIManager {
         for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: face) }
         _ = flight.finish(failing: error)
         waiters.landed(flight.id, .failure(error))
+    }
+
+    /// Notifies the delegate that a call is stored, and listens to what becomes of it.
+    private func landQueued(_ flight: Flight, _ change: QueuedChange, _ error: NetworkError) {
+        guard state.update({ $0.end(flight.id) }) != nil else { return network.changeReports.forget(change.id) }
+        delegate?.apiManager(self, didQueue: change)
+        waiters.landed(flight.id, .failure(error))
+        onEndWithoutLanding?(flight.id)
+        network.changeReports.listen(to: change.id) { [weak self] change, result in
+            if let self { delegate?.apiManager(self, didReplay: change, with: result) }
+        }
     }
 
     /// Makes a call again in place of landing its failure, if the app has resumed it already; otherwise the app may resume it later.

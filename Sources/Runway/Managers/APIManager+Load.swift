@@ -148,7 +148,9 @@ extension APIManager {
             }
             await MainActor.run { [weak self] in
                 // The reference is strong only in the turn of the landing: a manager that was released before lands nothing.
-                if let self { land(landing) } else { flight.finish(.cancelled) }
+                if let self { return land(landing) }
+                if let change = landing.error?.queuedChange { network.changeReports.forget(change.id) }
+                flight.finish(.cancelled)
             }
         }
         tasks.insert(task, for: flight.id)

@@ -83,9 +83,26 @@ public protocol APIManagerDelegate: AnyObject {
     /// It is called at most thirty times a second for each call, with the newest progress, and for the last time before the call lands:
     /// of a transfer that succeeds, with all bytes. It is not called for a call that was cancelled or replaced.
     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID)
+    /// A call could not be sent and is stored: it waits, and has neither succeeded nor failed. The default does nothing.
+    ///
+    /// The manager shows what it showed before. See ``OfflinePolicy``.
+    func apiManager(_ manager: any APIManaging, didQueue change: QueuedChange)
+    /// A stored call of this manager was sent and has succeeded, or the server refused it, or it waited too long. The default does nothing.
+    ///
+    /// The response is not stored in the manager, which may show a later call by now. In a later run of the app, or after the manager was
+    /// released, the queue's own handler is called alone. A refused change stays in the queue until the app decides: if it is sent
+    /// again, the manager is notified again.
+    func apiManager(
+        _ manager: any APIManaging, didReplay change: QueuedChange, with result: Result<RawData, NetworkError>)
 }
 
 extension APIManagerDelegate {
+    /// Does nothing.
+    public func apiManager(_ manager: any APIManaging, didQueue change: QueuedChange) {}
+    /// Does nothing.
+    public func apiManager(
+        _ manager: any APIManaging, didReplay change: QueuedChange, with result: Result<RawData, NetworkError>
+    ) {}
     /// Does nothing.
     public func apiManager(
         _ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID

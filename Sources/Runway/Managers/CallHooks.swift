@@ -78,7 +78,7 @@ struct CallHooks: Sendable {
         if hasStarted {
             for interceptor in interceptors { interceptor.beforeLanding(.failure(error), of: call, by: nil) }
         }
-        if error.isAbsorbed { return error }
+        if error.isAbsorbed || error.kind == .queued { return error }
         for interceptor in interceptors where !interceptor.beforeFailure(error, of: call, by: nil) {
             flight.note(CallDecision.vetoedFailure)
             throw vetoed("failure", in: .landing)

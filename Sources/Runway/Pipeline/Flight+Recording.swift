@@ -63,6 +63,8 @@ extension Flight {
         let error = locate(isEndedEarly ? earlyEnd(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
+        // The stage that stored the call has ended it.
+        case .queued where recorder.hasEnded: break
         default:
             if error.isAbsorbed, let cause = error.serviceError {
                 finish(.absorbed(cause))

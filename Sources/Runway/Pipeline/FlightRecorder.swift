@@ -29,6 +29,8 @@ struct FlightRecorder: ~Copyable, Sendable {
     struct State {
         var endpoint: (any Endpoint)?
         var sentParameters: Parameters?
+        /// What the call changes.
+        var subjects: [String] = []
         /// What the service made for the call.
         var commonParameters: Parameters?
         var decisions: [FlightRecord.Decision] = []
@@ -70,6 +72,14 @@ extension FlightRecorder {
 
     /// Stores the parameters that are sent beside the common ones of the service.
     func setSentParameters(_ parameters: Parameters) { state.withLock { $0.sentParameters = parameters } }
+
+    /// The parameters that are sent beside the common ones of the service.
+    var sentParameters: Parameters { state.withLock { $0.sentParameters } ?? [:] }
+
+    /// What the call changes: ``Endpoint/offlineSubjects``.
+    var subjects: [String] { state.withLock { $0.subjects } }
+
+    func setSubjects(_ subjects: [String]) { state.withLock { $0.subjects = subjects } }
 
     /// The parameters that the service made for the call; `nil` if they were not needed yet.
     var commonParameters: Parameters? { state.withLock { $0.commonParameters } }

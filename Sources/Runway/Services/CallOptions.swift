@@ -1,3 +1,5 @@
+import struct Foundation.UUID
+
 /// Overrides for one call what its endpoint specifies.
 ///
 /// ```swift
@@ -43,6 +45,8 @@ public struct CallOptions: Sendable, Hashable {
     package var isLongLived = false
     /// The call that this one resumes; `nil` if it resumes none.
     var resumption: Resumption?
+    /// The stored change that the call sends; `nil` for every other call.
+    var replayedChange: UUID?
     /// Whether no endpoint describes the request.
     var isOfExchange = false
     /// Whether no stale response lands before the fresh one. For code that makes calls through a manager and can use only

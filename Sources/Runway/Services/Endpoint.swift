@@ -39,6 +39,8 @@ public protocol Endpoint: Encodable, Sendable {
     /// Whether every call has an `Idempotency-Key`, the same for all its attempts, by which the server recognises a request that it
     /// has seen. With it a POST or a PATCH may be sent again. The default is `false`: the server has to support it.
     static var sendsIdempotencyKey: Bool { get }
+    /// Whether calls are stored and sent later, if there is no network or the server is down. The default is ``OfflinePolicy/off``.
+    static var offline: OfflinePolicy { get }
     /// Whether identical reads that are in flight at the same time share one request. The default is `true`.
     ///
     /// Only GET, HEAD and QUERY are shared, and POST whose responses are cached by time or until evicted; of equal URL, header fields,
@@ -72,6 +74,12 @@ public protocol Endpoint: Encodable, Sendable {
     ///
     /// - Throws: Any error, such as that a file does not exist.
     var parts: [FormPart] { get throws }
+
+    /// Names of what the call changes, of a call that is stored while there is no network. The default is none.
+    ///
+    /// Two calls with a common name follow one another, and if the server refuses the first for ever, the second is held: the comment
+    /// on a note is not sent before the note exists. Names are compared among the calls of one service and account.
+    var offlineSubjects: [String] { get }
 
     /// Completes the parameters before interceptors see them. The default changes nothing.
     ///
@@ -113,6 +121,8 @@ extension Endpoint {
     public static var hedging: HedgingPolicy { Service.hedging }
     /// No key.
     public static var sendsIdempotencyKey: Bool { false }
+    /// Calls fail while there is no network.
+    public static var offline: OfflinePolicy { .off }
     /// Identical reads share one request.
     public static var coalesces: Bool { true }
     /// Requests may share one.
@@ -132,6 +142,9 @@ extension Endpoint {
     public var content: RequestBody { .none }
     /// No parts.
     public var parts: [FormPart] { [] }
+
+    /// No names.
+    public var offlineSubjects: [String] { [] }
 
     /// Changes nothing.
     public func complete() {}

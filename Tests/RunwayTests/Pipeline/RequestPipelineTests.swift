@@ -48,7 +48,7 @@ struct RequestPipelineTests {
         #expect(
             RequestPipeline().steps
                 == [
-                    .deadline, .reading, .admission, .retrying, .authorizing, .merging,
+                    .deadline, .reading, .offlineQueue, .admission, .retrying, .authorizing, .merging,
                     .redirecting, .securing, .cookies, .compressing, .hedging, .judging,
                 ])
     }

@@ -23,21 +23,9 @@ struct DeadlineStage: RequestStage {
                 throw error.kind == .timedOut && flight.clock.now >= flight.ownDeadline ? timedOut(flight) : error
             }
         }
-        let race = Race<Result<Response, NetworkError>>()
-        let result = await race.run(onCancel: .failure(.cancelled(in: step))) {
-            () async -> Result<Response, NetworkError> in
-            do throws(NetworkError) {
-                return .success(
-                    try await flight.withDeadlineHandler { () async throws(NetworkError) in
-                        try await next.send(request, in: flight)
-                    } onDeadline: {
-                        race.finish(flight.fallbackResponse().map(Result.success) ?? .failure(timedOut(flight)))
-                    })
-            } catch {
-                return .failure(error)
-            }
+        return try await next.sendDetached(request, in: flight) {
+            flight.fallbackResponse().map(Result.success) ?? .failure(timedOut(flight))
         }
-        return try result.get()
     }
 
     private func timedOut(_ flight: Flight) -> NetworkError {

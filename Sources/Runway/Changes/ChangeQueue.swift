@@ -1,0 +1,95 @@
+public import HTTPTypes
+
+public import struct Foundation.UUID
+
+/// Stores calls that change something while they can't be sent, and sends them later: see ``OfflinePolicy``.
+///
+/// Pass one to the initialiser of ``NetworkLayer``; `OfflineQueue` of `RunwayStorage` stores on disk. A queue belongs to one layer.
+public protocol ChangeQueue: Sendable {
+    /// Connects the queue with its layer, once. The implementation must return immediately.
+    func start(_ link: ChangeLink)
+    /// Returns whether the queue can send calls of an endpoint later. It is called in every call of an endpoint that is queued.
+    func accepts(_ endpoint: any Endpoint.Type) -> Bool
+    /// Returns whether a change of the same service, environment and account waits, which this one must not overtake.
+    func hasToWait(_ change: UnsentChange) async throws -> Bool
+    /// Stores a change. When it returns, the change survives the end of the process. It is not sent before ``settle(_:isQueued:)``.
+    ///
+    /// - Throws: Why the change can't be stored, such as that the queue is full.
+    func store(_ change: UnsentChange) async throws -> QueuedChange
+    /// A change that was stored may be sent or, if its call was cancelled meanwhile, is removed.
+    func settle(_ change: UUID, isQueued: Bool) async
+    /// Another account was signed in to a service, or the service changed.
+    func servicesDidChange()
+}
+
+/// A call that could not be sent: what has to be stored to send it later.
+///
+/// It has no token, cookie or signature: the stages add those whenever it is sent. Header fields that are common to the service are not
+/// part of it either, and those of the day on which it is sent are used.
+public struct UnsentChange: Sendable {
+    /// The endpoint of the call.
+    public var endpoint: any Endpoint.Type
+    /// The environment of the service in which the call was made.
+    public var environment: ServiceEnvironment
+    /// The account that made the call; `nil` if nobody was signed in.
+    public var account: String?
+    /// The number of the call, whose order is the order in which changes are sent; `nil` for a change that was read from storage.
+    public var flight: FlightID?
+    /// The method of the request.
+    public var method: HTTPRequest.Method
+    /// Path and query below the service's base URL, beginning with a slash.
+    public var target: String
+    /// The header fields of the request, without those common to the service.
+    public var headerFields: HTTPFields
+    /// The body of the request.
+    public var body: [UInt8]
+    /// The parameters of the call, without those common to the service, for a list of what waits.
+    public var parameters: Parameters
+    /// What the call changes: ``Endpoint/offlineSubjects``.
+    public var subjects: [String]
+    /// The `Idempotency-Key` of all attempts.
+    public var key: UUID
+    /// Whether the server may have received the request.
+    public var mayHaveBeenSent: Bool
+    /// How long the server asked to wait; `nil` if it did not.
+    public var retryAfter: Duration?
+
+    package init(
+        endpoint: any Endpoint.Type, environment: ServiceEnvironment, account: String?, flight: FlightID? = nil,
+        method: HTTPRequest.Method, target: String, headerFields: HTTPFields, body: [UInt8],
+        parameters: Parameters = [:], subjects: [String], key: UUID, mayHaveBeenSent: Bool
+    ) {
+        self.endpoint = endpoint
+        self.environment = environment
+        self.account = account
+        self.flight = flight
+        self.method = method
+        self.target = target
+        self.headerFields = headerFields
+        self.body = body
+        self.parameters = parameters
+        self.subjects = subjects
+        self.key = key
+        self.mayHaveBeenSent = mayHaveBeenSent
+    }
+}
+
+/// What a ``ChangeQueue`` uses of its layer, for as long as that exists.
+public struct ChangeLink: Sendable {
+    /// The clocks of the layer.
+    package var clock: LayerClock
+    /// The network that the device has.
+    package var status: @Sendable () -> NetworkStatus
+    /// The status now, and every change of it.
+    package var statuses: AsyncStream<NetworkStatus>
+    /// The account and the environment of an endpoint's service now.
+    package var current: @Sendable (any Endpoint.Type) -> (account: String?, environment: ServiceEnvironment)
+    /// Sends a change, unless another account is signed in by now.
+    package var replay: @Sendable (UnsentChange, UUID) async throws(NetworkError) -> RawData
+    /// Returns the change that a call with this endpoint would be stored as.
+    package var assemble: @Sendable (any Endpoint) throws(NetworkError) -> UnsentChange
+    /// Notifies the manager that made the call, if it exists. A change that is over is not reported again.
+    package var report: @Sendable (QueuedChange, Result<RawData, NetworkError>, _ isOver: Bool) async -> Void
+    /// Stops notifying the manager of a change that the app removed.
+    package var forget: @Sendable (UUID) -> Void
+}

@@ -1,0 +1,57 @@
+import Synchronization
+
+import struct Foundation.UUID
+
+/// Passes what became of stored changes to the managers that made them.
+///
+/// A report that comes before the manager has learned that its call is stored waits for that.
+final class ChangeReports: Sendable {
+    /// Notifies a manager.
+    typealias Listener = @MainActor @Sendable (QueuedChange, Result<RawData, NetworkError>) -> Void
+
+    private struct Entry {
+        var listener: Listener?
+        /// Reports from before the listener came.
+        var early: [(QueuedChange, Result<RawData, NetworkError>)] = []
+        var isOver = false
+    }
+
+    /// Guards the changes whose managers have to be notified.
+    private let entries = Mutex<[UUID: Entry]>([:])
+
+    /// How many changes have a manager that is to be notified.
+    var count: Int { entries.withLock { $0.count } }
+
+    /// A manager will listen to the reports on a change.
+    func expect(_ change: UUID) { entries.withLock { $0[change] = Entry() } }
+
+    /// Nobody listens to the reports on a change any more.
+    func forget(_ change: UUID) { entries.withLock { _ = $0.removeValue(forKey: change) } }
+
+    /// A manager listens from now on. It is notified of earlier reports at once.
+    @MainActor
+    func listen(to change: UUID, _ listener: @escaping Listener) {
+        let early = entries.withLock { entries in
+            guard let entry = entries[change] else { return Entry().early }
+            if entry.isOver { entries[change] = nil } else { entries[change] = Entry(listener: listener) }
+            return entry.early
+        }
+        for (change, result) in early { listener(change, result) }
+    }
+
+    /// Notifies the manager of a change.
+    @MainActor
+    func report(_ change: QueuedChange, _ result: Result<RawData, NetworkError>, isOver: Bool) {
+        let listener = entries.withLock { entries in
+            guard let entry = entries[change.id] else { return nil as Listener? }
+            guard let listener = entry.listener else {
+                entries[change.id]?.early.append((change, result))
+                entries[change.id]?.isOver = isOver
+                return nil
+            }
+            if isOver { entries[change.id] = nil }
+            return listener
+        }
+        listener?(change, result)
+    }
+}

@@ -1,0 +1,81 @@
+public import struct Foundation.Date
+public import struct Foundation.UUID
+
+/// A call that is stored and waits to be sent: see ``OfflinePolicy``.
+public struct QueuedChange: Sendable, Identifiable {
+    /// What a change waits for. Later versions may add states.
+    public struct State: Sendable, Hashable, CustomStringConvertible {
+        private enum Code: String { case waiting, sending, conflicting, refused, held, expired }
+
+        private let code: Code
+
+        /// The state in one word, which stays the same from release to release.
+        public var description: String { code.rawValue }
+
+        /// It is sent when its turn comes.
+        public static let waiting = State(code: .waiting)
+        /// It was sent at least once, and nobody knows whether the server has it. It is sent again when its turn comes.
+        public static let sending = State(code: .sending)
+        /// The server refused it, because what it changes has changed meanwhile (status 409 or 412). The app decides.
+        public static let conflicting = State(code: .conflicting)
+        /// The server refused it for ever. The app decides.
+        public static let refused = State(code: .refused)
+        /// An earlier change of one of its ``QueuedChange/subjects`` was refused, so that it can't be sent.
+        public static let held = State(code: .held)
+        /// It waited longer than the queue allows. The app decides.
+        public static let expired = State(code: .expired)
+    }
+
+    /// Identifies the change for as long as it is stored, in all runs of the app.
+    public let id: UUID
+    /// The name of the service.
+    public let service: String
+    /// The environment of the service in which the call was made.
+    public let environment: ServiceEnvironment
+    /// The account that made the call; `nil` if nobody was signed in.
+    public let account: String?
+    /// The name of the endpoint.
+    public let endpoint: String
+    /// The parameters of the call as a JSON object, without those common to the service.
+    public let parameters: RawData
+    /// What the call changes: ``Endpoint/offlineSubjects``.
+    public let subjects: [String]
+    /// The date at which the call was stored.
+    public let date: Date
+    /// How many bytes the change takes in the queue.
+    public let byteCount: Int
+    /// What it waits for.
+    public let state: State
+    /// Why the server refused it, or why it waits otherwise; empty if there is nothing to say.
+    public let reason: String
+
+    /// A change as a queue stores it, and for tests.
+    public init(
+        id: UUID, service: String, environment: ServiceEnvironment, account: String?, endpoint: String,
+        parameters: RawData, subjects: [String] = [], date: Date, byteCount: Int = 0, state: State = .waiting,
+        reason: String = ""
+    ) {
+        self.id = id
+        self.service = service
+        self.environment = environment
+        self.account = account
+        self.endpoint = endpoint
+        self.parameters = parameters
+        self.subjects = subjects
+        self.date = date
+        self.byteCount = byteCount
+        self.state = state
+        self.reason = reason
+    }
+}
+
+/// The cause of an error that reports a stored call.
+struct ChangeIsQueued: DescribedError {
+    let change: QueuedChange
+    var description: String { "The call is stored as the change \(change.id)." }
+}
+
+extension NetworkError {
+    /// The stored change, if the kind is ``Kind/queued``; otherwise `nil`.
+    public var queuedChange: QueuedChange? { (underlying as? ChangeIsQueued)?.change }
+}

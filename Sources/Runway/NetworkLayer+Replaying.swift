@@ -1,0 +1,102 @@
+import HTTPTypes
+
+import struct Foundation.UUID
+
+extension NetworkLayer {
+    /// What the offline queue uses of the layer, for as long as the layer exists.
+    var changeLink: ChangeLink {
+        ChangeLink(clock: clock, status: { [connectivity] in connectivity.current }, statuses: statuses) {
+            [services] endpoint in
+            func current<E: Endpoint>(_ endpoint: E.Type) -> (account: String?, environment: ServiceEnvironment) {
+                let settings = services.configuration(of: E.Service.self).settings
+                return (settings.account, settings.environment)
+            }
+            return current(endpoint)
+        } replay: { [weak self] change, id throws(NetworkError) in
+            guard let self else { throw .cancelled(in: .offlineQueue) }
+            return try await replay(change, id, as: change.endpoint)
+        } assemble: { [weak self] endpoint throws(NetworkError) in
+            guard let self else { throw .cancelled(in: .offlineQueue) }
+            return try change(of: endpoint)
+        } report: { [changeReports] change, result, isOver in
+            await changeReports.report(change, result, isOver: isOver)
+        } forget: { [changeReports] id in
+            changeReports.forget(id)
+        }
+    }
+
+    /// Sends a stored change through all stages, as a call of its own with a record of its own.
+    ///
+    /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` if another account than the change's is signed in, or the service
+    ///   is in another environment.
+    private func replay<E: Endpoint>(
+        _ change: UnsentChange, _ id: UUID, as endpoint: E.Type
+    ) async throws(NetworkError) -> RawData {
+        var options = CallOptions(cache: .off, retry: .off, priority: .low)
+        options.replayedChange = id
+        let flight = makeFlight(E.self, options)
+        flight.note(QueueingDecision.replaying(change: id))
+        do throws(NetworkError) {
+            // Compared with the flight, whose account no sign-in changes.
+            guard flight.account == change.account, flight.environment == change.environment else {
+                throw NetworkError(
+                    .cancelled, in: .offlineQueue, "The account that made the change is not signed in.",
+                    sending: .notSent)
+            }
+            let response = try await send(request(of: change, E.self, in: flight), in: flight)
+            try flight.checkSession(in: .checking)
+            if var error = response.refusal {
+                error.retryAfter = error.retryAfter ?? response.retryAfter(now: clock.date)
+                throw error
+            }
+            guard case .whole(var rawData) = response.body else {
+                throw NetworkError(
+                    .invalidResponse, in: .checking,
+                    "The call expects a whole response, but the transport returned a stream.")
+            }
+            rawData.source = response.source
+            flight.recorder.setSource(response.source)
+            flight.finish(.succeeded)
+            return rawData
+        } catch {
+            throw flight.finish(failing: error)
+        }
+    }
+
+    private func request<E: Endpoint>(
+        of change: UnsentChange, _ endpoint: E.Type, in flight: Flight
+    ) throws(NetworkError) -> Request {
+        let baseURL = try flight.configuration.baseURL.get()
+        var head = baseURL.head
+        head.method = change.method
+        head.path = baseURL.pathPrefix + change.target
+        try head.headerFields.set(flight.configuration.settings.commonHeaders)
+        for name in Set(change.headerFields.map(\.name)) {
+            head.headerFields[fields: name] = change.headerFields[fields: name]
+        }
+        if let name = HTTPField.Name.idempotencyKey { head.headerFields[name] = change.keyField }
+        return Request(
+            head: head, body: change.body.isEmpty ? .none : .bytes(change.body),
+            delivery: .whole(maximumByteCount: E.maximumResponseByteCount))
+    }
+
+    /// Returns the change that a call would be stored as now.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the call can't be made, or not be stored.
+    private func change<E: Endpoint>(of endpoint: E) throws(NetworkError) -> UnsentChange {
+        let flight = makeFlight(E.self, .standard)
+        defer { flight.finish(.cancelled) }
+        let prepared = try prepared(endpoint)
+        let request = try assemble(
+            prepared, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+        if case .stream = request.body {
+            throw NetworkError(.invalidParameters, in: .offlineQueue, "A body that is a stream can't be stored.")
+        }
+        do throws(Unstorable) {
+            return try UnsentChange(request, in: flight)
+        } catch {
+            throw NetworkError(
+                .invalidParameters, in: .offlineQueue, "The call can't be stored: \(error.reason).")
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// Whether a call that changes something is stored and sent later, if there is no network or the server is down.
+///
+/// ```swift
+/// struct RenameNote: Endpoint {
+///     static let service = Notes.self
+///     static let method = HTTPRequest.Method.put
+///     static let offline = OfflinePolicy.queued
+///     var path: EndpointPath { "notes/\(id)" }
+///     var offlineSubjects: [String] { ["note \(id)"] }
+///     @Unencoded var id: Int
+///     var title: String
+/// }
+/// ```
+///
+/// It has an effect only in a layer with a ``ChangeQueue``, and only on calls whose method is not safe (RFC 9110 §9.2.1), whose body is
+/// whole in memory, and whose response is wanted whole. Every such call carries an `Idempotency-Key`, which all its attempts share, now and
+/// later: the server has to support it, since a call whose response was lost is sent again.
+///
+/// A call is stored if
+/// - an earlier change of its account waits in the queue, which it must not overtake,
+/// - the host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,
+///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``), or
+/// - the server, or the service in its envelope, asks for fewer requests, or the status is 408, 425, 502, 503 or 504.
+///
+/// Every other call ends as it would without a queue.
+public struct OfflinePolicy: Sendable, Hashable {
+    /// Whether calls are stored.
+    public let isQueued: Bool
+
+    /// Calls fail as all others. The default of every endpoint.
+    public static let off = OfflinePolicy(isQueued: false)
+    /// Calls are stored.
+    public static let queued = OfflinePolicy(isQueued: true)
+}

@@ -1,0 +1,47 @@
+package import struct Foundation.UUID
+
+/// What the stage of the offline queue decided, for the record.
+package enum QueueingDecision: StageDecision, Equatable {
+    /// Why a change is stored in place of being sent, or after it was sent.
+    package enum Cause: Sendable, Equatable, CustomStringConvertible {
+        /// Earlier changes of the account wait, which it must not overtake.
+        case others
+        /// The call failed for this reason.
+        case failed(NetworkError.Kind)
+        /// The server responded with this status, and is down or overloaded.
+        case status(Int)
+
+        package var description: String {
+            switch self {
+            case .others: "earlier changes wait"
+            case .failed(let kind): "\(kind)"
+            case .status(let code): "status \(code)"
+            }
+        }
+    }
+
+    /// The call is stored.
+    case stored(change: UUID, cause: Cause)
+    /// The call can't be stored for this reason, and is sent or fails as any other.
+    case unstorable(String)
+    /// The call was to be stored, and could not be.
+    case failed(cause: Cause)
+    /// The call waited until an earlier one that changes the same had ended.
+    case waited(Duration)
+    /// The call sends a stored change.
+    case replaying(change: UUID)
+
+    package static var step: FlightStep { .offlineQueue }
+
+    package var entry: DecisionRecord {
+        switch self {
+        case .stored(let change, let cause):
+            .init("queued", ["change": change, "cause": cause], "\(cause): stored to be sent later")
+        case .unstorable(let reason): .init("unstorable", ["reason": reason], "not stored: \(reason)")
+        case .failed(let cause): .init("queueFailed", ["cause": cause], "\(cause): could not be stored")
+        case .waited(let wait):
+            .init("waitedForChange", ["wait": wait], "waited \(wait.text) for an earlier change of the same")
+        case .replaying(let change): .init("replaying", ["change": change], "sends the stored change \(change)")
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import HTTPTypes
+
+import struct Foundation.UUID
+
+/// Stores calls that change something while there is no network or the server is down: see ``OfflinePolicy``.
+///
+/// It is above all that sends, so that what it stores has no token, cookie or signature, and below the cache. A call with an
+/// offline policy passes with an `Idempotency-Key`; every other call passes unchanged. A streamed body is not stored.
+struct QueueingStage: RequestStage {
+    private let queue: (any ChangeQueue)?
+    private let reports: ChangeReports
+    private let inFlight = ChangesInFlight()
+
+    init(_ queue: (any ChangeQueue)?, _ reports: ChangeReports) {
+        self.queue = queue
+        self.reports = reports
+    }
+
+    var step: FlightStep { .offlineQueue }
+    /// A call that may be stored ends its wait for the rest by itself; storing it takes as long as the disk.
+    var endsInTime: Bool { true }
+
+    func detaches(_ request: Request, in flight: Flight) -> Bool { mayQueue(request, in: flight) }
+
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
+        .pass
+    }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard let queue, mayQueue(request, in: flight) else { return try await next.send(request, in: flight) }
+        guard queue.accepts(flight.endpoint) else {
+            throw NetworkError(
+                .invalidConfiguration, in: step,
+                "\(flight.endpoint.name) is to be stored while there is no network, and the offline queue does not know the "
+                    + "endpoint: pass it to the queue's initialiser.")
+        }
+        var change: UnsentChange
+        do throws(Unstorable) {
+            change = try UnsentChange(request, in: flight)
+        } catch {
+            flight.note(QueueingDecision.unstorable(error.reason))
+            return try await next.send(request, in: flight)
+        }
+        var request = request
+        if let name = HTTPField.Name.idempotencyKey { request.head.headerFields[name] = change.keyField }
+        try await waitForTurn(change, flight)
+        defer { inFlight.leave(flight.id) }
+        // A queue that can't be read is no reason not to send.
+        if (try? await queue.hasToWait(change)) == true {
+            change.mayHaveBeenSent = false
+            throw await store(change, .others, queue, flight)
+        }
+        let response: Response
+        do throws(NetworkError) {
+            response = try await next.sendDetached(request, in: flight) {
+                .failure(
+                    flight.timeout("There was no response within \(flight.lifetime.text).", in: .offlineQueue))
+            }
+        } catch {
+            guard error.mayPass else { throw error }
+            change.mayHaveBeenSent = error.sending != .notSent
+            change.retryAfter = error.retryAfter
+            throw await store(change, .failed(error.kind), after: error, queue, flight)
+        }
+        guard response.mayPass else { return response }
+        change.mayHaveBeenSent = true
+        change.retryAfter = response.retryAfter(now: flight.clock.date)
+        throw await store(
+            change, .status(response.head.status.code), after: response.refusal, queue, flight)
+    }
+
+    /// Whether the call is stored if it can't be sent.
+    private func mayQueue(_ request: Request, in flight: Flight) -> Bool {
+        guard queue != nil, flight.endpoint.offline.isQueued, flight.options.replayedChange == nil,
+            !request.head.method.isSafe, case .whole = request.delivery
+        else { return false }
+        if case .stream = request.body { return false }
+        return true
+    }
+
+    private func waitForTurn(_ change: UnsentChange, _ flight: Flight) async throws(NetworkError) {
+        let subjects = Set(
+            change.subjects.map {
+                ChangesInFlight.Subject(service: ObjectIdentifier(flight.service), account: flight.account, name: $0)
+            })
+        let start = flight.clock.now
+        let end = await inFlight.enter(flight, subjects)
+        let wait = flight.clock.now - start
+        if wait > .zero { flight.note(QueueingDecision.waited(wait)) }
+        switch end {
+        case .granted: return
+        case .timedOut:
+            throw flight.timeout(
+                "An earlier change of the same did not end before the deadline.", in: step, sending: .notSent)
+        case .cancelled, .refused: throw .cancelled(in: step)
+        }
+    }
+
+    /// Stores a change, and ends its call as queued.
+    ///
+    /// - Returns: The error that the caller gets.
+    private func store(
+        _ change: UnsentChange, _ cause: QueueingDecision.Cause, after error: NetworkError? = nil,
+        _ queue: any ChangeQueue, _ flight: Flight
+    ) async -> NetworkError {
+        // What an account left when it signed out is not sent in its name later.
+        if Task.isCancelled || flight.session.isOver { return error ?? .cancelled(in: step) }
+        let stored: QueuedChange
+        do {
+            stored = try await queue.store(change)
+        } catch let problem {
+            flight.note(QueueingDecision.failed(cause: cause))
+            return NetworkError(
+                .storage, in: step,
+                "The call can't be sent now (\(cause)), and could not be stored: \(problem.redactedDescription)",
+                sending: change.mayHaveBeenSent ? .unknown : .notSent, underlying: problem)
+        }
+        flight.note(QueueingDecision.stored(change: stored.id, cause: cause))
+        if flight.manager != nil { reports.expect(stored.id) }
+        // Ended here, so that a call that was cancelled or replaced meanwhile is not sent later.
+        let isQueued = !Task.isCancelled && !flight.session.isOver && flight.finish(.queued(as: stored.id))
+        if !isQueued { reports.forget(stored.id) }
+        await queue.settle(stored.id, isQueued: isQueued)
+        if !isQueued { return error ?? .cancelled(in: step) }
+        var queued = NetworkError(
+            .queued, in: step, "The call is stored, and sent when that is possible: \(cause).",
+            sending: change.mayHaveBeenSent ? .unknown : .notSent, underlying: ChangeIsQueued(change: stored))
+        queued.retryAfter = error?.retryAfter
+        return queued
+    }
+}
+
+/// Why a call can't be stored.
+struct Unstorable: Error {
+    let reason: String
+}
+
+extension UnsentChange {
+    /// The change of a request that no stage has authenticated.
+    ///
+    /// - Throws: ``Unstorable`` if the request has a secret of its own, or goes elsewhere than to its service.
+    init(_ request: Request, in flight: Flight) throws(Unstorable) {
+        guard let baseURL = try? flight.configuration.baseURL.get(), let path = request.head.path,
+            request.head.scheme == baseURL.scheme, request.head.authority == baseURL.authority,
+            path.hasPrefix("\(baseURL.pathPrefix)/")
+        else { throw Unstorable(reason: "the request is not for the service's base URL") }
+        let redaction = flight.context.redaction
+        let target = String(path.dropFirst(baseURL.pathPrefix.count))
+        guard redaction.redacted(url: target) == target else {
+            throw Unstorable(reason: "the query has a secret")
+        }
+        let common = flight.configuration.settings.commonHeaders
+        var fields = HTTPFields()
+        for field in request.head.headerFields where field.name != HTTPField.Name.idempotencyKey {
+            if common.contains(where: { $0.key.lowercased() == field.name.canonicalName && $0.value == field.value }) {
+                continue
+            }
+            guard redaction.redacted(HTTPFields([field])) == HTTPFields([field]) else {
+                throw Unstorable(reason: "the header field \(field.name) may be a secret")
+            }
+            fields.append(field)
+        }
+        var body: [UInt8] = []
+        if case .bytes(let bytes) = request.body { body = bytes }
+        self.init(
+            endpoint: flight.endpoint, environment: flight.environment, account: flight.account, flight: flight.id,
+            method: request.head.method, target: target, headerFields: fields, body: body,
+            parameters: flight.recorder.sentParameters, subjects: flight.recorder.subjects, key: UUID(),
+            mayHaveBeenSent: false)
+    }
+
+    /// The value of `Idempotency-Key`: a structured string (RFC 9651 §3.3.3).
+    var keyField: String { "\"\(key.uuidString.lowercased())\"" }
+}
+
+extension NetworkError {
+    /// Whether the same call may succeed later: the host was not reached, or is down.
+    fileprivate var mayPass: Bool {
+        switch kind {
+        case .noNetwork, .timedOut, .unavailable: true
+        default: false
+        }
+    }
+}
+
+extension Response {
+    /// Whether the response says that the server is down or overloaded, so that the same call may succeed later.
+    fileprivate var mayPass: Bool {
+        switch verdict?.value {
+        case .overloaded: true
+        case .refused, .malformed: [408, 425, 502, 503, 504].contains(head.status.code)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import HTTPTypes
+import Logging
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import Runway
+
+@Suite(.timeLimit(.minutes(10)))
+struct QueueingStageTests {
+    @Test func callWithoutNetworkIsStored() async throws {
+        let layer = QueueLayer()
+        layer.status.set(.none)
+        let error = try #require(await layer.error(of: EditNote(text: "a")))
+        #expect(error.kind == .queued && error.sending == .notSent)
+        let change = try #require(layer.queue.waiting.first)
+        #expect(error.queuedChange?.parameters["text"].string == "a")
+        #expect(change.method == .put && change.target == "/notes/1")
+        #expect(String(decoding: change.body, as: UTF8.self) == #"{"text":"a"}"#)
+        #expect(change.subjects == ["note 1"])
+        #expect(!change.mayHaveBeenSent)
+        // The service's own fields are those of the day on which it is sent.
+        #expect(change.headerFields.map(\.name) == [.contentType])
+        #expect(layer.transport.requests.isEmpty)
+    }
+
+    @Test func storedCallHasItsOwnOutcome() async throws {
+        let layer = QueueLayer()
+        layer.status.set(.none)
+        let error = await layer.error(of: EditNote())
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.outcome == .queued)
+        #expect(record.outcome.queuedChange == error?.queuedChange?.id)
+        #expect(record.decisions(of: QueueingDecision.self).count == 1)
+        #expect(record.summary.contains("queued as"))
+        #expect(record.outcome.logLevel == .notice)
+    }
+
+    @Test(arguments: [
+        NetworkError.Kind.noNetwork, .timedOut, .unavailable,
+    ])
+    func failureOfTheNetworkStoresTheCall(_ kind: NetworkError.Kind) async throws {
+        let layer = QueueLayer { _ throws(NetworkError) in
+            throw NetworkError(kind, in: .transporting, "gone", sending: .sent)
+        }
+        #expect(await layer.error(of: EditNote())?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
+        #expect(layer.key(0) == layer.queue.waiting[0].keyField)
+    }
+
+    @Test(arguments: [408, 425, 429, 502, 503, 504])
+    func serverThatIsDownStoresTheCall(_ status: Int) async throws {
+        let layer = QueueLayer { _ in .json("{}", status: .init(code: status)) }
+        #expect(await layer.error(of: EditNote())?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 409, 412, 413, 422, 500])
+    func refusalIsTheCallsOwn(_ status: Int) async throws {
+        let layer = QueueLayer { _ in .json("{}", status: .init(code: status)) }
+        #expect(await layer.error(of: EditNote())?.status?.code == status)
+        #expect(layer.queue.storedCount == 0)
+    }
+
+    @Test(arguments: [NetworkError.Kind.notTrusted, .invalidResponse, .cancelled, .overloaded])
+    func otherFailuresAreTheCallsOwn(_ kind: NetworkError.Kind) async throws {
+        let layer = QueueLayer { _ throws(NetworkError) in throw NetworkError(kind, in: .transporting, "no") }
+        #expect(await layer.error(of: EditNote())?.kind == kind)
+        #expect(layer.queue.storedCount == 0)
+    }
+
+    @Test func endpointWithoutPolicyIsNotStored() async throws {
+        let layer = QueueLayer()
+        layer.status.set(.none)
+        #expect(await layer.error(of: OnlineEdit())?.kind == .noNetwork)
+        #expect(layer.queue.storedCount == 0)
+    }
+
+    @Test func endpointThatTheQueueDoesNotKnowFails() async throws {
+        struct Unknown: Endpoint {
+            static let service = Notes.self
+            static let method = HTTPRequest.Method.post
+            static let offline = OfflinePolicy.queued
+            var path: EndpointPath { "x" }
+        }
+        let layer = QueueLayer()
+        #expect(await layer.error(of: Unknown())?.kind == .invalidConfiguration)
+    }
+
+    @Test func laterCallDoesNotOvertakeTheStored() async throws {
+        let layer = QueueLayer()
+        layer.status.set(.none)
+        _ = await layer.error(of: EditNote(text: "a"))
+        layer.status.set(.wifi)
+        #expect(await layer.error(of: EditNote(id: 2, text: "b"))?.kind == .queued)
+        #expect(layer.transport.requests.isEmpty)
+        layer.network.configure(Notes.self) { $0.account = "bob" }
+        #expect(await layer.error(of: EditNote(text: "c")) == nil)
+    }
+
+    @Test func secretsAreNotStored() async throws {
+        let layer = QueueLayer()
+        layer.status.set(.none)
+        #expect(await layer.error(of: EditNote(fields: ["X-Api-Key": "hunter2"]))?.kind == .noNetwork)
+        #expect(layer.queue.storedCount == 0)
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.decisions.contains { $0.name == "unstorable" })
+    }
+
+    @Test func fullQueueSaysSo() async throws {
+        let layer = QueueLayer()
+        layer.queue.setFull()
+        layer.status.set(.none)
+        let error = try #require(await layer.error(of: EditNote()))
+        #expect(error.kind == .storage && error.sending == .notSent)
+        #expect(error.underlying is MemoryChangeQueue.Full)
+        #expect(try await layer.records.records(count: 1)[0].outcome == .failed)
+    }
+
+    @Test func deadlineStoresACallThatHangs() async throws {
+        let gate = ScriptedGate()
+        let layer = QueueLayer { _ in
+            try? await gate.pass()
+            return .json("{}")
+        }
+        async let error = layer.error(of: EditNote())
+        try await gate.waitForArrivals()
+        layer.clock.advance(by: .seconds(60))
+        #expect(await error?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
+        gate.open()
+    }
+
+    @Test func cancelledCallIsNotSentLater() async throws {
+        let gate = ScriptedGate()
+        let layer = QueueLayer(MemoryChangeQueue(gate: gate))
+        layer.status.set(.none)
+        let call = Task { await layer.error(of: EditNote()) }
+        try await gate.waitForArrivals()
+        call.cancel()
+        gate.open()
+        #expect(await call.value?.kind != .queued)
+        #expect(layer.queue.storedCount == 0)
+        #expect(try await layer.records.records(count: 1)[0].outcome != .queued)
+    }
+
+    @Test func changesOfOneSubjectFollowOneAnother() async throws {
+        let gate = ScriptedGate()
+        let layer = QueueLayer { request throws(NetworkError) in
+            guard request.body.text?.contains("first") == true else { return .json("{}") }
+            try? await gate.pass()
+            throw NetworkError(.noNetwork, in: .transporting, "lost", sending: .sent)
+        }
+        async let first = layer.error(of: EditNote(text: "first"))
+        try await gate.waitForArrivals()
+        async let second = layer.error(of: EditNote(text: "second"))
+        // Another subject does not wait.
+        #expect(await layer.error(of: EditNote(id: 2, text: "other")) == nil)
+        gate.open()
+        #expect(await first?.kind == .queued)
+        #expect(await second?.kind == .queued)
+        #expect(
+            layer.queue.waiting.map { String(decoding: $0.body, as: UTF8.self) } == [
+                #"{"text":"first"}"#, #"{"text":"second"}"#,
+            ])
+        #expect(layer.transport.requests.count == 2)
+    }
+
+    @Test func replaySendsTheSameRequest() async throws {
+        let layer = QueueLayer { _ throws(NetworkError) in
+            throw NetworkError(.noNetwork, in: .transporting, "lost", sending: .sent)
+        }
+        _ = await layer.error(of: EditNote(fields: ["If-Match": #""v1""#], text: "a"))
+        _ = try await layer.queue.replayFirst()
+        let (first, second) = (layer.transport.requests[0], layer.transport.requests[1])
+        #expect(first.head.path == "/v1/notes/1" && second.head.path == first.head.path)
+        #expect(Set(first.head.headerFields) == Set(second.head.headerFields))
+        #expect(first.body.text == second.body.text)
+        #expect(layer.key(0) != nil)
+        let records = try await layer.records.records(count: 2)
+        #expect(records[1].decisions.contains { $0.name == "replaying" })
+    }
+
+    @Test func anotherAccountDoesNotSendTheChange() async throws {
+        let layer = QueueLayer()
+        layer.network.configure(Notes.self) { $0.account = "ada" }
+        layer.status.set(.none)
+        _ = await layer.error(of: EditNote())
+        layer.network.configure(Notes.self) { $0.account = "bob" }
+        layer.status.set(.wifi)
+        let result = try await layer.queue.replayFirst()
+        #expect(throws: NetworkError.self) { try result.get() }
+        #expect(layer.transport.requests.isEmpty)
+        #expect(layer.queue.serviceChanges == 2)
+    }
+
+    @Test @MainActor func delegateIsNotifiedOfBoth() async throws {
+        let layer = QueueLayer()
+        let delegate = QueueDelegate()
+        let manager = APIManager<EditNote>(on: layer.network, delegate: delegate)
+        layer.status.set(.none)
+        let flight = manager.load(EditNote(text: "a"))
+        do throws(NetworkError) {
+            _ = try await manager.landing(of: flight)
+            Issue.record("The call was sent.")
+        } catch {
+            #expect(error.kind == .queued)
+        }
+        #expect(try await delegate.events(count: 1) == ["queued a"])
+        #expect(!manager.isLoading && manager.error == nil)
+        layer.status.set(.wifi)
+        _ = try await layer.queue.replayFirst()
+        #expect(try await delegate.events(count: 2) == ["queued a", "replayed"])
+        #expect(layer.network.changeReports.count == 0)
+    }
+
+    @Test @MainActor func releasedManagerIsForgotten() async throws {
+        let gate = ScriptedGate()
+        let layer = QueueLayer(MemoryChangeQueue(gate: gate))
+        layer.status.set(.none)
+        var manager: APIManager<EditNote>? = APIManager<EditNote>(on: layer.network)
+        manager?.load(EditNote())
+        try await gate.waitForArrivals()
+        manager = nil
+        gate.open()
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.outcome == .cancelled)
+        try await waitUntil("the change to be removed") { layer.queue.storedCount == 0 }
+        #expect(layer.network.changeReports.count == 0)
+    }
+}
