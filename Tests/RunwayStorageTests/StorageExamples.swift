@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Runway
 import RunwayStorage
 
@@ -46,4 +47,64 @@ private func actionLogOptionsExample() -> ActionLogOptions {
 private func diskCacheExample(in folder: URL, _ transport: any Transport) -> NetworkLayer {
     let network = NetworkLayer(transport: transport, diskCache: DiskCache(in: folder))
     return network
+}
+
+private enum Notes: APIService {
+    static let environments: [ServiceEnvironment: String] = [.release: "https://notes.example"]
+}
+
+private struct RenameNote: Endpoint {
+    static let service = Notes.self
+    static let method = HTTPRequest.Method.put
+    static let offline = OfflinePolicy.queued
+    var path: EndpointPath { "notes/\(id)" }
+    var offlineSubjects: [String] { ["note \(id)"] }
+    @Unencoded var id: Int
+    var title: String
+}
+
+private actor NoteStore {
+    func finish(_ change: QueuedChange, _ result: Result<RawData, NetworkError>) {}
+}
+
+extension RawData {
+    fileprivate func renaming(_ change: QueuedChange) -> RawData { self }
+}
+
+private func offlineQueueExample(
+    in folder: URL, _ transport: any Transport, _ notes: NoteStore
+) -> NetworkLayer {
+    let queue = OfflineQueue(
+        at: folder.appending(path: "changes.sqlite"),
+        replaying: [ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }])
+    let network = NetworkLayer(transport: transport, offlineQueue: queue)
+    return network
+}
+
+private func replayedEndpointExample(_ notes: NoteStore) -> ReplayedEndpoint {
+    let endpoint = ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }
+    return endpoint
+}
+
+private func offlineQueueOptionsExample() -> OfflineQueueOptions {
+    var options = OfflineQueueOptions()
+    options.maximumAge = .seconds(7 * 86_400)
+    options.allowsNetwork = { $0.isReachable && !$0.isConstrained }
+    return options
+}
+
+private func optimisticExample(_ list: RawData, _ queue: OfflineQueue, on network: NetworkLayer) async throws -> RawData
+{
+    let rename = OptimisticChange(of: RenameNote.self) { change, list in list.renaming(change) }
+    let shown = OptimisticChange.preview(list, with: try await queue.changes(of: Notes.self, on: network), [rename])
+    return shown
+}
+
+private struct Badge {
+    var count = 0
+}
+
+private func queueStateExample(_ queue: OfflineQueue) async {
+    var badge = Badge()
+    for await state in queue.states { badge.count = state.waitingCount }
 }

@@ -21,7 +21,7 @@ import Synchronization
 /// have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of `RunwayServer` does.
 public final class ActionLog: Sendable {
     private let buffer: RecordBuffer
-    private let store: ActionLogStore
+    private let store: JournalStore
     private let sender: ActionLogSender
     private let account: @Sendable () -> String
     private let sending: Task<Void, Never>
@@ -41,7 +41,7 @@ public final class ActionLog: Sendable {
         options: ActionLogOptions = ActionLogOptions()
     ) {
         let buffer = RecordBuffer(options, clock: network.clock)
-        let store = ActionLogStore(at: file, options) { buffer.time }
+        let store = JournalStore(at: file, limits: options.limits, durability: options.durability) { buffer.time }
         account = { network.settings(of: service).account ?? "" }
         let link = ActionLogSender.Link(
             send: { body throws(NetworkError) in

@@ -52,6 +52,16 @@ public struct ActionLogOptions: Sendable {
     public init() {}
 }
 
+extension ActionLogOptions {
+    var limits: JournalLimits {
+        JournalLimits(
+            maximumCount: maximumCount, maximumByteCount: maximumByteCount, maximumAge: maximumAge,
+            maximumSetAsideCount: maximumSetAsideCount)
+    }
+
+    var durability: StorageDatabase.Durability { survivesPowerLoss ? .full : .normal }
+}
+
 /// Which records of an ``ActionLog`` are evicted first, and whether one waits for others before it is sent.
 public enum ActionPriority: Int, Sendable, Comparable {
     /// Evicted first.

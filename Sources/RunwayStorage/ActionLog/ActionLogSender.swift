@@ -23,7 +23,7 @@ final class ActionLogSender: Sendable {
     }
 
     private let link: Link
-    private let store: ActionLogStore
+    private let store: JournalStore
     private let buffer: RecordBuffer
     private let clock: LayerClock
     private let options: ActionLogOptions
@@ -32,7 +32,7 @@ final class ActionLogSender: Sendable {
     /// Guards the schedule, the count, and who waits for the end of a flush.
     private let state: Mutex<State>
 
-    init(_ link: Link, _ store: ActionLogStore, _ buffer: RecordBuffer, isNetworkAllowed: Bool) {
+    init(_ link: Link, _ store: JournalStore, _ buffer: RecordBuffer, isNetworkAllowed: Bool) {
         self.link = link
         self.store = store
         self.buffer = buffer

@@ -7,7 +7,7 @@ struct ActionLogWriter: Sendable {
     private static let groupSize = 1000
 
     let buffer: RecordBuffer
-    let store: ActionLogStore
+    let store: JournalStore
     let sender: ActionLogSender
 
     /// Runs until the buffer is finished and what it held is written, or can't be.

@@ -132,7 +132,7 @@ final class Journal: Sendable {
     }
 
     /// Returns the present moment, and stores it with the clocks.
-    private func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
+    func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
         guard let row = try Row.fetchOne(database, sql: "SELECT moment, boot, uptime, date FROM file") else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
         }
@@ -251,7 +251,7 @@ extension Journal {
     /// Changes one entry.
     ///
     /// - Throws: `SQLITE_CORRUPT` if there is none: the index that it was found by does not agree with the table.
-    private func changeOne(_ database: Database, _ sql: String, _ sequence: Int64) throws {
+    func changeOne(_ database: Database, _ sql: String, _ sequence: Int64) throws {
         try database.cachedStatement(sql: sql).execute(arguments: [sequence])
         guard database.changesCount == 1 else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
@@ -312,7 +312,7 @@ extension Row {
 
 extension SequencedEntry {
     /// Reads a row of sequence, id, scope, priority, payload and checksum; `nil` if it is damaged.
-    fileprivate init?(_ row: Row) {
+    init?(_ row: Row) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),
             let payload = Data.fromDatabaseValue(row[4])

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The journal of a log, opened when it is first needed, on a queue of its own that may wait for the disk.
-final class ActionLogStore: Sendable {
+/// A journal that is opened when it is first needed, on a queue of its own that may wait for the disk.
+final class JournalStore: Sendable {
     private struct State {
         var journal: Journal?
         var setAside: [URL] = []
@@ -11,15 +11,20 @@ final class ActionLogStore: Sendable {
     }
 
     private let url: URL
-    private let options: ActionLogOptions
+    private let limits: JournalLimits
+    private let durability: StorageDatabase.Durability
     private let time: @Sendable () -> JournalTime
-    private let queue = DispatchQueue(label: "runway.actionlog")
+    private let queue = DispatchQueue(label: "runway.journal")
     /// Guards the journal, which only the queue uses, and what is reported of the file.
     private let state = Mutex(State())
 
-    init(at url: URL, _ options: ActionLogOptions, time: @escaping @Sendable () -> JournalTime) {
+    init(
+        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
+        time: @escaping @Sendable () -> JournalTime
+    ) {
         self.url = url
-        self.options = options
+        self.limits = limits
+        self.durability = durability
         self.time = time
     }
 
@@ -77,11 +82,8 @@ final class ActionLogStore: Sendable {
 
     private func opened() throws(StorageError) -> Journal {
         if let journal = state.withLock({ $0.journal }) { return journal }
-        let limits = JournalLimits(
-            maximumCount: options.maximumCount, maximumByteCount: options.maximumByteCount,
-            maximumAge: options.maximumAge, maximumSetAsideCount: options.maximumSetAsideCount)
         let journal = try JournalFile.open(
-            at: url, limits: limits, durability: options.survivesPowerLoss ? .full : .normal, time: time()
+            at: url, limits: limits, durability: durability, time: time()
         ) { _, file in
             state.withLock { $0.setAside.append(file) }
         }

@@ -1,0 +1,261 @@
+import Foundation
+import Runway
+import Synchronization
+
+/// Sends what waits in the journal, one change at a time, when ``DrainSchedule`` decides so.
+final class ChangeDrainer: Sendable {
+    private struct State {
+        var schedule: DrainSchedule
+        /// The change that is being sent, and its call.
+        var current: (id: UUID, call: Task<RawData, any Error>)?
+        /// How often the server failed on a change by a fault of its own, in this run.
+        var faults: [UUID: Int] = [:]
+        var flushes: [CheckedContinuation<Void, Never>] = []
+        /// How many of them came before the last decision.
+        var decidedFlushCount = 0
+        var isFinished = false
+    }
+
+    private let journal: ChangeJournal
+    private let link: ChangeLink
+    private let options: OfflineQueueOptions
+    /// The endpoints by service and name.
+    private let endpoints: [String: [String: ReplayedEndpoint]]
+    private let events: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+    /// Guards the schedule, the change that is being sent, and who waits for the end of a flush.
+    private let state: Mutex<State>
+
+    init(
+        _ journal: ChangeJournal, _ link: ChangeLink, _ endpoints: [String: [String: ReplayedEndpoint]],
+        _ options: OfflineQueueOptions
+    ) {
+        self.journal = journal
+        self.link = link
+        self.endpoints = endpoints
+        self.options = options
+        state = Mutex(
+            State(schedule: DrainSchedule(options, isNetworkAllowed: options.allowsNetwork(link.status()))))
+        (events, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Changes the schedule, and has it decide anew.
+    func change(_ change: (inout DrainSchedule) -> Void = { _ in }) {
+        state.withLock { change(&$0.schedule) }
+        signal.yield()
+    }
+
+    /// The first change of a scope was stored, after its call had failed.
+    func didStoreFirst(in scope: String, retryAfter: Duration?) {
+        let now = link.clock.now
+        change { $0.didStoreFirst(in: scope, retryAfter: retryAfter, at: now, jitter: .random(in: 0...1)) }
+    }
+
+    /// Cancels the call that sends one of these changes.
+    func cancel(_ ids: Set<UUID>) {
+        let call = state.withLock { state in
+            state.current.flatMap { ids.contains($0.id) ? $0.call : nil }
+        }
+        call?.cancel()
+    }
+
+    /// Sends what waits, and returns when nothing can be sent any more now.
+    func flush() async {
+        await withCheckedContinuation { continuation in
+            let isFinished = state.withLock { state in
+                if state.isFinished { return true }
+                state.schedule.flush()
+                state.flushes.append(continuation)
+                return false
+            }
+            if isFinished { continuation.resume() } else { signal.yield() }
+        }
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        await withTaskCancellationHandler {
+            var iterator = events.makeAsyncIterator()
+            var isOpen = false
+            while !Task.isCancelled {
+                if !isOpen { isOpen = await expire() }
+                switch step(isOpen: isOpen) {
+                case .replay(let scope): await replay(scope)
+                case .wait(let instant):
+                    resumeFlushes(before: instant)
+                    let alarm = instant.map { instant in
+                        Task { [link, signal] in
+                            try await link.clock.sleep(until: instant)
+                            signal.yield()
+                        }
+                    }
+                    defer { alarm?.cancel() }
+                    if await iterator.next() != nil, isOpen { await expire() }
+                }
+            }
+        } onCancel: {
+            state.withLock { $0.current?.call }?.cancel()
+            signal.finish()
+        }
+        resumeFlushes(before: nil, isFinished: true)
+    }
+
+    private func step(isOpen: Bool) -> DrainSchedule.Step {
+        let now = link.clock.now
+        // A file that can't be opened now may be later, such as after the device was unlocked.
+        guard isOpen else {
+            state.withLock { $0.decidedFlushCount = $0.flushes.count }
+            return .wait(until: now + options.interval)
+        }
+        let isAllowed = options.allowsNetwork(link.status())
+        let scopes = journal.scopes
+        let sendable = scopes.filter(isSendable)
+        return state.withLock { state in
+            state.decidedFlushCount = state.flushes.count
+            return state.schedule.step(
+                sendable, hasOthers: sendable.count < scopes.count, isNetworkAllowed: isAllowed, at: now)
+        }
+    }
+
+    /// Whether the account of a scope is signed in, in the environment of the scope.
+    private func isSendable(_ text: String) -> Bool {
+        guard let scope = ChangeScope(text), let endpoint = endpoints[scope.service]?.first?.value.endpoint else {
+            return false
+        }
+        let (account, environment) = link.current(endpoint)
+        return account == scope.account && environment.name == scope.environment
+    }
+
+    /// A pause between two changes does not end a flush; any longer wait does.
+    private func resumeFlushes(before instant: Duration?, isFinished: Bool = false) {
+        if let instant, !isFinished, instant <= link.clock.now + options.gap { return }
+        let flushes = state.withLock { state in
+            if isFinished { state.isFinished = true }
+            let count = isFinished ? state.flushes.count : state.decidedFlushCount
+            defer {
+                state.flushes.removeFirst(count)
+                state.decidedFlushCount = 0
+            }
+            return state.flushes.prefix(count)
+        }
+        for flush in flushes { flush.resume() }
+    }
+
+    /// Hands over what waits too long; returns `false` if the file can't be read now.
+    @discardableResult
+    private func expire() async -> Bool {
+        guard let expired = try? await journal.expire() else { return false }
+        for change in expired { await report(change) }
+        return true
+    }
+
+    /// Hands a change that expired to the app.
+    private func report(_ change: QueuedChange) async {
+        let error = NetworkError(
+            .timedOut, in: .offlineQueue, "The change could not be sent within \(options.maximumAge).")
+        await deliver(change, .failure(error), isOver: false)
+    }
+
+    private func deliver(_ change: QueuedChange, _ result: Result<RawData, NetworkError>, isOver: Bool) async {
+        await endpoints[change.service]?[change.endpoint]?.onResult(change, result)
+        await link.report(change, result, isOver)
+    }
+}
+
+extension ChangeDrainer {
+    private func replay(_ scope: String) async {
+        journal.setSending(true)
+        let outcome: DrainSchedule.Outcome
+        do throws(StorageError) {
+            outcome = try await attempt(scope)
+        } catch {
+            // The disk failed. The change is still there, or it is sent again, and the server recognises its key.
+            outcome = .failed()
+        }
+        let now = link.clock.now
+        state.withLock { $0.schedule.didReplay(scope, outcome, at: now, jitter: .random(in: 0...1)) }
+        journal.setSending(false)
+    }
+
+    private func attempt(_ scope: String) async throws(StorageError) -> DrainSchedule.Outcome {
+        guard let claim = try await journal.claim(scope) else { return .stopped }
+        let endpoint = endpoints[claim.change.service]?[claim.change.endpoint]?.endpoint
+        guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
+            let reason = "The app has no endpoint \(claim.change.endpoint) any more."
+            _ = try await journal.setAside(claim, SetAsideReason(.refused, reason))
+            return .settled
+        }
+        switch await send(unsent, claim.id) {
+        case .success(let rawData): return try await finish(claim, rawData)
+        case .failure(let error): return try await fail(claim, error)
+        }
+    }
+
+    private func send(_ change: UnsentChange, _ id: UUID) async -> Result<RawData, NetworkError> {
+        let call = Task { [link] in try await link.replay(change, id) as RawData }
+        state.withLock { $0.current = (id, call) }
+        defer { state.withLock { $0.current = nil } }
+        if Task.isCancelled { call.cancel() }
+        do {
+            return .success(try await call.value)
+        } catch let error as NetworkError {
+            return .failure(error)
+        } catch {
+            return .failure(NetworkError(.cancelled, in: .offlineQueue, "The call was cancelled."))
+        }
+    }
+
+    private func finish(_ claim: ChangeJournal.Claim, _ rawData: RawData) async throws(StorageError)
+        -> DrainSchedule.Outcome
+    {
+        // The account may have been erased meanwhile.
+        guard try await journal.has(claim) else { return .settled }
+        // Before the change is removed: an app that ends in between is notified in its next run, since the server responds to the same key
+        // with the same response.
+        await deliver(claim.queuedChange, .success(rawData), isOver: true)
+        try await journal.finish(claim)
+        _ = state.withLock { $0.faults.removeValue(forKey: claim.id) }
+        return .settled
+    }
+
+    private func fail(_ claim: ChangeJournal.Claim, _ error: NetworkError) async throws(StorageError)
+        -> DrainSchedule.Outcome
+    {
+        if error.sending == .notSent, !claim.mayHaveBeenSent { try await journal.release(claim) }
+        switch ReplayVerdict(error) {
+        case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
+        case .unauthorized: return .unauthorized
+        case .stopped: return .stopped
+        case .conflicting: return try await setAside(claim, .conflicting, error)
+        case .refused: return try await setAside(claim, .refused, error)
+        case .faulted(let retryAfter):
+            let faults = state.withLock { state in
+                state.faults[claim.id, default: 0] += 1
+                return state.faults[claim.id] ?? 0
+            }
+            guard faults >= options.maximumServerFaults else { return .failed(retryAfter: retryAfter) }
+            return try await setAside(claim, .refused, error)
+        }
+    }
+
+    private func setAside(
+        _ claim: ChangeJournal.Claim, _ word: SetAsideReason.Word, _ error: NetworkError
+    ) async throws(StorageError) -> DrainSchedule.Outcome {
+        let sentence = String((error.serviceError?.description ?? error.detail).prefix(500))
+        let change = try await journal.setAside(claim, SetAsideReason(word, sentence))
+        _ = state.withLock { $0.faults.removeValue(forKey: claim.id) }
+        // It is stored as refused first: an app that ends in between finds it in the list.
+        if let change { await deliver(change, .failure(error), isOver: false) }
+        return .settled
+    }
+}
+
+extension ChangeJournal.Claim {
+    /// The change as the app sees it.
+    fileprivate var queuedChange: QueuedChange {
+        QueuedChange(
+            change,
+            PlacedEntry(
+                sequence: batch.entries[0].sequence, entry: batch.entries[0].entry, state: .claimed, reason: ""))
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// Decides which changes of a scope are held, because an earlier one of the same subject is set aside. Pure.
+enum ChangeHolds {
+    /// What the decision depends on, of one change.
+    struct Change: Sendable {
+        var id: UUID
+        var subjects: Set<String>
+        /// Whether it is set aside for a reason of its own, and not held.
+        var isRefused: Bool
+        var isHeld: Bool
+        /// Whether it is being sent, or may have been: it is not held any more.
+        var isClaimed: Bool
+    }
+
+    /// Returns the changes to hold and those to release, so that exactly the dependent ones are held.
+    ///
+    /// - Parameter changes: The changes of a scope, in their order.
+    static func update(_ changes: [Change]) -> (hold: Set<UUID>, release: Set<UUID>) {
+        var blocked: Set<String> = []
+        var (hold, release): (Set<UUID>, Set<UUID>) = ([], [])
+        for change in changes {
+            let depends = !change.subjects.isDisjoint(with: blocked)
+            if change.isRefused || depends && !change.isClaimed { blocked.formUnion(change.subjects) }
+            if change.isRefused || change.isClaimed { continue }
+            if depends, !change.isHeld { hold.insert(change.id) }
+            if !depends, change.isHeld { release.insert(change.id) }
+        }
+        return (hold, release)
+    }
+}

@@ -1,0 +1,354 @@
+import Foundation
+import Runway
+import Synchronization
+
+/// The changes on disk, and what is known of them without reading it.
+final class ChangeJournal: Sendable {
+    /// A change that is to be sent now, and the lease on it: the number of its batch.
+    struct Claim: Sendable {
+        var id: UUID
+        var change: StoredChange
+        var batch: JournalBatch
+        /// Whether an attempt before this one may have reached the server.
+        var mayHaveBeenSent: Bool
+    }
+
+    private struct State {
+        /// How many changes wait, by the text of their scope; `nil` before the file was read.
+        var waiting: [String: Int]?
+        /// The changes whose calls have not ended, with their scopes.
+        var unsettled: [UUID: String] = [:]
+        /// Added to the number of a call to get its place. Places of this run follow those of earlier ones.
+        var firstPlace: Int64?
+        var queueState = OfflineQueueState()
+    }
+
+    private let store: JournalStore
+    private let options: OfflineQueueOptions
+    private let time: @Sendable () -> JournalTime
+    /// Called when ``state`` has changed.
+    private let onChange: @Sendable (OfflineQueueState) -> Void
+    /// Guards what is known of the file.
+    private let state = Mutex(State())
+
+    init(
+        at url: URL, _ options: OfflineQueueOptions, time: @escaping @Sendable () -> JournalTime,
+        onChange: @escaping @Sendable (OfflineQueueState) -> Void
+    ) {
+        self.options = options
+        self.time = time
+        self.onChange = onChange
+        store = JournalStore(
+            at: url, limits: options.limits, durability: options.survivesPowerLoss ? .full : .normal, time: time)
+    }
+
+    /// What the queue holds, as of the last change.
+    var queueState: OfflineQueueState { state.withLock { $0.queueState } }
+
+    /// The scopes in which changes wait whose calls have ended, by their texts; empty before the file was read.
+    var scopes: [String] {
+        state.withLock { state in
+            let unsettled = Set(state.unsettled.values)
+            return state.waiting?.keys.filter { !unsettled.contains($0) } ?? []
+        }
+    }
+
+    /// Whether changes of a scope wait.
+    func hasWaiting(_ scope: String) async throws(StorageError) -> Bool {
+        if let waiting = state.withLock({ $0.waiting }) { return waiting[scope] != nil }
+        return try await run { _ throws(StorageError) in
+            self.state.withLock { $0.waiting?[scope] != nil }
+        }
+    }
+
+    /// Runs an operation on the file, and counts what it left.
+    func run<Value: Sendable>(
+        changes: Bool = false, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let former = queueState
+        defer { notify(ifChangedFrom: former) }
+        do throws(StorageError) {
+            return try await store.run { journal throws(StorageError) in
+                if self.state.withLock({ $0.waiting }) == nil { try self.begin(journal) }
+                let value = try operation(journal)
+                try self.count(journal, changes)
+                return value
+            }
+        } catch {
+            state.withLock { $0.queueState.problem = error }
+            throw error
+        }
+    }
+
+    private func notify(ifChangedFrom former: OfflineQueueState) {
+        let state = queueState
+        if state != former { onChange(state) }
+    }
+
+    /// Reads a file that was opened. The last run may have ended between two transactions.
+    private func begin(_ journal: Journal) throws(StorageError) {
+        let place = try journal.lastSequence()
+        state.withLock { if $0.firstPlace == nil { $0.firstPlace = place } }
+        for scope in Set(try journal.entries().map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
+        try count(journal, false)
+    }
+
+    func close() async { await store.close() }
+
+    /// Runs on the queue of the file, so that the counts of two operations do not cross.
+    private func count(_ journal: Journal, _ isChanged: Bool) throws(StorageError) {
+        let counts = try journal.counts()
+        let held = counts.setAside == 0 ? 0 : try journal.setAsideCount(beginning: SetAsideReason.Word.held.rawValue)
+        let files = store.filesSetAside
+        state.withLock { state in
+            state.waiting = counts.waiting.filter { $0.value > 0 }
+            state.queueState.waitingCount = counts.waiting.values.reduce(0, +)
+            state.queueState.undecidedCount = counts.setAside - held
+            state.queueState.heldCount = held
+            state.queueState.damagedCount = counts.lost[.damaged] ?? 0
+            state.queueState.unreadableFiles = files
+            state.queueState.problem = nil
+            if isChanged { state.queueState.revision += 1 }
+        }
+    }
+
+    func setSending(_ isSending: Bool) {
+        let former = queueState
+        state.withLock { $0.queueState.isSending = isSending }
+        notify(ifChangedFrom: former)
+    }
+}
+
+// What calls and the app do.
+extension ChangeJournal {
+    /// Stores a change, which is not sent before ``settle(_:isQueued:)``.
+    ///
+    /// - Returns: The change, and whether others of its scope waited before.
+    func store(
+        _ change: UnsentChange, _ flight: FlightID, at date: Date
+    ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {
+        let (stored, scope, time) = (StoredChange(change, at: date), ChangeScope(change).text, time())
+        let payload = try payload(of: stored)
+        return try await run(changes: true) { journal throws(StorageError) in
+            let id = UUID()
+            let (isFirst, firstPlace) = self.state.withLock { state in
+                state.unsettled[id] = scope
+                return (state.waiting?[scope] == nil, state.firstPlace ?? 0)
+            }
+            let entry = JournalEntry(id: id, scope: scope, priority: 0, payload: payload)
+            // Calls that fail together are stored in the order in which they were made.
+            let place = firstPlace + Int64(clamping: flight.number)
+            do throws(StorageError) {
+                try journal.insert(entry, at: place, time)
+                try Self.updateHolds(journal, scope)
+            } catch {
+                _ = self.state.withLock { $0.unsettled.removeValue(forKey: id) }
+                throw error
+            }
+            let placed = PlacedEntry(sequence: place, entry: entry, state: .waiting, reason: "")
+            return (QueuedChange(stored, try journal.entry(id) ?? placed), isFirst)
+        }
+    }
+
+    /// The call of a stored change has ended: the change may be sent or, if it was cancelled, is removed.
+    func settle(_ id: UUID, isQueued: Bool) async {
+        if !isQueued { _ = try? await remove([id]) }
+        _ = state.withLock { $0.unsettled.removeValue(forKey: id) }
+    }
+
+    private func payload(of change: StoredChange) throws(StorageError) -> [UInt8] {
+        let payload = try change.bytes()
+        guard payload.count <= options.maximumChangeByteCount else {
+            throw StorageError(
+                .rejected,
+                "The change has \(payload.count) bytes; at most \(options.maximumChangeByteCount) are allowed.")
+        }
+        return payload
+    }
+
+    /// The changes in their order, of one scope or of all.
+    func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
+        try await run { journal throws(StorageError) in
+            try journal.entries(of: scope).map { placed throws(StorageError) in
+                QueuedChange(try StoredChange(placed.entry.payload), placed)
+            }
+        }
+    }
+
+    /// Removes changes, and returns them as they were.
+    func remove(_ ids: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
+        try await run(changes: true) { journal throws(StorageError) in
+            var removed: [QueuedChange] = []
+            for id in ids {
+                guard let placed = try journal.entry(id) else { continue }
+                removed.append(QueuedChange(try StoredChange(placed.entry.payload), placed))
+            }
+            let scopes = try Self.scopes(of: ids, journal)
+            try journal.remove(ids)
+            for scope in scopes { try Self.updateHolds(journal, scope) }
+            return removed
+        }
+    }
+
+    /// Removes all changes of an account, and overwrites their bytes in the file.
+    func erase(account: String?) async throws(StorageError) -> Set<UUID> {
+        try await run(changes: true) { journal throws(StorageError) in
+            let entries = try journal.entries().filter { ChangeScope($0.entry.scope)?.account == account }
+            for scope in Set(entries.map(\.entry.scope)) { try journal.erase(scope) }
+            return Set(entries.map(\.entry.id))
+        }
+    }
+
+    /// Replaces what a change does, under a new key.
+    func replace(_ id: UUID, with change: UnsentChange, at date: Date) async throws(StorageError) {
+        let (stored, scope, time) = (StoredChange(change, at: date), ChangeScope(change).text, time())
+        let payload = try payload(of: stored)
+        try await run(changes: true) { journal throws(StorageError) in
+            guard let placed = try journal.entry(id), placed.entry.scope == scope else {
+                throw StorageError(.rejected, "The queue has no such change of this account.")
+            }
+            let state = QueuedChange(try StoredChange(placed.entry.payload), placed).state
+            // The server may have it, under the key that it knows.
+            let wasSent = try StoredChange(placed.entry.payload).mayHaveBeenSent
+            guard state != .sending, state == .conflicting || state == .refused || !wasSent else {
+                throw StorageError(.rejected, "The change may have reached the server, and can't be edited any more.")
+            }
+            try journal.replace(placed, with: payload, time)
+            try Self.updateHolds(journal, scope)
+        }
+    }
+
+    /// Has changes wait again that were refused or that expired. A refused one gets a new key, since the server stores the response to the
+    /// last one.
+    func retry(_ ids: Set<UUID>) async throws(StorageError) {
+        let time = time()
+        try await run(changes: true) { journal throws(StorageError) in
+            for id in ids {
+                guard let placed = try journal.entry(id), placed.state == .setAside else { continue }
+                let word = SetAsideReason(placed.reason).word
+                if word == .held { continue }
+                var change = try StoredChange(placed.entry.payload)
+                if word != .expired {
+                    change.key = UUID()
+                    change.mayHaveBeenSent = false
+                }
+                try journal.replace(placed, with: try change.bytes(), time)
+            }
+            for scope in try Self.scopes(of: ids, journal) { try Self.updateHolds(journal, scope) }
+        }
+    }
+
+    /// The ids with those of the changes that are held because of them.
+    func withDependents(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
+        try await run { journal throws(StorageError) in
+            var found = ids
+            for scope in try Self.scopes(of: ids, journal) {
+                var subjects: Set<String> = []
+                for change in try Self.holds(journal, scope) {
+                    let depends = change.isHeld && !change.subjects.isDisjoint(with: subjects)
+                    guard depends || ids.contains(change.id) else { continue }
+                    found.insert(change.id)
+                    subjects.formUnion(change.subjects)
+                }
+            }
+            return found
+        }
+    }
+
+    private static func scopes(of ids: Set<UUID>, _ journal: Journal) throws(StorageError) -> Set<String> {
+        var scopes: Set<String> = []
+        for id in ids {
+            if let scope = try journal.entry(id)?.entry.scope { scopes.insert(scope) }
+        }
+        return scopes
+    }
+
+    private static func holds(_ journal: Journal, _ scope: String) throws(StorageError) -> [ChangeHolds.Change] {
+        try journal.entries(of: scope).map { placed throws(StorageError) in
+            let word = placed.state == .setAside ? SetAsideReason(placed.reason).word : nil
+            return ChangeHolds.Change(
+                id: placed.entry.id, subjects: Set(try StoredChange(placed.entry.payload).subjects),
+                isRefused: word != nil && word != .held, isHeld: word == .held, isClaimed: placed.state == .claimed)
+        }
+    }
+
+    /// Holds and releases what depends on changes that are set aside.
+    fileprivate static func updateHolds(_ journal: Journal, _ scope: String) throws(StorageError) {
+        if try journal.counts().setAside == 0 { return }
+        let (hold, release) = ChangeHolds.update(try holds(journal, scope))
+        var reasons: [UUID: String?] = [:]
+        let held = SetAsideReason(.held, "An earlier change of the same was refused.")
+        for id in hold { reasons[id] = held.text }
+        for id in release { reasons.updateValue(nil, forKey: id) }
+        try journal.place(reasons)
+    }
+}
+
+// What the drainer does.
+extension ChangeJournal {
+    /// Claims the first change of a scope; `nil` if none waits, or its call has not ended.
+    func claim(_ scope: String) async throws(StorageError) -> Claim? {
+        try await run(changes: true) { journal throws(StorageError) in
+            guard let first = try journal.first(of: scope), !self.state.withLock({ $0.unsettled[first] != nil })
+            else {
+                return nil
+            }
+            let wasClaimed = try journal.entry(first)?.state == .claimed
+            guard let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max),
+                let entry = batch.entries.first?.entry
+            else { return nil }
+            let change = try StoredChange(entry.payload)
+            return Claim(
+                id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasClaimed || change.mayHaveBeenSent)
+        }
+    }
+
+    /// Whether a change that was claimed is there. The app may have removed it.
+    func has(_ claim: Claim) async throws(StorageError) -> Bool {
+        try await run { journal throws(StorageError) in try journal.entry(claim.id) != nil }
+    }
+
+    /// The server has the change.
+    func finish(_ claim: Claim) async throws(StorageError) {
+        try await run(changes: true) { journal throws(StorageError) in
+            _ = try journal.acknowledge(claim.batch, [claim.id])
+        }
+    }
+
+    /// The attempt failed. The change certainly did not reach the server, so that it can be edited.
+    func release(_ claim: Claim) async throws(StorageError) {
+        try await run(changes: true) { journal throws(StorageError) in _ = try journal.acknowledge(claim.batch, []) }
+    }
+
+    /// The server refused the change, or can't be sent it.
+    ///
+    /// - Returns: The change as the app sees it; `nil` if the app has removed it.
+    func setAside(_ claim: Claim, _ reason: SetAsideReason) async throws(StorageError) -> QueuedChange? {
+        try await run(changes: true) { journal throws(StorageError) in
+            try Self.setAside([claim.id], reason, journal).first
+        }
+    }
+
+    /// Sets aside the changes that wait longer than allowed, and returns them.
+    func expire() async throws(StorageError) -> [QueuedChange] {
+        let time = time()
+        return try await run { journal throws(StorageError) in
+            let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
+            return try Self.setAside(overdue, SetAsideReason(.expired, "It waited too long."), journal)
+        }
+    }
+
+    private static func setAside(
+        _ ids: Set<UUID>, _ reason: SetAsideReason, _ journal: Journal
+    ) throws(StorageError) -> [QueuedChange] {
+        if ids.isEmpty { return [] }
+        try journal.place(Dictionary(uniqueKeysWithValues: ids.map { ($0, reason.text) }))
+        for scope in try scopes(of: ids, journal) { try updateHolds(journal, scope) }
+        var changes: [QueuedChange] = []
+        for id in ids {
+            guard let placed = try journal.entry(id) else { continue }
+            changes.append(QueuedChange(try StoredChange(placed.entry.payload), placed))
+        }
+        return changes
+    }
+}

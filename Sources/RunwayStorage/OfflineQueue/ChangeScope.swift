@@ -1,0 +1,44 @@
+import Runway
+import RunwayJSON
+
+/// Whose changes are sent in order, apart from those of others: an account of a service, in an environment.
+struct ChangeScope: Sendable, Hashable {
+    var service: String
+    var environment: String
+    var account: String?
+
+    init(service: String, environment: String, account: String?) {
+        self.service = service
+        self.environment = environment
+        self.account = account
+    }
+
+    init(_ change: UnsentChange) {
+        self.init(
+            service: Self.service(of: change.endpoint), environment: change.environment.name, account: change.account)
+    }
+
+    /// Reads ``text``; `nil` for any other text.
+    init?(_ text: String) {
+        guard let json = try? JSONDocument(text).root, let service = json[0].string, let environment = json[1].string
+        else { return nil }
+        self.init(service: service, environment: environment, account: json[2].string)
+    }
+
+    /// The scope as the journal stores it.
+    var text: String {
+        var writer = JSONWriter()
+        writer.beginArray()
+        writer.string(service)
+        writer.string(environment)
+        if let account { writer.string(account) } else { writer.null() }
+        writer.endArray()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// The name of the service of an endpoint.
+    static func service(of endpoint: any Endpoint.Type) -> String {
+        func name<E: Endpoint>(_ endpoint: E.Type) -> String { E.Service.name }
+        return name(endpoint)
+    }
+}

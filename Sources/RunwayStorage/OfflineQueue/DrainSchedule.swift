@@ -1,0 +1,122 @@
+import Runway
+
+/// Decides which scope sends its next change, and when. A pure state machine: ``ChangeDrainer`` performs.
+///
+/// Each scope has a backoff of its own, so that a server that is down does not hold up the changes for another. They take turns.
+struct DrainSchedule: Sendable {
+    /// What happens next.
+    enum Step: Equatable, Sendable {
+        /// Send the first change of this scope.
+        case replay(String)
+        /// Nothing, until an event or, if there is one, this instant.
+        case wait(until: Duration?)
+    }
+
+    /// What became of an attempt.
+    enum Outcome: Equatable, Sendable {
+        /// The change is over, or is set aside: the next one follows.
+        case settled
+        /// The same change may succeed later, not before the wait that the server asks for.
+        case failed(retryAfter: Duration? = nil)
+        /// The service asks for a login, or for another token.
+        case unauthorized
+        /// Nothing was sent, or the call was cancelled.
+        case stopped
+    }
+
+    /// How long nothing is sent after the service asked for a login, unless somebody signs in or the app asks.
+    static let credentialsWait = Duration.seconds(300)
+    /// The longest wait that a server can ask for.
+    static let longestServerWait = Duration.seconds(86_400)
+
+    private struct Lane: Sendable {
+        var failures = 0
+        /// Nothing is sent before, unless an event makes success likely.
+        var backoff = Duration.zero
+        /// Nothing is sent before, as the server asked.
+        var serverPause = Duration.zero
+        /// When it sent last, counted in attempts.
+        var turn: UInt64 = 0
+    }
+
+    private let options: OfflineQueueOptions
+    private var lanes: [String: Lane] = [:]
+    private var turn: UInt64 = 0
+    private var gapEnd = Duration.zero
+    private var wasNetworkAllowed: Bool
+
+    init(_ options: OfflineQueueOptions, isNetworkAllowed: Bool) {
+        self.options = options
+        wasNetworkAllowed = isNetworkAllowed
+    }
+
+    /// The app asks to send what waits, or somebody signed in. A wait that a server asked for still holds.
+    mutating func flush() {
+        for scope in lanes.keys { lanes[scope]?.backoff = .zero }
+    }
+
+    mutating func networkDidChange(isAllowed: Bool) {
+        if isAllowed, !wasNetworkAllowed { flush() }
+        wasNetworkAllowed = isAllowed
+    }
+
+    /// A change was stored in a scope in which none waited, after its call had failed.
+    mutating func didStoreFirst(in scope: String, retryAfter: Duration?, at now: Duration, jitter: Double) {
+        fail(scope, retryAfter, at: now, jitter)
+    }
+
+    /// - Parameter jitter: A random number from 0 to 1.
+    mutating func didReplay(_ scope: String, _ outcome: Outcome, at now: Duration, jitter: Double) {
+        turn += 1
+        lanes[scope, default: Lane()].turn = turn
+        gapEnd = now + options.gap
+        switch outcome {
+        case .settled:
+            lanes[scope]?.failures = 0
+            lanes[scope]?.backoff = .zero
+        case .failed(let retryAfter): fail(scope, retryAfter, at: now, jitter)
+        case .unauthorized: lanes[scope]?.backoff = now + Self.credentialsWait
+        case .stopped:
+            let backoff = lanes[scope]?.backoff ?? .zero
+            lanes[scope]?.backoff = max(backoff, now + options.baseWait)
+        }
+    }
+
+    private mutating func fail(_ scope: String, _ retryAfter: Duration?, at now: Duration, _ jitter: Double) {
+        var lane = lanes[scope] ?? Lane()
+        lane.failures += 1
+        lane.backoff = now + wait(after: lane.failures, jitter)
+        if let retryAfter { lane.serverPause = max(lane.serverPause, now + min(retryAfter, Self.longestServerWait)) }
+        lanes[scope] = lane
+    }
+
+    /// Half of the wait is certain and half random, after the bound was applied: devices that failed together do not return together.
+    private func wait(after failures: Int, _ jitter: Double) -> Duration {
+        let doublings = min(failures - 1, 30)
+        let wait = min(options.baseWait * (1 << doublings), max(options.baseWait, options.longestWait))
+        return wait / 2 + wait / 2 * jitter
+    }
+
+    /// - Parameters:
+    ///   - scopes: The scopes in which changes wait that may be sent as the account that is signed in.
+    ///   - hasOthers: Whether changes wait that may not.
+    mutating func step(
+        _ scopes: [String], hasOthers: Bool, isNetworkAllowed: Bool, at now: Duration
+    ) -> Step {
+        if scopes.isEmpty, !hasOthers {
+            // Nothing waits, so that nothing is to be remembered but what servers asked for.
+            lanes = lanes.filter { $0.value.serverPause > now }
+            return .wait(until: nil)
+        }
+        let timer = now + options.interval
+        // The status is read again then: its source may have missed a change.
+        guard isNetworkAllowed, !scopes.isEmpty else { return .wait(until: timer) }
+        let starts = scopes.map { scope in
+            let lane = lanes[scope] ?? Lane()
+            return (scope: scope, start: max(gapEnd, lane.backoff, lane.serverPause), turn: lane.turn)
+        }
+        let ready = starts.filter { $0.start <= now }.min { ($0.turn, $0.scope) < ($1.turn, $1.scope) }
+        if let ready { return .replay(ready.scope) }
+        return .wait(until: min(timer, starts.map(\.start).min() ?? timer))
+    }
+}

@@ -1,0 +1,113 @@
+public import Foundation
+public import Runway
+
+// What waits, and what the app does with it.
+extension OfflineQueue {
+    /// All changes, of all services and accounts, in the order of their calls.
+    ///
+    /// - Throws: ``StorageError`` if the file can't be read.
+    public func changes() async throws(StorageError) -> [QueuedChange] {
+        try await parts().journal.list()
+    }
+
+    /// The changes of the account that is signed in to a service, in the order of their calls.
+    ///
+    /// - Throws: ``StorageError`` if the file can't be read.
+    public func changes<Service: APIService>(
+        of service: Service.Type, on network: NetworkLayer
+    ) async throws(StorageError) -> [QueuedChange] {
+        let settings = network.settings(of: service)
+        let scope = ChangeScope(
+            service: service.name, environment: settings.environment.name, account: settings.account)
+        return try await parts().journal.list(scope.text)
+    }
+
+    /// Sends what waits, for an app that was asked to or that goes to the background.
+    ///
+    /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A wait that a server
+    /// asked for still holds.
+    public func flush() async {
+        await (try? parts())?.drainer.flush()
+    }
+
+    /// Removes a change that waits. One that is being sent is cancelled.
+    ///
+    /// - Returns: Whether the change certainly has no effect; `false` if the server may have received it, or if it is gone already.
+    /// - Throws: ``StorageError`` if the file can't be written.
+    @discardableResult
+    public func cancel(_ id: UUID) async throws(StorageError) -> Bool {
+        try await remove([id]).first.map { $0.state != .sending } ?? false
+    }
+
+    /// Has a change do something else, in its place in the order.
+    ///
+    /// A change can be edited while it waits and certainly never reached the server, and after the server refused it. It waits again, and
+    /// has a new `Idempotency-Key`.
+    ///
+    /// - Parameters:
+    ///   - id: The change.
+    ///   - endpoint: The call in place of the former one, of an endpoint of the same service.
+    /// - Throws: ``StorageError/Kind/rejected`` for a change that may have reached the server, that is gone or that another account made, and
+    ///   for a call that can't be stored; other kinds if the file can't be written.
+    public func edit<E: Endpoint>(_ id: UUID, to endpoint: E) async throws(StorageError) {
+        let (journal, drainer, link) = try parts()
+        guard accepts(E.self) else {
+            throw StorageError(.rejected, "The queue does not know the endpoint \(E.name).")
+        }
+        let change: UnsentChange
+        do throws(NetworkError) {
+            change = try link.assemble(endpoint)
+        } catch {
+            throw StorageError(.rejected, error.detail)
+        }
+        try await journal.replace(id, with: change, at: link.clock.date)
+        drainer.change()
+    }
+
+    /// Sends changes again that the server refused, or that expired. Each has its place in the order.
+    ///
+    /// - Throws: ``StorageError`` if the file can't be written.
+    public func retry(_ ids: Set<UUID>) async throws(StorageError) {
+        let (journal, drainer, _) = try parts()
+        try await journal.retry(ids)
+        drainer.change { $0.flush() }
+    }
+
+    /// Removes changes, such as those that the server refused.
+    ///
+    /// - Parameters:
+    ///   - ids: The changes.
+    ///   - dependents: Whether the changes that are held because of them are removed, too; otherwise they are sent. The default is `true`.
+    /// - Throws: ``StorageError`` if the file can't be written.
+    public func discard(_ ids: Set<UUID>, withDependents dependents: Bool = true) async throws(StorageError) {
+        if dependents {
+            try await remove(try parts().journal.withDependents(ids))
+        } else {
+            try await remove(ids)
+        }
+    }
+
+    /// Removes all changes of an account, and overwrites their bytes in the file. What the server has stays there.
+    ///
+    /// Call it after a sign-out, since the queue stores what waits until the account signs in again.
+    ///
+    /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes that were made while nobody was signed in.
+    /// - Throws: ``StorageError`` if the file can't be written.
+    public func erase(account: String?) async throws(StorageError) {
+        let (journal, drainer, link) = try parts()
+        let erased = try await journal.erase(account: account)
+        drainer.cancel(erased)
+        for id in erased { link.forget(id) }
+        drainer.change()
+    }
+
+    @discardableResult
+    private func remove(_ ids: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
+        let (journal, drainer, link) = try parts()
+        let removed = try await journal.remove(ids)
+        drainer.cancel(ids)
+        for id in ids { link.forget(id) }
+        drainer.change()
+        return removed
+    }
+}

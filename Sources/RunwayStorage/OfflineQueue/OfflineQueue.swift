@@ -1,0 +1,207 @@
+public import Foundation
+public import Runway
+import Synchronization
+
+/// Stores calls that change something while there is no network or the server is down, and sends them when that is over.
+///
+/// ```swift
+/// let queue = OfflineQueue(
+///     at: folder.appending(path: "changes.sqlite"),
+///     replaying: [ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }])
+/// let network = NetworkLayer(transport: transport, offlineQueue: queue)
+/// ```
+///
+/// `OfflinePolicy` says which calls are stored, and `docs/storage.md` what holds. Changes of an account are sent in the order of their
+/// calls, one at a time, and only while the account is signed in; all attempts of one have the same `Idempotency-Key`. They are sent at
+/// launch, when a network comes back, when an account signs in, by a timer, and when the app asks.
+///
+/// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it. One that the server
+/// refuses, and one that waited too long, stays until the app decides: ``retry(_:)``, ``edit(_:to:)`` or ``discard(_:withDependents:)``.
+/// Later changes with a common subject (`Endpoint.offlineSubjects`) are held until then.
+///
+/// The file, whose folder should contain nothing else, can be read by the user alone. It has requests without tokens, cookies and
+/// signatures, and their bodies as they are. One process at a time can have it open.
+public final class OfflineQueue: ChangeQueue {
+    private struct State {
+        var journal: ChangeJournal?
+        var drainer: ChangeDrainer?
+        var link: ChangeLink?
+        var tasks: [Task<Void, Never>] = []
+        var readers: [UUID: AsyncStream<OfflineQueueState>.Continuation] = [:]
+    }
+
+    private let url: URL
+    private let options: OfflineQueueOptions
+    private let endpoints: [String: [String: ReplayedEndpoint]]
+    private let types: Set<ObjectIdentifier>
+    /// Guards the parts that begin with the layer, and who reads ``states``.
+    private let state = Mutex(State())
+
+    /// Opens a queue for one layer. The file is opened by a task as soon as the layer exists.
+    ///
+    /// - Parameters:
+    ///   - file: The SQLite file, which is created if it does not exist.
+    ///   - endpoints: All endpoints with an offline policy, each with what the app does with results. A call of any other endpoint with such
+    ///     a policy fails as `NetworkError.Kind.invalidConfiguration`.
+    ///   - options: The bounds, and when changes are sent.
+    /// - Precondition: No two endpoints of one service have the same name.
+    public init(
+        at file: URL, replaying endpoints: [ReplayedEndpoint], options: OfflineQueueOptions = OfflineQueueOptions()
+    ) {
+        url = file
+        self.options = options
+        types = Set(endpoints.map { ObjectIdentifier($0.endpoint) })
+        var table: [String: [String: ReplayedEndpoint]] = [:]
+        for endpoint in endpoints {
+            let service = ChangeScope.service(of: endpoint.endpoint)
+            let former = table[service, default: [:]].updateValue(endpoint, forKey: endpoint.endpoint.name)
+            precondition(former == nil, "Two endpoints of \(service) are called \(endpoint.endpoint.name).")
+        }
+        self.endpoints = table
+    }
+
+    deinit {
+        let (tasks, readers) = state.withLock { ($0.tasks, $0.readers.values) }
+        for task in tasks { task.cancel() }
+        for reader in readers { reader.finish() }
+    }
+
+    /// Ends sending, and closes the file. Changes that come later are not stored.
+    public func close() async {
+        let (tasks, journal) = state.withLock { state in
+            defer { (state.tasks, state.drainer) = ([], nil) }
+            return (state.tasks, state.journal)
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        await journal?.close()
+        state.withLock { $0.journal = nil }
+    }
+
+    /// What the queue holds, as of the last change; nothing before the file was opened.
+    public var currentState: OfflineQueueState { state.withLock { $0.journal }?.queueState ?? OfflineQueueState() }
+
+    /// The state now, and then after every change, until the queue is released or the reading task is cancelled.
+    ///
+    /// ```swift
+    /// for await state in queue.states { badge.count = state.waitingCount }
+    /// ```
+    ///
+    /// Every access returns an independent sequence. A slow reader receives the newest state and not the ones in between.
+    public var states: AsyncStream<OfflineQueueState> {
+        let (states, reader) = AsyncStream.makeStream(
+            of: OfflineQueueState.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        reader.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
+        }
+        reader.yield(currentState)
+        state.withLock { $0.readers[id] = reader }
+        return states
+    }
+
+    /// Posted to the default notification centre after every change of ``currentState``, on any thread. Its object is the queue.
+    public static let didChange = Notification.Name("RunwayOfflineQueueDidChange")
+
+    private func didChange(_ newState: OfflineQueueState) {
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.yield(newState) }
+        NotificationCenter.default.post(name: Self.didChange, object: self)
+    }
+
+    /// The parts that begin with the layer.
+    ///
+    /// - Throws: ``StorageError/Kind/unavailable`` before the layer exists, and after ``close()``.
+    func parts() throws(StorageError) -> (journal: ChangeJournal, drainer: ChangeDrainer, link: ChangeLink) {
+        let state = state.withLock { ($0.journal, $0.drainer, $0.link) }
+        guard let journal = state.0, let drainer = state.1, let link = state.2 else {
+            throw StorageError(.unavailable, "The offline queue has no layer, or is closed.")
+        }
+        return (journal, drainer, link)
+    }
+}
+
+// What the layer asks for.
+extension OfflineQueue {
+    /// Connects the queue with its layer, and begins to send what the last run left.
+    ///
+    /// - Precondition: The queue has no other layer.
+    public func start(_ link: ChangeLink) {
+        let uptimeOrigin = SystemUptime.now - link.clock.now
+        let boot = BootSession.name ?? ""
+        let journal = ChangeJournal(at: url, options) {
+            JournalTime(boot: boot, uptime: uptimeOrigin + link.clock.now, date: link.clock.date)
+        } onChange: { [weak self] state in
+            self?.didChange(state)
+        }
+        let drainer = ChangeDrainer(journal, link, endpoints, options)
+        let tasks = [
+            Task { await drainer.run() },
+            Task { [options] in
+                for await status in link.statuses {
+                    let isAllowed = options.allowsNetwork(status)
+                    drainer.change { $0.networkDidChange(isAllowed: isAllowed) }
+                }
+            },
+        ]
+        state.withLock { state in
+            precondition(state.link == nil, "an offline queue belongs to one layer")
+            (state.journal, state.drainer, state.link, state.tasks) = (journal, drainer, link, tasks)
+        }
+    }
+
+    /// Whether the endpoint was passed to the initialiser.
+    public func accepts(_ endpoint: any Endpoint.Type) -> Bool { types.contains(ObjectIdentifier(endpoint)) }
+
+    /// Whether changes of the same account wait.
+    ///
+    /// - Throws: ``StorageError`` if the file can't be read.
+    public func hasToWait(_ change: UnsentChange) async throws -> Bool {
+        try await parts().journal.hasWaiting(ChangeScope(change).text)
+    }
+
+    /// Stores a change.
+    ///
+    /// - Throws: ``StorageError/Kind/full`` if the queue or the disk has no room, ``StorageError/Kind/rejected`` for a change that is too
+    ///   large, and other kinds if the file can't be written.
+    public func store(_ change: UnsentChange) async throws -> QueuedChange {
+        let (journal, drainer, link) = try parts()
+        guard let flight = change.flight else {
+            throw StorageError(.rejected, "The change has no call.")
+        }
+        let (stored, isFirst) = try await journal.store(change, flight, at: link.clock.date)
+        if isFirst { drainer.didStoreFirst(in: ChangeScope(change).text, retryAfter: change.retryAfter) }
+        return stored
+    }
+
+    /// Lets a stored change be sent, or removes it.
+    public func settle(_ change: UUID, isQueued: Bool) async {
+        guard let (journal, drainer, _) = try? parts() else { return }
+        await journal.settle(change, isQueued: isQueued)
+        drainer.change()
+    }
+
+    /// Sends what waits for an account that is signed in by now.
+    public func servicesDidChange() { state.withLock { $0.drainer }?.change { $0.flush() } }
+}
+
+/// What an ``OfflineQueue`` holds.
+public struct OfflineQueueState: Sendable, Hashable {
+    /// Changes that are sent when their turn comes.
+    public internal(set) var waitingCount = 0
+    /// Changes that the server refused, or that waited too long. The app decides about them.
+    public internal(set) var undecidedCount = 0
+    /// Changes that wait for the decision about another one.
+    public internal(set) var heldCount = 0
+    /// Whether a change is being sent.
+    public internal(set) var isSending = false
+    /// Changes that were lost in all runs, because their bytes on disk were damaged.
+    public internal(set) var damagedCount = 0
+    /// Why the latest use of the file failed; `nil` if it succeeded.
+    public internal(set) var problem: StorageError?
+    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
+    public internal(set) var unreadableFiles: [URL] = []
+    /// Counts what changed, so that a change of contents alone is a change of the state.
+    var revision = 0
+
+    init() {}
+}

@@ -1,0 +1,74 @@
+public import Runway
+
+/// The bounds of an ``OfflineQueue``, and when it sends.
+///
+/// ```swift
+/// var options = OfflineQueueOptions()
+/// options.maximumAge = .seconds(7 * 86_400)
+/// options.allowsNetwork = { $0.isReachable && !$0.isConstrained }
+/// ```
+public struct OfflineQueueOptions: Sendable {
+    /// The most changes in the queue, those that the app has to decide about included. The default is 1,000. A full queue refuses
+    /// further changes, whose calls fail; it removes none.
+    public var maximumCount = 1000
+    /// The most bytes of all changes. The default is 16 MiB.
+    public var maximumByteCount = 16 << 20
+    /// The most bytes of one change. The default is 1 MiB. The call of a larger one fails.
+    public var maximumChangeByteCount = 1 << 20
+    /// How long a change may wait to be sent. The default is 30 days. After that it is handed to the app as
+    /// `QueuedChange.State.expired`. The date has no influence on it while the system runs.
+    public var maximumAge = Duration.seconds(30 * 86_400)
+    /// How often in one run a server may fail on one change by a fault of its own, such as status 500, before the change is handed to the
+    /// app. The default is 5.
+    public var maximumServerFaults = 5
+    /// The pause between two changes. The default is 50 ms.
+    public var gap = Duration.milliseconds(50)
+    /// After how long the queue looks for what it can send, if nothing else makes it. The default is 5 minutes.
+    public var interval = Duration.seconds(300)
+    /// The backoff after the first failure; it doubles with every further one. The default is 1 s.
+    public var baseWait = Duration.seconds(1)
+    /// The longest backoff, before jitter. The default is 10 minutes. A longer `Retry-After` is followed, up to a day.
+    public var longestWait = Duration.seconds(600)
+    /// Whether changes may be sent over a network. The default is any that reaches a host.
+    public var allowsNetwork: @Sendable (NetworkStatus) -> Bool = { $0.isReachable }
+    /// Whether a stored change survives a power loss, for which every commit waits for the drive. The default is `true`. Changes survive
+    /// the end of the process either way.
+    public var survivesPowerLoss = true
+
+    /// Creates options with their defaults.
+    public init() {}
+}
+
+extension OfflineQueueOptions {
+    var limits: JournalLimits {
+        JournalLimits(
+            maximumCount: maximumCount, maximumByteCount: maximumByteCount, maximumAge: maximumAge,
+            maximumSetAsideCount: maximumCount)
+    }
+}
+
+/// An endpoint whose calls an ``OfflineQueue`` sends later, and what the app does with the results.
+///
+/// ```swift
+/// let endpoint = ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }
+/// ```
+public struct ReplayedEndpoint: Sendable {
+    /// Called with what became of a change.
+    public typealias Handler = @Sendable (QueuedChange, Result<RawData, NetworkError>) async -> Void
+
+    let endpoint: any Endpoint.Type
+    let onResult: Handler
+
+    /// Names an endpoint by its type.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint. Of those of one service, each must have a name of its own, which must not change from one version of
+    ///     the app to the next.
+    ///   - onResult: Called when a change was sent and has succeeded, when the server refused it, and when it expired; in this run of the
+    ///     app or a later one. The queue sends nothing until it returns. A success is reported once or, if the app ends before this
+    ///     returns, again in the next run. It is not called for a change that the app cancels, discards or erases.
+    public init<E: Endpoint>(_ endpoint: E.Type, onResult: @escaping Handler = { _, _ in }) {
+        self.endpoint = endpoint
+        self.onResult = onResult
+    }
+}

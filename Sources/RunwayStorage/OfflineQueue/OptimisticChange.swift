@@ -1,0 +1,41 @@
+public import Runway
+
+/// Shows what a response would be if the server had the changes that wait. Pure: it stores nothing.
+///
+/// ```swift
+/// let rename = OptimisticChange(of: RenameNote.self) { change, list in list.renaming(change) }
+/// let shown = OptimisticChange.preview(list, with: try await queue.changes(of: Notes.self, on: network), [rename])
+/// ```
+///
+/// The response itself is not changed, so that nothing has to be undone: a change that the server refuses is not in the next preview, nor
+/// are those that are held because of it. Make a preview whenever the list or the queue changes.
+public struct OptimisticChange: Sendable {
+    /// Returns a response with a change applied.
+    public typealias Apply = @Sendable (QueuedChange, RawData) -> RawData
+
+    private let service: String
+    private let endpoint: String
+    private let apply: Apply
+
+    /// Says what the calls of an endpoint do to a response.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint of the changes.
+    ///   - apply: Returns the response with one change applied. It must depend on nothing but its parameters.
+    public init<E: Endpoint>(of endpoint: E.Type, apply: @escaping Apply) {
+        service = E.Service.name
+        self.endpoint = endpoint.name
+        self.apply = apply
+    }
+
+    /// Returns a response with all changes applied that wait to be sent, in their order. Changes that were refused, that expired or that
+    /// are held have no effect, nor have those of endpoints without a function.
+    public static func preview(
+        _ rawData: RawData, with changes: [QueuedChange], _ functions: [OptimisticChange]
+    ) -> RawData {
+        changes.filter { $0.state == .waiting || $0.state == .sending }.reduce(rawData) { shown, change in
+            let function = functions.first { $0.service == change.service && $0.endpoint == change.endpoint }
+            return function?.apply(change, shown) ?? shown
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import HTTPTypes
+import Runway
+
+/// A change as the journal stores it: the request without what authenticates it, and what a list of changes shows.
+struct StoredChange: Sendable, Codable, Equatable {
+    var service: String
+    var environment: String
+    var account: String?
+    var endpoint: String
+    var method: String
+    var target: String
+    /// Names and values in order, since a name may occur more than once.
+    var fields: [[String]]
+    var body: Data
+    /// A JSON object.
+    var parameters: Data
+    var subjects: [String]
+    /// The `Idempotency-Key`.
+    var key: UUID
+    /// Whether the server may have received the request before it was stored.
+    var mayHaveBeenSent: Bool
+    var date: Date
+
+    init(_ change: UnsentChange, at date: Date) {
+        service = ChangeScope.service(of: change.endpoint)
+        environment = change.environment.name
+        account = change.account
+        endpoint = change.endpoint.name
+        method = change.method.rawValue
+        target = change.target
+        fields = change.headerFields.map { [$0.name.rawName, $0.value] }
+        body = Data(change.body)
+        parameters = Data((try? change.parameters.json(dates: .iso8601)) ?? Array("{}".utf8))
+        subjects = change.subjects
+        key = change.key
+        mayHaveBeenSent = change.mayHaveBeenSent
+        self.date = date
+    }
+
+    /// Reads what ``bytes()`` returned.
+    init(_ bytes: [UInt8]) throws(StorageError) {
+        do {
+            self = try JSONDecoder().decode(StoredChange.self, from: Data(bytes))
+        } catch {
+            throw StorageError(.newerSchema, "A stored change was written by a later version.")
+        }
+    }
+
+    func bytes() throws(StorageError) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(self))
+        } catch {
+            throw StorageError(.rejected, "The change can't be written.")
+        }
+    }
+
+    /// The change to be sent as a call of an endpoint; `nil` if its method or a field's name is malformed.
+    func unsent(as type: any Endpoint.Type) -> UnsentChange? {
+        guard let method = HTTPRequest.Method(rawValue: method) else { return nil }
+        var headerFields = HTTPFields()
+        for field in fields {
+            guard field.count == 2, let name = HTTPField.Name(field[0]) else { return nil }
+            headerFields.append(HTTPField(name: name, value: field[1]))
+        }
+        return UnsentChange(
+            endpoint: type, environment: ServiceEnvironment(environment), account: account, method: method,
+            target: target, headerFields: headerFields, body: Array(body), subjects: subjects, key: key,
+            mayHaveBeenSent: mayHaveBeenSent)
+    }
+}
+
+/// Why a change is set aside, as the journal stores it: a word, and a sentence of the server's or the queue's.
+struct SetAsideReason: Sendable, Equatable {
+    enum Word: String, Sendable {
+        case conflicting, refused, held, expired
+    }
+
+    var word: Word
+    var sentence: String
+
+    init(_ word: Word, _ sentence: String = "") {
+        self.word = word
+        self.sentence = sentence
+    }
+
+    /// Reads ``text``. What can't be read counts as a refusal.
+    init(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        word = parts.first.flatMap { Word(rawValue: String($0)) } ?? .refused
+        sentence = parts.count > 1 ? String(parts[1]) : ""
+    }
+
+    var text: String { "\(word.rawValue) \(sentence)" }
+}
+
+extension QueuedChange {
+    /// A change as the app sees it.
+    init(_ change: StoredChange, _ placed: PlacedEntry) {
+        let reason = placed.state == .setAside ? SetAsideReason(placed.reason) : nil
+        let state: State =
+            switch (placed.state, reason?.word) {
+            case (.setAside, .conflicting): .conflicting
+            case (.setAside, .held): .held
+            case (.setAside, .expired): .expired
+            case (.setAside, _): .refused
+            case (.claimed, _): .sending
+            case (.waiting, _): change.mayHaveBeenSent ? .sending : .waiting
+            }
+        self.init(
+            id: placed.entry.id, service: change.service, environment: ServiceEnvironment(change.environment),
+            account: change.account, endpoint: change.endpoint, parameters: RawData(Array(change.parameters)),
+            subjects: change.subjects, date: change.date, byteCount: placed.entry.payload.count, state: state,
+            reason: reason?.sentence ?? "")
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+import Testing
+
+@testable import RunwayStorage
+
+struct DrainScheduleTests {
+    private func schedule(gap: Duration = .zero) -> DrainSchedule {
+        var options = OfflineQueueOptions()
+        options.gap = gap
+        return DrainSchedule(options, isNetworkAllowed: true)
+    }
+
+    private func step(
+        _ schedule: inout DrainSchedule, _ scopes: [String] = ["a"], others: Bool = false, network: Bool = true,
+        at now: Duration = .zero
+    ) -> DrainSchedule.Step {
+        schedule.step(scopes, hasOthers: others, isNetworkAllowed: network, at: now)
+    }
+
+    @Test func whatWaitsIsSentAtOnce() {
+        var schedule = schedule()
+        #expect(step(&schedule) == .replay("a"))
+        #expect(step(&schedule, []) == .wait(until: nil))
+    }
+
+    @Test func timerLooksAgainWithoutANetwork() {
+        var schedule = schedule()
+        #expect(step(&schedule, network: false, at: .seconds(5)) == .wait(until: .seconds(305)))
+        #expect(step(&schedule, [], others: true, at: .seconds(5)) == .wait(until: .seconds(305)))
+    }
+
+    @Test func backoffDoublesUpToTheBoundWithJitterAfterIt() {
+        for (jitter, last) in [(0.0, Duration.seconds(300)), (1.0, .seconds(600))] {
+            var schedule = schedule()
+            var waits: [Duration] = []
+            for _ in 0..<14 {
+                schedule.didReplay("a", .failed(), at: .zero, jitter: jitter)
+                if case .wait(let instant?) = schedule.step(["a"], hasOthers: false, isNetworkAllowed: true, at: .zero)
+                {
+                    waits.append(instant)
+                }
+            }
+            #expect(waits.first == .milliseconds(jitter == 0 ? 500 : 1000))
+            // The timer looks sooner than the longest backoff, and nothing is sent then.
+            #expect(waits.last == .seconds(300))
+            #expect(schedule.step(["a"], hasOthers: false, isNetworkAllowed: true, at: last) == .replay("a"))
+            let before = schedule.step(["a"], hasOthers: false, isNetworkAllowed: true, at: last - .seconds(1))
+            #expect(before == .wait(until: last))
+        }
+    }
+
+    @Test func serverPauseOutlastsAFlush() {
+        var schedule = schedule()
+        schedule.didReplay("a", .failed(retryAfter: .seconds(100)), at: .zero, jitter: 1)
+        schedule.flush()
+        schedule.networkDidChange(isAllowed: false)
+        schedule.networkDidChange(isAllowed: true)
+        #expect(step(&schedule, at: .seconds(99)) == .wait(until: .seconds(100)))
+        #expect(step(&schedule, at: .seconds(100)) == .replay("a"))
+    }
+
+    @Test func networkThatReturnsEndsTheBackoff() {
+        var schedule = schedule()
+        schedule.didReplay("a", .failed(), at: .zero, jitter: 1)
+        schedule.networkDidChange(isAllowed: false)
+        schedule.networkDidChange(isAllowed: true)
+        #expect(step(&schedule) == .replay("a"))
+    }
+
+    @Test func scopesTakeTurnsAndDoNotBlockEachOther() {
+        var schedule = schedule()
+        schedule.didReplay("a", .settled, at: .zero, jitter: 1)
+        #expect(step(&schedule, ["a", "b"]) == .replay("b"))
+        schedule.didReplay("b", .failed(retryAfter: .seconds(60)), at: .zero, jitter: 1)
+        #expect(step(&schedule, ["a", "b"]) == .replay("a"))
+    }
+
+    @Test func missingLoginPausesUntilSomebodySignsIn() {
+        var schedule = schedule()
+        schedule.didReplay("a", .unauthorized, at: .zero, jitter: 1)
+        #expect(step(&schedule, at: .seconds(299)) == .wait(until: .seconds(300)))
+        schedule.flush()
+        #expect(step(&schedule, at: .seconds(1)) == .replay("a"))
+    }
+
+    @Test func gapSeparatesTwoChanges() {
+        var schedule = schedule(gap: .milliseconds(50))
+        schedule.didReplay("a", .settled, at: .zero, jitter: 1)
+        #expect(step(&schedule) == .wait(until: .milliseconds(50)))
+    }
+
+    // MARK: What depends on what
+
+    private func change(
+        _ subjects: Set<String>, refused: Bool = false, held: Bool = false, claimed: Bool = false
+    ) -> ChangeHolds.Change {
+        ChangeHolds.Change(id: UUID(), subjects: subjects, isRefused: refused, isHeld: held, isClaimed: claimed)
+    }
+
+    @Test func dependentsOfDependentsAreHeld() {
+        let changes = [
+            change(["x"]), change(["a"], refused: true), change(["a", "b"]), change(["b"]), change(["c"]), change([]),
+        ]
+        let (hold, release) = ChangeHolds.update(changes)
+        #expect(hold == [changes[2].id, changes[3].id])
+        #expect(release.isEmpty)
+    }
+
+    @Test func nothingIsHeldWithoutARefusal() {
+        let changes = [change(["a"]), change(["a"], held: true), change(["b"], held: true)]
+        let (hold, release) = ChangeHolds.update(changes)
+        #expect(hold.isEmpty)
+        #expect(release == [changes[1].id, changes[2].id])
+    }
+
+    @Test func earlierChangesAndThoseInFlightAreNotHeld() {
+        let changes = [change(["a"]), change(["a"], refused: true), change(["a"], claimed: true)]
+        #expect(ChangeHolds.update(changes).hold.isEmpty)
+    }
+
+    // MARK: Verdicts and previews
+
+    @Test func conflictIsToldApartFromARequestInProgress() {
+        var error = NetworkError(.refused, in: .judging, "409", status: .conflict)
+        #expect(ReplayVerdict(error) == .conflicting)
+        var head = HTTPResponse(status: .conflict)
+        head.headerFields[.contentType] = "application/problem+json"
+        error.rawData = RawData(Array(#"{"title":"The Idempotency-Key is in use"}"#.utf8), response: head)
+        #expect(ReplayVerdict(error) == .faulted(retryAfter: nil))
+    }
+
+    @Test func previewAppliesWhatWaitsInOrder() {
+        let append = OptimisticChange(of: WriteNote.self) { change, list in
+            let text = list["text"].string ?? ""
+            return RawData(Array(#"{"text":"\#(text)\#(change.parameters["text"].string ?? "")"}"#.utf8))
+        }
+        let states: [QueuedChange.State] = [.waiting, .refused, .sending, .held, .waiting]
+        let changes = states.enumerated().map { index, state in
+            QueuedChange(
+                id: UUID(), service: "notebook", environment: .release, account: nil, endpoint: "WriteNote",
+                parameters: RawData(Array(#"{"text":"\#(index)"}"#.utf8)), date: Date(), state: state)
+        }
+        let list = RawData(Array(#"{"text":"-"}"#.utf8))
+        #expect(OptimisticChange.preview(list, with: changes, [append])["text"].string == "-024")
+        // The raw data is as it was, so that a refusal rolls back.
+        #expect(list["text"].string == "-")
+        #expect(OptimisticChange.preview(list, with: changes, [])["text"].string == "-")
+    }
+}

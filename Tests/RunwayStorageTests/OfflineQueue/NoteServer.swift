@@ -1,0 +1,191 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayTesting
+import Synchronization
+
+@testable import RunwayStorage
+
+enum Notebook: APIService {
+    static let name = "notebook"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://notes.example.com/v1"]
+    static let credentials: (any Credentials)? = NotebookCredentials()
+    static let authorization = AuthorizationPolicy.ifSignedIn
+    static let deadline = Duration.seconds(600)
+}
+
+private struct NotebookCredentials: Credentials {
+    func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken { token }
+}
+
+/// A change of a note.
+struct WriteNote: Endpoint {
+    static let service = Notebook.self
+    static let method = HTTPRequest.Method.post
+    static let offline = OfflinePolicy.queued
+    static let retry = RetryPolicy.off
+    static let overlap = OverlapPolicy.concurrent
+    var path: EndpointPath { "notes" }
+    var offlineSubjects: [String] { subjects }
+    @Unencoded var subjects: [String] = []
+    var text: String
+
+    init(_ text: String, _ subjects: String...) {
+        self.text = text
+        self.subjects = subjects
+    }
+}
+
+/// A server that recognises requests by their idempotency keys, and fails as a test scripts it.
+final class NoteServer: Transport {
+    struct Received: Sendable {
+        var key: String
+        var account: String?
+        var text: String
+        var hasToken: Bool
+    }
+
+    /// What the server does in place of taking the change.
+    enum Failure: Sendable {
+        case status(Int, retryAfter: Int? = nil)
+        /// It takes the change, and the response is lost.
+        case lostResponse
+        /// The request does not reach it.
+        case unreachable
+        /// It takes the change when the test opens the gate.
+        case held(ScriptedGate)
+    }
+
+    private struct State {
+        var received: [Received] = []
+        var bodies: [String: String] = [:]
+        var effects: [Received] = []
+    }
+
+    private let state = Mutex(State())
+    private let fail: @Sendable (Received, Int) -> Failure?
+
+    /// - Parameter fail: Decides about a request, of which so many came before.
+    init(fail: @escaping @Sendable (Received, Int) -> Failure? = { _, _ in nil }) { self.fail = fail }
+
+    var received: [Received] { state.withLock { $0.received } }
+    var effects: [Received] { state.withLock { $0.effects } }
+    /// What took effect, in order.
+    var texts: [String] { effects.map(\.text) }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        let body = if case .bytes(let bytes) = request.body { RawData(bytes) } else { RawData([]) }
+        let fields = request.head.headerFields
+        let item = Received(
+            key: HTTPField.Name("Idempotency-Key").flatMap { fields[$0] } ?? "", account: flight.account,
+            text: body["text"].string ?? "", hasToken: fields[.authorization] != nil)
+        let failure = fail(item, received.count)
+        if case .unreachable = failure {
+            throw NetworkError(.noNetwork, in: .transporting, "unreachable", sending: .notSent)
+        }
+        state.withLock { $0.received.append(item) }
+        switch failure {
+        case .status(let code, let retryAfter):
+            var response = Response.json("{}", status: .init(code: code))
+            if let retryAfter { response.head.headerFields[.retryAfter] = "\(retryAfter)" }
+            return response
+        case .lostResponse:
+            _ = take(item)
+            throw NetworkError(.noNetwork, in: .transporting, "lost", sending: .sent)
+        case .held(let gate):
+            do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
+        case .unreachable, nil: break
+        }
+        return take(item)
+    }
+
+    /// Takes a change whose key is new, and responds to another as to the first.
+    private func take(_ item: Received) -> Response {
+        state.withLock { state in
+            if item.key.isEmpty { return .json("{}", status: .badRequest) }
+            if let body = state.bodies[item.key], body != item.text {
+                return .json("{}", status: .unprocessableContent)
+            }
+            if state.bodies.updateValue(item.text, forKey: item.key) == nil { state.effects.append(item) }
+            return .json(#"{"text":"\#(item.text)"}"#)
+        }
+    }
+}
+
+/// What the app was notified of, by text.
+final class Results: Sendable {
+    private let results = Mutex<[String]>([])
+
+    var all: [String] { results.withLock { $0 } }
+
+    func add(_ change: QueuedChange, _ result: Result<RawData, NetworkError>) {
+        let text = change.parameters["text"].string ?? ""
+        let outcome = if case .success = result { "done" } else { "\(change.state)" }
+        results.withLock { $0.append("\(text) \(outcome)") }
+    }
+}
+
+/// A queue, its layer and its server, in one run of an app.
+struct QueueFixture {
+    let folder: ScratchFolder
+    let clock: ManualClock
+    let server: NoteServer
+    let results = Results()
+    let status: SettableNetworkStatus
+    let queue: OfflineQueue
+    let network: NetworkLayer
+
+    init(
+        _ server: NoteServer = NoteServer(), in folder: ScratchFolder = ScratchFolder(),
+        clock: ManualClock = ManualClock(), status: NetworkStatus = .wifi, account: String? = nil,
+        sinks: [any EventSink] = [], _ change: (inout OfflineQueueOptions) -> Void = { _ in }
+    ) {
+        var options = OfflineQueueOptions()
+        options.survivesPowerLoss = false
+        options.gap = .zero
+        change(&options)
+        self.folder = folder
+        self.clock = clock
+        self.server = server
+        self.status = SettableNetworkStatus(status)
+        let results = results
+        queue = OfflineQueue(
+            at: folder.file, replaying: [ReplayedEndpoint(WriteNote.self) { results.add($0, $1) }], options: options)
+        network = NetworkLayer(
+            transport: server, clock: LayerClock(clock), sinks: sinks,
+            limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: self.status)
+        if account != nil { network.configure(Notebook.self) { $0.account = account } }
+    }
+
+    /// Makes a call, and returns the kind of its error; `nil` if it succeeded.
+    @discardableResult
+    func write(_ text: String, _ subjects: String...) async -> NetworkError? {
+        var endpoint = WriteNote(text)
+        endpoint.subjects = subjects
+        do throws(NetworkError) {
+            _ = try await network.call(endpoint)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    func signIn(_ account: String) async throws {
+        try await network.signIn(AccessToken("token-of-\(account)", account: account), to: Notebook.self)
+    }
+
+    /// Sends what waits, advancing the clock past every wait.
+    func drain(until count: Int = 0) async throws {
+        try await waitUntil("at most \(count) changes to wait") {
+            await queue.flush()
+            let state = queue.currentState
+            if state.waitingCount > count { clock.advance(by: .seconds(86_400 / 4)) }
+            return state.waitingCount <= count && !state.isSending
+        }
+    }
+
+    func states() async throws -> [String] {
+        try await queue.changes().map { "\($0.parameters["text"].string ?? "") \($0.state)" }
+    }
+}

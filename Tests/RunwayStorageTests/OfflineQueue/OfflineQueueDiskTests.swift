@@ -1,0 +1,96 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStorage
+
+/// What the queue does with bounds, and with a disk that fails.
+@Suite(.timeLimit(.minutes(10)))
+struct OfflineQueueDiskTests {
+    private func problem(_ error: NetworkError?) -> StorageError.Kind? { (error?.underlying as? StorageError)?.kind }
+
+    @Test func fullQueueRefusesAndRemovesNothing() async throws {
+        let fixture = QueueFixture(status: .none) { $0.maximumCount = 2 }
+        await fixture.write("a")
+        await fixture.write("b")
+        let error = await fixture.write("c")
+        #expect(error?.kind == .storage && problem(error) == .full)
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        #expect(fixture.server.texts == ["a", "b"])
+        #expect(await fixture.write("d") == nil)
+        await fixture.queue.close()
+    }
+
+    @Test func bytesAreBounded() async throws {
+        let fixture = QueueFixture(status: .none) { $0.maximumByteCount = 3000 }
+        let text = String(repeating: "x", count: 500)
+        var stored = 0
+        for _ in 0..<5 where await fixture.write(text)?.kind == .queued { stored += 1 }
+        #expect((1...2).contains(stored))
+        #expect(try await fixture.queue.changes().map(\.byteCount).reduce(0, +) <= 3000)
+        await fixture.queue.close()
+    }
+
+    @Test func oversizedChangeIsRefused() async throws {
+        let fixture = QueueFixture(status: .none) { $0.maximumChangeByteCount = 2000 }
+        #expect(problem(await fixture.write(String(repeating: "x", count: 3000))) == .rejected)
+        #expect(await fixture.write("small")?.kind == .queued)
+        await fixture.queue.close()
+    }
+
+    @Test func folderThatCannotBeWrittenFailsTheCall() async throws {
+        let folder = ScratchFolder()
+        try Data("a file where the folder should be".utf8).write(to: folder.url)
+        let fixture = QueueFixture(in: folder, status: .none)
+        #expect(problem(await fixture.write("a")) == .unavailable)
+        #expect(fixture.queue.currentState.problem?.kind == .unavailable)
+        fixture.status.set(.wifi)
+        // The queue is no reason not to send.
+        #expect(await fixture.write("b") == nil)
+        fixture.status.set(.none)
+        try FileManager.default.removeItem(at: folder.url)
+        #expect(await fixture.write("c")?.kind == .queued)
+        await fixture.queue.close()
+    }
+
+    @Test func secondQueueOfAFileIsLocked() async throws {
+        let first = QueueFixture(status: .none)
+        await first.write("a")
+        let second = QueueFixture(in: first.folder, status: .none)
+        #expect(problem(await second.write("b")) == .locked)
+        await first.queue.close()
+        #expect(await second.write("c")?.kind == .queued)
+        #expect(try await second.states() == ["a waiting", "c waiting"])
+        await second.queue.close()
+    }
+
+    @Test func damagedFileIsSetAsideAndReported() async throws {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data("this is no database, and long enough for a header of one".utf8).write(to: folder.file)
+        let fixture = QueueFixture(in: folder, status: .none)
+        #expect(await fixture.write("a")?.kind == .queued)
+        #expect(fixture.queue.currentState.unreadableFiles.count == 1)
+        await fixture.queue.close()
+    }
+
+    @Test func damagedChangeIsNeverSent() async throws {
+        let first = QueueFixture(status: .none)
+        await first.write("first")
+        await first.write("second")
+        await first.queue.close()
+        var bytes = try Data(contentsOf: first.folder.file)
+        let range = try #require(bytes.firstRange(of: Data("WriteNote".utf8)))
+        bytes[range.lowerBound] ^= 1
+        try bytes.write(to: first.folder.file)
+        let second = QueueFixture(first.server, in: first.folder)
+        try await waitUntil("the sound change") { first.server.texts.count == 1 }
+        try await second.drain()
+        #expect(second.queue.currentState.damagedCount == 1)
+        #expect(first.server.received.count == 1)
+        await second.queue.close()
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayStorage
+
+/// Random schedules of calls, failures, accounts and restarts against a server that recognises keys.
+@Suite(.timeLimit(.minutes(10)))
+struct OfflineQueueModelTests {
+    @Test(arguments: 0..<4)
+    func everyStoredChangeHasOneEffectInOrder(_ run: Int) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        let comment: Comment = "seed \(seed)"
+        var generator = SeededGenerator(seed: seed)
+        let failures = Mutex(SeededGenerator(seed: seed &+ 1))
+        let isWell = Mutex(false)
+        let server = NoteServer { _, _ in
+            if isWell.withLock({ $0 }) { return nil }
+            return failures.withLock { generator in
+                switch Int.random(in: 0..<8, using: &generator) {
+                case 0: .lostResponse
+                case 1: .unreachable
+                case 2: .status(503)
+                case 3: .status(502)
+                default: nil
+                }
+            }
+        }
+        let (folder, clock) = (ScratchFolder(), ManualClock())
+        var account = "ada"
+        var fixture = QueueFixture(server, in: folder, clock: clock, account: account)
+        var expected: [String: [String]] = [:]
+        for step in 0..<120 {
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0..<6:
+                let error = await fixture.write("\(step)", "subject \(step % 3)")
+                if error == nil || error?.kind == .queued { expected[account, default: []].append("\(step)") }
+                #expect(error == nil || error?.kind == .queued, "\(comment): \(String(describing: error))")
+            case 6: fixture.status.set(Bool.random(using: &generator) ? .none : .wifi)
+            case 7: clock.advance(by: .seconds(Int.random(in: 0...1000, using: &generator)))
+            case 8:
+                account = account == "ada" ? "bob" : "ada"
+                let next = account
+                fixture.network.configure(Notebook.self) { $0.account = next }
+            default:
+                await fixture.queue.close()
+                fixture = QueueFixture(server, in: folder, clock: clock, account: account)
+            }
+        }
+        isWell.withLock { $0 = true }
+        fixture.status.set(.wifi)
+        for next in ["ada", "bob"] {
+            fixture.network.configure(Notebook.self) { $0.account = next }
+            try await waitUntil("the changes of \(next), seed \(seed)") {
+                await fixture.queue.flush()
+                clock.advance(by: .seconds(600))
+                return try await fixture.queue.changes().allSatisfy { $0.account != next }
+            }
+        }
+        for account in ["ada", "bob"] {
+            let texts = server.effects.filter { $0.account == account }.map(\.text)
+            #expect(texts == expected[account] ?? [], comment)
+        }
+        #expect(Set(server.texts).count == server.texts.count, comment)
+        await fixture.queue.close()
+    }
+
+    #if os(Linux) || os(macOS)
+        /// The first process is killed while the server works on its change; the second sends it with the same key.
+        @Test func changeInFlightAtAKillHasTheSameKey() async throws {
+            let folder = ScratchFolder()
+            try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+            let (path, keyPath) = (folder.file.path, folder.url.appending(path: "key").path)
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, keyPath = keyPath as String] in
+                try await OfflineQueueModelTests.sendAndBeKilled(path, keyPath)
+            }
+            let key = try String(contentsOfFile: keyPath, encoding: .utf8)
+            let fixture = QueueFixture(in: folder)
+            try await waitUntil("the change") { fixture.server.texts == ["a"] }
+            #expect(fixture.server.received.map(\.key) == [key])
+            try await waitUntil("the result") { fixture.results.all == ["a done"] }
+            await fixture.queue.close()
+        }
+
+        private static func sendAndBeKilled(_ path: String, _ keyPath: String) async throws {
+            let server = NoteServer { item, _ in
+                try? item.key.write(toFile: keyPath, atomically: false, encoding: .utf8)
+                kill(getpid(), SIGKILL)
+                return nil
+            }
+            let queue = OfflineQueue(at: URL(fileURLWithPath: path), replaying: [ReplayedEndpoint(WriteNote.self)])
+            let status = SettableNetworkStatus(.none)
+            let network = NetworkLayer(transport: server, offlineQueue: queue, status: status)
+            _ = try? await network.call(WriteNote("a"))
+            status.set(.wifi)
+            try await waitUntil("the kill") { false }
+        }
+    #endif
+}
