@@ -29,7 +29,8 @@ enum ReplayVerdict: Equatable {
             case 401: self = .unauthorized
             case 408, 425, 429, 502, 503, 504: self = .failed(retryAfter: error.retryAfter)
             // The server still works on an earlier attempt (draft-ietf-httpapi-idempotency-key-header §2.6).
-            case 409 where error.concernsIdempotencyKey: self = .faulted(retryAfter: error.retryAfter)
+            case 409 where error.retryAfter != nil: self = .failed(retryAfter: error.retryAfter)
+            case 409 where error.saysThatKeyIsInUse: self = .faulted(retryAfter: nil)
             case 409, 412: self = .conflicting
             case let code? where (400..<500).contains(code) && error.kind == .refused: self = .refused
             default: self = .faulted(retryAfter: error.retryAfter)
@@ -40,12 +41,14 @@ enum ReplayVerdict: Equatable {
 
 extension NetworkError {
     /// Whether a status 409 says that the same request is in progress, and not that the change conflicts with another.
-    fileprivate var concernsIdempotencyKey: Bool {
-        if retryAfter != nil { return true }
+    ///
+    /// A server that has executed a request, and has not stored its response, says so (`notStored`): to repeat it is futile.
+    fileprivate var saysThatKeyIsInUse: Bool {
         guard let rawData, rawData.response.headerFields[.contentType]?.contains("problem+json") == true else {
             return false
         }
-        let text = (rawData["type"].string ?? "") + (rawData["title"].string ?? "")
-        return text.lowercased().contains("idempoten")
+        let type = rawData["type"].string ?? ""
+        let text = type + (rawData["title"].string ?? "")
+        return text.lowercased().contains("idempoten") && !type.hasSuffix("notStored")
     }
 }

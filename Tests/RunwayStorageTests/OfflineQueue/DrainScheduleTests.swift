@@ -130,6 +130,10 @@ struct DrainScheduleTests {
         head.headerFields[.contentType] = "application/problem+json"
         error.rawData = RawData(Array(#"{"title":"The Idempotency-Key is in use"}"#.utf8), response: head)
         #expect(ReplayVerdict(error) == .faulted(retryAfter: nil))
+        error.rawData = RawData(Array(#"{"type":"urn:runway:idempotency:notStored"}"#.utf8), response: head)
+        #expect(ReplayVerdict(error) == .conflicting)
+        error.retryAfter = .seconds(2)
+        #expect(ReplayVerdict(error) == .failed(retryAfter: .seconds(2)))
     }
 
     @Test func previewAppliesWhatWaitsInOrder() {

@@ -138,8 +138,8 @@ struct QueueFixture {
 
     init(
         _ server: NoteServer = NoteServer(), in folder: ScratchFolder = ScratchFolder(),
-        clock: ManualClock = ManualClock(), status: NetworkStatus = .wifi, account: String? = nil,
-        sinks: [any EventSink] = [], _ change: (inout OfflineQueueOptions) -> Void = { _ in }
+        clock: ManualClock = ManualClock(), status: NetworkStatus = .wifi,
+        _ change: (inout OfflineQueueOptions) -> Void = { _ in }
     ) {
         var options = OfflineQueueOptions()
         options.survivesPowerLoss = false
@@ -153,9 +153,8 @@ struct QueueFixture {
         queue = OfflineQueue(
             at: folder.file, replaying: [ReplayedEndpoint(WriteNote.self) { results.add($0, $1) }], options: options)
         network = NetworkLayer(
-            transport: server, clock: LayerClock(clock), sinks: sinks,
+            transport: server, clock: LayerClock(clock),
             limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: self.status)
-        if account != nil { network.configure(Notebook.self) { $0.account = account } }
     }
 
     /// Makes a call, and returns the kind of its error; `nil` if it succeeded.

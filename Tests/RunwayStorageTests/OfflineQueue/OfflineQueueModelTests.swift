@@ -31,7 +31,8 @@ struct OfflineQueueModelTests {
         }
         let (folder, clock) = (ScratchFolder(), ManualClock())
         var account = "ada"
-        var fixture = QueueFixture(server, in: folder, clock: clock, account: account)
+        var fixture = QueueFixture(server, in: folder, clock: clock)
+        try await fixture.signIn(account)
         var expected: [String: [String]] = [:]
         for step in 0..<120 {
             switch Int.random(in: 0..<10, using: &generator) {
@@ -43,17 +44,17 @@ struct OfflineQueueModelTests {
             case 7: clock.advance(by: .seconds(Int.random(in: 0...1000, using: &generator)))
             case 8:
                 account = account == "ada" ? "bob" : "ada"
-                let next = account
-                fixture.network.configure(Notebook.self) { $0.account = next }
+                try await fixture.signIn(account)
             default:
                 await fixture.queue.close()
-                fixture = QueueFixture(server, in: folder, clock: clock, account: account)
+                fixture = QueueFixture(server, in: folder, clock: clock)
+                try await fixture.signIn(account)
             }
         }
         isWell.withLock { $0 = true }
         fixture.status.set(.wifi)
         for next in ["ada", "bob"] {
-            fixture.network.configure(Notebook.self) { $0.account = next }
+            try await fixture.signIn(next)
             try await waitUntil("the changes of \(next), seed \(seed)") {
                 await fixture.queue.flush()
                 clock.advance(by: .seconds(600))

@@ -106,7 +106,8 @@ struct QueueingStage: RequestStage {
         _ queue: any ChangeQueue, _ flight: Flight
     ) async -> NetworkError {
         // What an account left when it signed out is not sent in its name later.
-        if Task.isCancelled || flight.session.isOver { return error ?? .cancelled(in: step) }
+        if Task.isCancelled { return .cancelled(in: step) }
+        if flight.session.isOver { return error ?? .cancelled(in: step) }
         let stored: QueuedChange
         do {
             stored = try await queue.store(change)
@@ -123,7 +124,7 @@ struct QueueingStage: RequestStage {
         let isQueued = !Task.isCancelled && !flight.session.isOver && flight.finish(.queued(as: stored.id))
         if !isQueued { reports.forget(stored.id) }
         await queue.settle(stored.id, isQueued: isQueued)
-        if !isQueued { return error ?? .cancelled(in: step) }
+        if !isQueued { return .cancelled(in: step) }
         var queued = NetworkError(
             .queued, in: step, "The call is stored, and sent when that is possible: \(cause).",
             sending: change.mayHaveBeenSent ? .unknown : .notSent, underlying: ChangeIsQueued(change: stored))

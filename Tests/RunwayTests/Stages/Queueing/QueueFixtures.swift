@@ -66,7 +66,8 @@ final class MemoryChangeQueue: ChangeQueue {
     }
 
     func store(_ change: UnsentChange) async throws -> QueuedChange {
-        try await gate?.pass()
+        // In a task of its own, which is not cancelled with the call: a commit can't be taken back.
+        if let gate { await Task { try? await gate.pass() }.value }
         return try state.withLock { state in
             if state.isFull { throw Full() }
             let id = UUID()
