@@ -186,6 +186,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 product("NIOCore", of: "swift-nio", with: "Server"),
+                product("NIOPosix", of: "swift-nio", with: "Server"),
+                product("NIOHTTPTypes", of: "swift-nio-extras", with: "Server"),
                 product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Server"),
             ],
             swiftSettings: settings
@@ -337,6 +339,7 @@ let package = Package(
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayStorage",
                 "RunwayTransport",
                 "RunwayTesting",
+                "RunwayTestServer",
                 "RunwayDemo",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
@@ -349,7 +352,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
+                product("NIOPosix", of: "swift-nio", with: "Command"),
                 product("NIOHTTP1", of: "swift-nio", with: "Command"),
+                product("NIOHTTPTypes", of: "swift-nio-extras", with: "Command"),
+                product("NIOHTTPTypesHTTP1", of: "swift-nio-extras", with: "Command"),
+                product("NIOResumableUpload", of: "swift-nio-extras", with: "Command"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
             ],
             swiftSettings: settings

@@ -1,0 +1,52 @@
+import HTTPTypes
+public import Hummingbird
+public import NIOCore
+import NIOHTTPTypes
+
+/// A request context that has the connection of its request, or its stream over HTTP/2, for interim responses.
+///
+/// ```swift
+/// struct AppContext: InterimResponseContext {
+///     var coreContext: CoreRequestContextStorage
+///     let channel: any Channel
+///
+///     init(source: ApplicationRequestContextSource) {
+///         coreContext = CoreRequestContextStorage(source: source)
+///         channel = source.channel
+///     }
+/// }
+/// ```
+///
+/// ``UploadRequestContext`` is such a context with nothing else.
+public protocol InterimResponseContext: RequestContext {
+    /// The connection or stream that carries the request.
+    var channel: any Channel { get }
+}
+
+/// A context for apps that need nothing in theirs beside the connection.
+public struct UploadRequestContext: InterimResponseContext {
+    /// What every context of Hummingbird has.
+    public var coreContext: CoreRequestContextStorage
+    /// The connection or stream that carries the request.
+    public let channel: any Channel
+
+    /// Creates the context of a received request.
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
+
+extension HTTPResponse {
+    /// The interim response with status 104 (draft-ietf-httpbis-resumable-upload, "Status Code 104").
+    static func resumptionSupported(_ version: UploadVersion) -> HTTPResponse {
+        HTTPResponse(
+            status: Status(code: 104, reasonPhrase: "Upload Resumption Supported"),
+            headerFields: [.uploadDraftInteropVersion: "\(version.rawValue)"])
+    }
+}
+
+extension Channel {
+    /// Sends an interim response before everything that is written later.
+    func sendInterim(_ head: HTTPResponse) { writeAndFlush(HTTPResponsePart.head(head), promise: nil) }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// What is stored of an upload beside its content, so that a server that is started again continues with it.
+struct UploadRecord: Codable, Sendable {
+    /// What happened with the upload.
+    enum Stage: String, Codable, Sendable {
+        case receiving
+        /// The app handles it. If the server ends meanwhile, nobody knows what took effect.
+        case handling
+        case complete
+    }
+
+    struct Field: Codable, Sendable {
+        var name: String
+        var value: String
+    }
+
+    var method: String
+    var scheme: String?
+    var authority: String?
+    var path: String?
+    /// The header fields of the first request, without those of the connection, of the upload, and those that authenticate.
+    var fields: [Field]
+    /// Whom the upload belongs to; `nil` if the server does not ask.
+    var owner: String?
+    var length: Int?
+    var stage = Stage.receiving
+    /// The size of the content when the app began to handle it.
+    var byteCount = 0
+    var bootSession: String?
+}
+
+/// One upload: what has come of it, and which request may append to it.
+final class StoredUpload: Sendable {
+    /// Why content is not appended.
+    enum Failure: Error {
+        /// A later request for the upload came.
+        case superseded
+        /// The content is longer than the upload: it is invalid now.
+        case surplus
+        /// The content is larger than the limits allow.
+        case tooLarge
+        case noSpace
+        case file(UploadFile.Failure)
+    }
+
+    /// The permission to append, which the next request for the upload takes away.
+    struct Turn: Sendable {
+        fileprivate let number: UInt64
+    }
+
+    /// What is known of an upload.
+    struct Status: Sendable {
+        var offset: Int
+        var length: Int?
+        var stage: UploadRecord.Stage
+        /// Since the last request for it.
+        var age: Duration
+    }
+
+    private struct State {
+        var record: UploadRecord
+        var offset: Int
+        var turn: UInt64 = 0
+        /// Carries the request that appends.
+        var channel: (any Channel)?
+        var lastUse: Date
+        /// The bytes that count against the limit of all uploads.
+        var reserved: Int
+        var isRemoved = false
+    }
+
+    let id: String
+    let path: String
+    let owner: String?
+    /// Guards what is known of the upload. It is held while bytes are written, by threads that may wait for the disk alone.
+    private let state: Mutex<State>
+
+    var contentPath: String { path + ".content" }
+
+    init(id: String, path: String, _ record: UploadRecord, offset: Int, now: Date) {
+        self.id = id
+        self.path = path
+        owner = record.owner
+        state = Mutex(
+            State(record: record, offset: offset, lastUse: now, reserved: max(offset, record.length ?? 0)))
+    }
+
+    var record: UploadRecord { state.withLock { $0.record } }
+    var reservedByteCount: Int { state.withLock { $0.record.stage == .complete ? 0 : $0.reserved } }
+
+    func status(now: Date) -> Status {
+        state.withLock { state in
+            Status(
+                offset: state.offset, length: state.record.length, stage: state.record.stage,
+                age: .milliseconds(Int64(max(0, now.timeIntervalSince(state.lastUse) * 1000))))
+        }
+    }
+
+    /// Whether a request appends to it now.
+    var isHeld: Bool { state.withLock { $0.channel != nil } }
+
+    /// Takes the upload from the request that appends to it, whose connection is cut, for another request.
+    ///
+    /// The request before can't append any more when this returns: the offset does not change until the new turn appends.
+    func takeTurn(over channel: (any Channel)?, now: Date) -> Turn {
+        let (turn, former) = state.withLock { state in
+            state.turn += 1
+            state.lastUse = now
+            let former = state.channel
+            state.channel = channel
+            return (Turn(number: state.turn), former)
+        }
+        if let former, former !== channel { former.close(promise: nil) }
+        return turn
+    }
+
+    /// Ends a turn; does nothing if another has begun.
+    func end(_ turn: Turn, now: Date) {
+        state.withLock { state in
+            guard state.turn == turn.number else { return }
+            state.channel = nil
+            state.lastUse = now
+        }
+    }
+
+    /// Records the length of the upload.
+    ///
+    /// - Throws: ``UploadProblem/inconsistentLength`` if it is another than before, or less than what has come.
+    func setLength(_ length: Int?) throws(UploadProblem) {
+        guard let length else { return }
+        let isConsistent = state.withLock { state in
+            guard state.record.length ?? length == length, state.offset <= length else { return false }
+            state.record.length = length
+            return true
+        }
+        if !isConsistent { throw .inconsistentLength }
+    }
+
+    /// How many bytes more than before must be reserved before this many are appended.
+    func missingReservation(for byteCount: Int) -> Int {
+        state.withLock { max(0, $0.offset + byteCount - $0.reserved) }
+    }
+
+    /// Adds reserved bytes; returns `false`, and adds none, if the upload is removed.
+    func grant(_ byteCount: Int) -> Bool {
+        state.withLock { state in
+            if state.isRemoved { return false }
+            state.reserved += byteCount
+            return true
+        }
+    }
+
+    /// Cuts the connection of the request that appends, and allows no other.
+    ///
+    /// - Returns: How many bytes were reserved.
+    func invalidate() -> Int {
+        let (reserved, channel) = state.withLock { state in
+            defer {
+                state.isRemoved = true
+                state.turn += 1
+                state.channel = nil
+            }
+            return (state.isRemoved || state.record.stage == .complete ? 0 : state.reserved, state.channel)
+        }
+        channel?.close(promise: nil)
+        return reserved
+    }
+
+    /// Appends bytes in a turn; blocks until they are written.
+    ///
+    /// - Returns: The offset after them.
+    func append(
+        _ bytes: ByteBuffer, to file: UploadFile, in turn: Turn, upTo maximumByteCount: Int
+    ) throws(Failure) -> Int {
+        try state.withLock { state throws(Failure) in
+            guard state.turn == turn.number, state.record.stage == .receiving else { throw .superseded }
+            let end = state.offset + bytes.readableBytes
+            guard end <= state.record.length ?? .max else { throw .surplus }
+            guard end <= maximumByteCount else { throw .tooLarge }
+            var failure: UploadFile.Failure?
+            bytes.withUnsafeReadableBytes { buffer in
+                do throws(UploadFile.Failure) { try file.write(buffer, at: state.offset) } catch { failure = error }
+            }
+            if let failure { throw .file(failure) }
+            state.offset = end
+            return end
+        }
+    }
+
+    /// Enters another stage, and stores that.
+    ///
+    /// - Returns: `false` if the turn has ended, or another request entered the stage.
+    func enter(_ stage: UploadRecord.Stage, in turn: Turn?, now: Date) throws(UploadFile.Failure) -> Bool {
+        try state.withLock { state throws(UploadFile.Failure) in
+            if let turn, state.turn != turn.number { return false }
+            guard state.record.stage != stage else { return false }
+            state.record.stage = stage
+            state.record.byteCount = state.offset
+            state.record.length = state.record.length ?? state.offset
+            state.lastUse = now
+            try Self.write(state.record, path)
+            return true
+        }
+    }
+
+    /// Stores what is known of the upload.
+    func save() throws(UploadFile.Failure) {
+        try state.withLock { state throws(UploadFile.Failure) in try Self.write(state.record, path) }
+    }
+
+    private static func write(_ record: UploadRecord, _ path: String) throws(UploadFile.Failure) {
+        guard let bytes = try? JSONEncoder().encode(record) else {
+            throw UploadFile.Failure(operation: "encode", code: EINVAL)
+        }
+        try UploadFile.replace(path, with: Array(bytes))
+    }
+}

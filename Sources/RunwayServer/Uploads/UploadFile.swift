@@ -1,0 +1,109 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// An open file with the content of an upload; it is closed with the last reference to it. Every operation may wait for the disk.
+final class UploadFile: Sendable {
+    /// An operation failed.
+    struct Failure: Error, CustomStringConvertible {
+        let operation: String
+        let code: CInt
+
+        var description: String { "\(operation): \(String(cString: strerror(code)))" }
+    }
+
+    private let descriptor: CInt
+
+    /// Opens a file; one that does not exist is created, of mode 0600, if the flags say so. A link is not followed.
+    init(_ path: String, _ flags: CInt) throws(Failure) {
+        descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Failure(operation: "open", code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The size of the file at a path; `nil` if there is none that is a regular one.
+    static func byteCount(at path: String) -> Int? {
+        guard let status = try? FileManager.default.attributesOfItem(atPath: path),
+            status[.type] as? FileAttributeType == .typeRegular
+        else { return nil }
+        return (status[.size] as? NSNumber)?.intValue
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(Failure) {
+        var start = 0
+        while start < bytes.count {
+            let written = pwrite(
+                descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start, off_t(offset + start))
+            if written > 0 {
+                start += written
+            } else if written == 0 || errno != EINTR {
+                throw Failure(operation: "write", code: errno)
+            }
+        }
+    }
+
+    /// At most `count` bytes from a place on; empty at the end.
+    func read(_ count: Int, at offset: Int) throws(Failure) -> [UInt8] {
+        while true {
+            var received = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+                received = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+                initializedCount = max(received, 0)
+            }
+            if received >= 0 { return bytes }
+            if errno != EINTR { throw Failure(operation: "read", code: errno) }
+        }
+    }
+
+    /// Replaces a small file, at once for everyone who reads it.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
+        let draft = path + ".new"
+        unlink(draft)
+        let file = try UploadFile(draft, O_WRONLY | O_CREAT | O_EXCL)
+        var failure: Failure?
+        bytes.withUnsafeBytes { buffer in
+            do throws(Failure) { try file.write(buffer, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        guard rename(draft, path) == 0 else { throw Failure(operation: "rename", code: errno) }
+    }
+
+    /// Creates a folder of the user's own.
+    ///
+    /// - Throws: ``Failure`` also if others may read or write what is there.
+    static func makeFolder(_ path: String) throws(Failure) {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw Failure(operation: "mkdir", code: errno) }
+        let status = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let status, status[.type] as? FileAttributeType == .typeDirectory,
+            ((status[.posixPermissions] as? NSNumber)?.intValue ?? 0o777) & 0o077 == 0,
+            (status[.ownerAccountID] as? NSNumber)?.uint32Value == geteuid()
+        else {
+            throw Failure(operation: "a folder that only the user can access is required", code: EPERM)
+        }
+    }
+
+    static func remove(_ path: String) { unlink(path) }
+
+    /// The name of the system's session since it started; `nil` if the system does not tell. What was written in another one may have been
+    /// lost with the power.
+    static var bootSession: String? {
+        #if canImport(Darwin)
+            var bytes = [UInt8](repeating: 0, count: 64)
+            var count = bytes.count
+            guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return nil }
+            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        #else
+            guard let file = try? UploadFile("/proc/sys/kernel/random/boot_id", O_RDONLY),
+                let bytes = try? file.read(64, at: 0), !bytes.isEmpty
+            else { return nil }
+            return String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
+        #endif
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RunwayJSON
+
+/// Why a request for an upload is refused, as a response of the type `application/problem+json` (RFC 9457).
+enum UploadProblem: Error {
+    /// The offset of the request is not that of the upload.
+    case mismatchingOffset(expected: Int, provided: Int)
+    /// The lengths that requests determine differ, or the content is longer.
+    case inconsistentLength
+    /// The upload is complete.
+    case completed
+    /// The request lacks what the draft requires of it.
+    case malformed(String)
+    /// The content has not the type `application/partial-upload`.
+    case mediaType
+    /// No upload of this client has the URL.
+    case unknown
+    /// The upload or the content of the request exceeds a limit.
+    case tooLarge
+    /// There are as many uploads as the limits allow.
+    case tooMany
+    /// There is no space left.
+    case noSpace
+    /// A file can't be read or written.
+    case storage
+
+    private static let registry = "https://iana.org/assignments/http-problem-types#"
+
+    var status: HTTPResponse.Status {
+        switch self {
+        case .mismatchingOffset: .conflict
+        case .inconsistentLength, .completed, .malformed: .badRequest
+        case .mediaType: .unsupportedMediaType
+        case .unknown: .notFound
+        case .tooLarge: .contentTooLarge
+        case .tooMany: .serviceUnavailable
+        case .noSpace: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+        case .storage: .internalServerError
+        }
+    }
+
+    private var type: String {
+        switch self {
+        case .mismatchingOffset: Self.registry + "mismatching-upload-offset"
+        case .inconsistentLength: Self.registry + "inconsistent-upload-length"
+        case .completed: Self.registry + "completed-upload"
+        default: "about:blank"
+        }
+    }
+
+    private var title: String {
+        switch self {
+        case .mismatchingOffset: "offset from request does not match offset of resource"
+        case .inconsistentLength: "inconsistent length values for upload"
+        case .completed: "upload is already completed"
+        case .malformed(let reason): reason
+        case .mediaType: "the content is not application/partial-upload"
+        case .unknown: "there is no such upload"
+        case .tooLarge: "the upload or this part of it is too large"
+        case .tooMany: "there are too many uploads"
+        case .noSpace: "there is no space left for uploads"
+        case .storage: "the upload can't be stored"
+        }
+    }
+
+    /// The response, without the fields of the upload.
+    var response: Response {
+        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        switch self {
+        case .mediaType: fields[.acceptPatch] = UploadResource.mediaType
+        case .tooMany: fields[.retryAfter] = "60"
+        default: break
+        }
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    private var body: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("type")
+        writer.string(type)
+        writer.name("title")
+        writer.string(title)
+        writer.name("status")
+        writer.integer(status.code)
+        if case .mismatchingOffset(let expected, let provided) = self {
+            writer.name("expected-offset")
+            writer.integer(expected)
+            writer.name("provided-offset")
+            writer.integer(provided)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}

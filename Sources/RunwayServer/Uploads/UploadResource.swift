@@ -1,0 +1,77 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What the responses of uploads have in common.
+struct UploadResource: Sendable {
+    static let mediaType = "application/partial-upload"
+
+    let store: UploadStore
+    /// The path of the URLs of uploads, with a slash at its end.
+    let path: String
+    let origin: String
+
+    /// The identifier in the URL of an upload; `nil` if the request has another one.
+    func id(of request: Request) -> Substring? {
+        let target = (request.head.path ?? "").prefix { $0 != "?" }
+        return target.hasPrefix(path) ? target.dropFirst(path.count) : nil
+    }
+
+    func location(of upload: StoredUpload) -> String { origin + path + upload.id }
+
+    /// The response with what the server supports, as the draft demands of `OPTIONS`.
+    func announced(in response: Response, _ fields: UploadFields) -> Response {
+        var response = response
+        if [404, 405, 501].contains(response.status.code) { response = Response(status: .noContent) }
+        let former = response.headers[.acceptPatch]
+        response.headers[.acceptPatch] = former.map { "\($0), \(Self.mediaType)" } ?? Self.mediaType
+        response.headers[.uploadLimit] = store.limits.field(fields.version, age: .zero)
+        return response
+    }
+
+    /// The response to a request that is refused.
+    func refusal(_ problem: UploadProblem, _ fields: UploadFields) -> Response {
+        var response = problem.response
+        if case .mismatchingOffset(let expected, _) = problem {
+            response.headers[.uploadOffset] = String(expected)
+            response.headers.setComplete(false, fields.version)
+        }
+        if case .tooLarge = problem { response.headers[.uploadLimit] = store.limits.field(fields.version, age: .zero) }
+        return marked(response, fields)
+    }
+
+    /// The state of an upload.
+    func state(of upload: StoredUpload, _ fields: UploadFields) -> Response {
+        let status = upload.status(now: store.time)
+        var headers: HTTPFields = [.cacheControl: "no-store", .uploadOffset: String(status.offset)]
+        headers.setComplete(status.stage != .receiving, fields.version)
+        if let length = status.length { headers[.uploadLength] = String(length) }
+        headers[.uploadLimit] = store.limits.field(fields.version, age: status.age)
+        return marked(Response(status: .noContent, headers: headers), fields)
+    }
+
+    /// The response to content that was appended and does not complete the upload.
+    func appended(to upload: StoredUpload, isCreation: Bool, _ fields: UploadFields) -> Response {
+        var response = state(of: upload, fields)
+        if isCreation {
+            response.status = .created
+            response.headers[.location] = location(of: upload)
+        }
+        return response
+    }
+
+    /// The app's response to a complete upload.
+    func completed(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
+        var response = response
+        response.headers.setComplete(true, fields.version)
+        response.headers[.uploadOffset] = String(byteCount)
+        return marked(response, fields)
+    }
+
+    private func marked(_ response: Response, _ fields: UploadFields) -> Response {
+        guard let version = fields.version else { return response }
+        var response = response
+        response.headers[.uploadDraftInteropVersion] = String(version.rawValue)
+        return response
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+extension UploadResponder {
+    /// The upload is created by this request, which has all of its content or the first part.
+    func create(
+        _ request: Request, of owner: String?, _ fields: UploadFields, _ context: Base.Context
+    ) async throws -> Response {
+        let store = resource.store
+        let length = try fields.length(from: 0)
+        try checkSize(of: fields)
+        let record = UploadRecord(
+            method: request.method.rawValue, scheme: request.head.scheme, authority: request.head.authority,
+            path: request.head.path, fields: request.headers.storable, owner: owner, length: length)
+        let upload = try await store.onDisk { try store.create(record) }
+        let turn = upload.takeTurn(over: context.channel, now: store.time)
+        if let version = fields.version {
+            var interim = HTTPResponse.resumptionSupported(version)
+            interim.headerFields[.location] = resource.location(of: upload)
+            interim.headerFields[.uploadLimit] = store.limits.field(version, age: .zero)
+            context.channel.sendInterim(interim)
+        }
+        return try await receive(request, into: upload, from: 0, in: turn, isCreation: true, fields, context)
+    }
+
+    /// The request is one for an upload that exists.
+    func respond(
+        to request: Request, for id: Substring, of owner: String?, _ fields: UploadFields, _ context: Base.Context
+    ) async throws -> Response {
+        let store = resource.store
+        guard [.head, .patch, .delete].contains(request.method) else {
+            return Response(status: .methodNotAllowed, headers: [.allow: "HEAD, PATCH, DELETE"])
+        }
+        let appends = request.method == .patch
+        if appends { try check(request, fields) }
+        let id = String(id)
+        guard let upload = try await store.onDisk({ try store.find(id[...], of: owner) }) else {
+            throw UploadProblem.unknown
+        }
+        if request.method == .delete {
+            try await store.onDisk { store.remove(upload) }
+            return Response(status: .noContent)
+        }
+        // On a thread that may wait for the disk: the request before may be writing its last part.
+        let channel = appends ? context.channel : nil
+        let turn = try await store.onDisk { upload.takeTurn(over: channel, now: store.time) }
+        guard appends else { return resource.state(of: upload, fields) }
+        let status = upload.status(now: store.time)
+        do {
+            if status.stage != .receiving {
+                throw fields.contentLength ?? 0 > 0 ? UploadProblem.inconsistentLength : .completed
+            }
+            let offset = fields.offset ?? 0
+            if offset != status.offset {
+                throw UploadProblem.mismatchingOffset(expected: status.offset, provided: offset)
+            }
+            try upload.setLength(try fields.length(from: offset))
+            try await store.onDisk { try upload.save() }
+        } catch {
+            upload.end(turn, now: store.time)
+            throw error
+        }
+        return try await receive(
+            request, into: upload, from: status.offset, in: turn, isCreation: false, fields, context)
+    }
+
+    private func check(_ request: Request, _ fields: UploadFields) throws(UploadProblem) {
+        let type = (request.headers[.contentType] ?? "").prefix { $0 != ";" }
+        // Draft 05 introduced the type.
+        guard type.lowercased() == UploadResource.mediaType || fields.version.map({ $0 < .v6 }) ?? false else {
+            throw .mediaType
+        }
+        guard fields.offset != nil else { throw .malformed("the request has no valid Upload-Offset") }
+        guard fields.isComplete != nil || fields.version == .v3 else {
+            throw .malformed("the request has no valid Upload-Complete")
+        }
+        try checkSize(of: fields)
+    }
+
+    private func checkSize(of fields: UploadFields) throws(UploadProblem) {
+        guard fields.contentLength ?? 0 <= resource.store.limits.maximumAppendByteCount ?? .max else { throw .tooLarge }
+    }
+
+    private func receive(
+        _ request: Request, into upload: StoredUpload, from offset: Int, in turn: StoredUpload.Turn, isCreation: Bool,
+        _ fields: UploadFields, _ context: Base.Context
+    ) async throws -> Response {
+        let store = resource.store
+        let intake = UploadIntake(store: store, upload: upload, turn: turn)
+        do {
+            try await intake.receive(request.body, from: offset, fields, context.channel)
+        } catch {
+            upload.end(turn, now: store.time)
+            throw error
+        }
+        // Draft 01 lets a client leave the field out of its last part.
+        guard fields.isComplete ?? true else {
+            upload.end(turn, now: store.time)
+            return resource.appended(to: upload, isCreation: isCreation, fields)
+        }
+        let byteCount = upload.status(now: store.time).offset
+        if let length = upload.record.length, length != byteCount {
+            upload.end(turn, now: store.time)
+            throw UploadProblem.inconsistentLength
+        }
+        return try await handle(upload, byteCount: byteCount, in: turn, request, fields, context)
+    }
+
+    /// Passes the whole upload to the app.
+    private func handle(
+        _ upload: StoredUpload, byteCount: Int, in turn: StoredUpload.Turn, _ request: Request, _ fields: UploadFields,
+        _ context: Base.Context
+    ) async throws -> Response {
+        let store = resource.store
+        let file = try await store.onDisk { () -> UploadFile? in
+            guard try upload.enter(.handling, in: turn, now: store.time) else { return nil }
+            return try UploadFile(upload.contentPath, O_RDONLY)
+        }
+        guard let file else { throw UploadProblem.unknown }
+        // Its connection is not to be cut while the app responds: a later request learns that the upload is complete.
+        upload.end(turn, now: store.time)
+        let content = UploadContent(file: file, byteCount: byteCount, store: store)
+        let whole = Request(
+            head: upload.record.head(byteCount: byteCount, authenticatedAs: request.head),
+            body: RequestBody(asyncSequence: content))
+        let result: Result<Response, any Error>
+        do { result = .success(try await base.respond(to: whole, context: context)) } catch { result = .failure(error) }
+        try await store.onDisk { store.complete(upload) }
+        let response: Response
+        switch result {
+        case .success(let success): response = success
+        case .failure(let error as any HTTPResponseError): response = try error.response(from: whole, context: context)
+        case .failure(let error):
+            context.logger.error("the handler of an upload failed", metadata: ["error.type": "\(type(of: error))"])
+            response = Response(status: .internalServerError)
+        }
+        return resource.completed(response, byteCount: byteCount, fields)
+    }
+}
+
+/// Receives the content of one request.
+struct UploadIntake: Sendable {
+    /// The request ended before all of its content came, or another took its place.
+    struct Interrupted: Error {}
+
+    /// After how many bytes the client is told how many there are: 1 MiB.
+    private static let reportByteCount = 1 << 20
+
+    let store: UploadStore
+    let upload: StoredUpload
+    let turn: StoredUpload.Turn
+
+    func receive(_ body: RequestBody, from start: Int, _ fields: UploadFields, _ channel: any Channel) async throws {
+        let (store, upload) = (store, upload)
+        let file = try await store.onDisk { try UploadFile(upload.contentPath, O_WRONLY) }
+        var (received, reported) = (0, start)
+        for try await part in body {
+            received += part.readableBytes
+            if received > store.limits.maximumAppendByteCount ?? .max { throw UploadProblem.tooLarge }
+            let offset = try await append(part, to: file)
+            if let version = fields.version, version >= .v5, offset - reported >= Self.reportByteCount {
+                reported = offset
+                var interim = HTTPResponse.resumptionSupported(version)
+                interim.headerFields[.uploadOffset] = String(offset)
+                channel.sendInterim(interim)
+            }
+        }
+        // A connection that ended may look like the end of a body.
+        if received < fields.contentLength ?? 0 { throw Interrupted() }
+    }
+
+    private func append(_ part: ByteBuffer, to file: UploadFile) async throws -> Int {
+        let (store, upload, turn) = (store, upload, turn)
+        do {
+            return try await store.onDisk {
+                let missing = upload.missingReservation(for: part.readableBytes)
+                if missing > 0 {
+                    guard store.reserve(missing) else { throw StoredUpload.Failure.noSpace }
+                    guard upload.grant(missing) else {
+                        store.release(missing)
+                        throw StoredUpload.Failure.superseded
+                    }
+                }
+                return try upload.append(part, to: file, in: turn, upTo: store.limits.maximumByteCount)
+            }
+        } catch let failure as StoredUpload.Failure {
+            switch failure {
+            case .superseded: throw Interrupted()
+            case .surplus:
+                // The upload is of no use any more, as the draft demands.
+                try await store.onDisk { store.remove(upload) }
+                throw UploadProblem.inconsistentLength
+            case .tooLarge:
+                try await store.onDisk { store.remove(upload) }
+                throw UploadProblem.tooLarge
+            case .noSpace: throw UploadProblem.noSpace
+            case .file(let failure): throw failure
+            }
+        }
+    }
+}
+
+extension UploadRecord {
+    /// The head of the request that the app gets.
+    func head(byteCount: Int, authenticatedAs last: HTTPRequest) -> HTTPRequest {
+        var head = HTTPRequest(
+            method: HTTPRequest.Method(method) ?? .post, scheme: scheme, authority: authority, path: path)
+        for field in fields {
+            if let name = HTTPField.Name(field.name) {
+                head.headerFields.append(HTTPField(name: name, value: field.value))
+            }
+        }
+        for field in last.headerFields where HTTPFields.authenticating.contains(field.name) {
+            head.headerFields.append(field)
+        }
+        head.headerFields[.contentLength] = String(byteCount)
+        return head
+    }
+}
+
+extension HTTPFields {
+    /// The fields that authenticate a client. They are never stored.
+    fileprivate static let authenticating: Set<HTTPField.Name> = [
+        .authorization, .proxyAuthorization, .cookie, HTTPField.Name("Signature")!, HTTPField.Name("Signature-Input")!,
+        HTTPField.Name("Runway-Digest")!, HTTPField.Name("Runway-Sealed-Key")!,
+    ]
+
+    /// The fields that belong to a connection, to one message, or to the upload.
+    private static let ofMessage: Set<HTTPField.Name> = [
+        .connection, .transferEncoding, .contentLength, .te, .trailer, .upgrade, .expect, HTTPField.Name("Keep-Alive")!,
+        .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadDraftInteropVersion,
+    ]
+
+    /// The fields that are stored with an upload.
+    fileprivate var storable: [UploadRecord.Field] {
+        filter { !Self.authenticating.contains($0.name) && !Self.ofMessage.contains($0.name) }
+            .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
+    }
+}

@@ -1,0 +1,107 @@
+public import Foundation
+import HTTPTypes
+public import Hummingbird
+import Logging
+
+/// A router that also receives resumable uploads (draft-ietf-httpbis-resumable-upload).
+///
+/// ```swift
+/// let router = Router(context: UploadRequestContext.self)
+/// router.put("films/{id}") { request, context in try await store(request.body) }
+/// let app = Application(router: UploadRouter(router, folder: "/var/lib/app/uploads"))
+/// ```
+///
+/// A request whose client offers to resume it, with `Upload-Complete` and a version of the draft that is known here, gets an interim
+/// response of status 104 with the URL of its upload. What comes of its content is stored in the folder. When all of it has come, in
+/// one request or in several, the router gets one request: the method, the path and the header fields of the first, and the whole
+/// content as its body. `Authorization`, `Cookie` and the like are those of the last request and are never stored, so that the router's
+/// middleware judges whether the client still has access. Every other request passes unchanged.
+///
+/// The upload has a URL of its own, in which 201 random bits are the secret: `HEAD` returns the offset, `PATCH` appends, `DELETE`
+/// removes. A request for an upload takes it from a request that still appends: its connection is cut. Requests to that URL do not pass
+/// the router's middleware: set `owner` to bind an upload to its client.
+///
+/// Uploads outlive the server's process. After a restart of the system they are removed, since what was written before may not have
+/// reached the disk; and so is an upload whose handler was running when the process ended. One process uses a folder at a time.
+///
+/// The versions of the draft are 3, 5, 6, 7 and 8. A client without any can create an upload with `Upload-Complete: ?0`.
+public struct UploadRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
+where Base.Responder.Context: InterimResponseContext {
+    /// Returns whom an upload belongs to; `nil` if to whoever knows its URL.
+    public typealias Owner = @Sendable (Request, Base.Responder.Context) async throws -> String?
+
+    private let base: Base
+    private let store: UploadStore
+    private let path: String
+    private let origin: String
+    private let owner: Owner
+
+    /// Receives resumable uploads for the routes of a router.
+    ///
+    /// - Parameters:
+    ///   - base: The app's router.
+    ///   - folder: Where uploads are stored, for their user alone, mode 0700. It is created if the folder above exists.
+    ///   - path: The path of the URLs of uploads. The default is `/_uploads`.
+    ///   - origin: Scheme and authority of the server as clients see them, such as `https://api.example.com`, for URLs that are complete.
+    ///     The default, `nil`, is URLs without them (RFC 9110 §10.2.2).
+    ///   - limits: The bounds of uploads.
+    ///   - now: Returns the time by which uploads expire. The default is the wall clock's.
+    ///   - owner: Identifies the client of a request, for every request of an upload. Throw an `HTTPError` to refuse one. An upload of
+    ///     another owner does not exist for a client: 404. The default is no owner.
+    public init(
+        _ base: Base, folder: String, path: String = "/_uploads", origin: String? = nil,
+        limits: UploadLimits = .standard,
+        now: @escaping @Sendable () -> Date = { Date() }, owner: @escaping Owner = { _, _ in nil }
+    ) {
+        self.base = base
+        self.path = path.split(separator: "/").map { "/\($0)" }.joined() + "/"
+        self.origin = origin ?? ""
+        self.owner = owner
+        store = UploadStore(folder: folder, limits: limits, now: now)
+    }
+
+    /// Builds the responder; called once by the application.
+    public func buildResponder() -> UploadResponder<Base.Responder> {
+        UploadResponder(
+            base: base.buildResponder(), resource: UploadResource(store: store, path: path, origin: origin),
+            owner: owner)
+    }
+}
+
+/// Responds to requests as its router does, and to those of resumable uploads.
+public struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: InterimResponseContext {
+    let base: Base
+    let resource: UploadResource
+    let owner: @Sendable (Request, Base.Context) async throws -> String?
+
+    /// Responds to a request.
+    public func respond(to request: Request, context: Base.Context) async throws -> Response {
+        let fields = UploadFields(request.headers)
+        let id = resource.id(of: request)
+        guard id != nil || Self.isCreation(request, fields) else {
+            let response = try await base.respond(to: request, context: context)
+            return request.method == .options ? resource.announced(in: response, fields) : response
+        }
+        do {
+            let owner = try await owner(request, context)
+            if let id {
+                return try await respond(to: request, for: id, of: owner, fields, context)
+            }
+            return try await create(request, of: owner, fields, context)
+        } catch let problem as UploadProblem {
+            return resource.refusal(problem, fields)
+        } catch let error as any HTTPResponseError {
+            return try error.response(from: request, context: context)
+        } catch let failure as UploadFile.Failure {
+            // What went wrong with a file is the server's own affair.
+            context.logger.error("an upload can't be stored", metadata: ["runway.upload": "\(failure)"])
+            return resource.refusal(failure.code == ENOSPC ? .noSpace : .storage, fields)
+        }
+    }
+
+    private static func isCreation(_ request: Request, _ fields: UploadFields) -> Bool {
+        guard [.post, .put, .patch].contains(request.method), let isComplete = fields.isComplete else { return false }
+        // The draft forbids status 104 for a client without a known version: there is nothing to resume.
+        return fields.version != nil || !isComplete
+    }
+}
