@@ -36,6 +36,7 @@ final class DelayedConnection {
 
     /// Bytes came from a side; `nil` is its end.
     func received(_ bytes: ByteBuffer?, from side: Int) {
+        if side == 0, let bytes, path.countSent(bytes.readableBytes) { return reset() }
         var delay = Duration.zero
         if case .passing(let conditions) = path.state { delay = conditions.delay(using: &random) }
         // Later bytes never arrive before earlier ones.
@@ -46,6 +47,9 @@ final class DelayedConnection {
         if directions[side].byteCount > Self.maximumByteCount { holdBack(side, true) }
         schedule(side)
     }
+
+    /// A side can take more bytes.
+    func drained(_ side: Int) { schedule(1 - side) }
 
     /// The path behaves in another way from now on.
     func pathDidChange() {
@@ -59,9 +63,9 @@ final class DelayedConnection {
     }
 
     private func schedule(_ side: Int) {
-        guard !directions[side].isScheduled, let first = directions[side].items.first, path.state != .silent else {
-            return
-        }
+        guard !directions[side].isScheduled, let first = directions[side].items.first, path.state != .silent,
+            channels[1 - side].isWritable
+        else { return }
         directions[side].isScheduled = true
         eventLoop.assumeIsolated().scheduleTask(deadline: first.due) {
             self.directions[side].isScheduled = false
@@ -73,7 +77,8 @@ final class DelayedConnection {
         guard path.state != .silent else { return }
         let now = NIODeadline.now()
         let peer = channels[1 - side]
-        while let (due, item) = directions[side].items.first, due <= now {
+        // What a receiver does not take holds its sender back, as the window of TCP does.
+        while peer.isWritable, let (due, item) = directions[side].items.first, due <= now {
             directions[side].items.removeFirst()
             switch item {
             case .bytes(let bytes):
@@ -111,6 +116,11 @@ final class DelayedSide: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         connection.received(unwrapInboundIn(data), from: side)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { connection.drained(side) }
+        context.fireChannelWritabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -12,6 +12,9 @@ public final class NetworkPath: Sendable {
         var listener: (any Channel)?
         var hole: BlackHole?
         var isOver = false
+        var sentByteCount = 0
+        /// After how many sent bytes connections are cut, in ascending order.
+        var cuts: [Int] = []
     }
 
     /// The address, such as `127.0.0.2`.
@@ -58,6 +61,25 @@ public final class NetworkPath: Sendable {
 
     /// Resets all open connections; new ones are made as before.
     public func cut() { forEachConnection { $0.reset() } }
+
+    /// How many bytes clients sent over the path so far.
+    public var sentByteCount: Int { shared.withLock { $0.sentByteCount } }
+
+    /// Resets connections at places of what clients send: each time as many bytes have been sent as a count says, the connection that
+    /// carried the last of them.
+    ///
+    /// - Parameter counts: Counts of ``sentByteCount``. They replace those that were set before.
+    public func cut(atSentByteCounts counts: [Int]) { shared.withLock { $0.cuts = counts.sorted() } }
+
+    /// Counts bytes that a client sent; returns whether its connection is to be cut.
+    func countSent(_ byteCount: Int) -> Bool {
+        shared.withLock { state in
+            state.sentByteCount += byteCount
+            let passed = state.cuts.prefix { $0 <= state.sentByteCount }.count
+            state.cuts.removeFirst(passed)
+            return passed > 0
+        }
+    }
 
     /// Starts to listen, unless it does already; returns the port.
     @discardableResult
