@@ -43,7 +43,7 @@ enum HTTP1Fuzz {
         var read = Read()
         func take(_ event: HTTP1ResponseReader.Event) {
             switch event {
-            case .informational(let status): read.statuses.append(status.code)
+            case .informational(let head): read.statuses.append(head.status.code)
             case .head(let head, let isEmpty, let contentLength):
                 read.statuses.append(head.status.code)
                 (read.fields, read.isEmpty, read.contentLength) = (head.headerFields, isEmpty, contentLength)

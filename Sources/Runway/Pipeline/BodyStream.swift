@@ -6,9 +6,20 @@ public struct BodyStream: AsyncSequence, Sendable {
     /// One part of the body; never empty.
     public typealias Element = [UInt8]
 
+    /// Makes streams of parts of a file.
+    struct FilePart: Sendable {
+        let path: String
+        /// When the file was last changed, in nanoseconds since 1970, and its number on its disk.
+        let modified: Int64
+        let number: UInt64
+        let stream: @Sendable (Range<Int>) -> BodyStream
+    }
+
     private let makeIterator: @Sendable () -> AsyncIterator
     /// Returns the body of an upload whose parts this stream counts; `nil` if it counts none.
     var original: (@Sendable () -> RequestBody)?
+    /// Returns the bytes of the file from a place on, to a place before which it ends; `nil` if it is not the body of a file.
+    var filePart: FilePart?
 
     /// Streams what a function returns each time it is called: the next part, or `nil` at the end.
     ///

@@ -53,6 +53,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var priority: CallPriority { get }
     /// Whether calls carry the access token of the service. The default is the service's.
     static var authorization: AuthorizationPolicy { get }
+    /// Whether an interrupted upload of a file continues where the server has it. The default is ``UploadResumption/off``.
+    static var uploadResumption: UploadResumption { get }
     /// The largest response, in bytes, that is read whole. The default is 16 MiB.
     static var maximumResponseByteCount: Int { get }
 
@@ -131,6 +133,8 @@ extension Endpoint {
     public static var priority: CallPriority { .normal }
     /// The service's.
     public static var authorization: AuthorizationPolicy { Service.authorization }
+    /// An interrupted upload starts over.
+    public static var uploadResumption: UploadResumption { .off }
     /// 16 MiB.
     public static var maximumResponseByteCount: Int { 16 << 20 }
 

@@ -12,6 +12,13 @@ extension NetworkLayer {
     /// bytes passed to the wire, which the server may not have received yet. A body that has to be sent again, for another
     /// attempt, a redirect or a new access token, is sent from its start, and progress starts again with it.
     ///
+    /// If the endpoint allows it (``Endpoint/uploadResumption``) and the server supports it, an interrupted upload of a file continues
+    /// where the server has it: within the call, as often as its ``RetryPolicy`` allows without 256 KiB more reaching the server, and
+    /// in a later call for the same file, endpoint and account, also after the process was killed. A cancelled call leaves its part on the
+    /// server; ``discardUpload(_:options:)`` removes it. Progress then counts what the server has, if the server reports that. If the
+    /// server has all of the file and its response was lost, the call ends with the head of the server's response to `HEAD`, and no body.
+    /// On iOS the file must not be in the container of an app group, as for a download.
+    ///
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
     ///   - options: Overrides for this call what its endpoint specifies.
@@ -46,6 +53,11 @@ extension NetworkLayer {
     func sendCounted<E: Endpoint>(
         _ request: Request, for endpoint: E, _ progress: ProgressReporter.Receiver?, in flight: Flight
     ) async throws(NetworkError) -> RawData {
+        if let upload = ResumableUpload(request, E.uploadResumption, in: flight, progress, over: self) {
+            return try await upload.run { response throws(NetworkError) in
+                try self.checked(response, for: endpoint, in: flight)
+            }
+        }
         var request = request
         let reporter = ProgressReporter(progress, clock)
         let byteCount = request.body.byteCount
@@ -53,6 +65,31 @@ extension NetworkLayer {
         let accepted = try await accept(request, for: endpoint, in: flight)
         if let byteCount { reporter?.report(byteCount, of: byteCount, isUrgent: true) }
         return accepted.rawData
+    }
+}
+
+extension NetworkLayer {
+    /// Removes what an interrupted upload left: the part on the server, and the record beside the file. Does nothing if there is none.
+    ///
+    /// - Parameters:
+    ///   - endpoint: What was called, with the same file.
+    ///   - options: Overrides for this call what its endpoint specifies.
+    /// - Throws: The error of the request to the server. The record is removed all the same.
+    public func discardUpload<E: Endpoint>(
+        _ endpoint: E, options: CallOptions = .standard
+    ) async throws(NetworkError) {
+        let flight = makeFlight(E.self, options)
+        flight.recorder.setEndpoint(endpoint)
+        do throws(NetworkError) {
+            let request = try assemble(
+                try prepared(endpoint), delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            if let upload = ResumableUpload(request, E.uploadResumption, in: flight, nil, over: self) {
+                try await upload.discard()
+            }
+            flight.finish(.succeeded)
+        } catch {
+            throw flight.finish(failing: error)
+        }
     }
 }
 

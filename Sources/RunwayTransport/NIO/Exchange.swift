@@ -154,14 +154,17 @@ extension Exchange {
     /// The head of a response of status 1xx came.
     ///
     /// - Throws: ``WireError/malformed(_:)`` for too many.
-    func receive(informational status: HTTPResponse.Status) throws {
+    func receive(informational head: HTTPResponse) throws {
         hasResponse = true
         meter.firstByte = nil
         meter.informationalCount += 1
-        guard meter.informationalCount <= pool.configuration.wire.maximumInformationalResponses else {
+        // A server reports the progress of an upload that way.
+        let limit = request.onInterim == nil ? pool.configuration.wire.maximumInformationalResponses : 1 << 20
+        guard meter.informationalCount <= limit else {
             throw WireError.malformed("there are too many responses of status 1xx")
         }
-        if meter.informationalStatuses.count < 16 { meter.informationalStatuses.append(status.code) }
+        if meter.informationalStatuses.count < 16 { meter.informationalStatuses.append(head.status.code) }
+        request.onInterim?(head, request.head)
     }
 
     /// The final head came.

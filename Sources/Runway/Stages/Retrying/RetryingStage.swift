@@ -72,7 +72,7 @@ struct RetryingStage: RequestStage {
         in flight: Flight
     ) -> Duration? {
         // A caller that allows one attempt needs no reason for the lack of another, nor does one whose deadline has passed.
-        guard flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else {
+        guard !request.isRetriedBySender, flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else {
             return nil
         }
         do throws(RetryDecision.Reason) {
@@ -92,5 +92,5 @@ struct RetryingStage: RequestStage {
     ///
     /// It comes from the system's generator and not from the layer's: if a seed repeated a key, the server would respond to a
     /// new call with an old response.
-    private static func makeIdempotencyKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
+    static func makeIdempotencyKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 }

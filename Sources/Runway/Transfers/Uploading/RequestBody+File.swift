@@ -27,7 +27,11 @@ extension RequestBody {
         }
         do throws(FileError) {
             let body = try FileBody(file.path)
-            return .stream(body.stream, byteCount: body.status.byteCount, isReplayable: true)
+            var stream = body.stream(of: 0..<body.status.byteCount)
+            stream.filePart = BodyStream.FilePart(
+                path: body.path, modified: body.status.modified, number: body.status.number
+            ) { body.stream(of: $0) }
+            return .stream(stream, byteCount: body.status.byteCount, isReplayable: true)
         } catch {
             throw NetworkError(error, in: .assembling)
         }
@@ -52,17 +56,17 @@ struct FileBody: Sendable {
         }
     }
 
-    /// The bytes; they can be read any number of times.
-    var stream: BodyStream {
+    /// A part of the bytes; it can be read any number of times.
+    func stream(of part: Range<Int>) -> BodyStream {
         BodyStream {
             let queue = DiskQueue()
             var file: OpenFile?
-            var offset = 0
+            var offset = part.lowerBound
             return {
                 do throws(FileError) {
                     try Self.stopIfCancelled(path)
                     let (opened, bytes) = try await queue.run { [file, offset] () throws(FileError) in
-                        try part(of: file, at: offset)
+                        try read(part, from: file, at: offset)
                     }
                     file = opened
                     offset += bytes.count
@@ -78,11 +82,13 @@ struct FileBody: Sendable {
         if Task.isCancelled { throw FileError(path, "is no longer sent", reason: "the call was cancelled") }
     }
 
-    private func part(of file: OpenFile?, at offset: Int) throws(FileError) -> (OpenFile, [UInt8]) {
+    private func read(
+        _ part: Range<Int>, from file: OpenFile?, at offset: Int
+    ) throws(FileError) -> (OpenFile, [UInt8]) {
         let file = if let file { file } else { try OpenFile(path, O_RDONLY | O_NONBLOCK) }
-        if offset == 0 || offset == status.byteCount { try checkIsUnchanged(file) }
-        let bytes = try file.read(min(Self.partByteCount, status.byteCount - offset), at: offset)
-        if bytes.isEmpty, offset < status.byteCount { try checkIsUnchanged(file) }
+        if offset == part.lowerBound || offset == part.upperBound { try checkIsUnchanged(file) }
+        let bytes = try file.read(min(Self.partByteCount, part.upperBound - offset), at: offset)
+        if bytes.isEmpty, offset < part.upperBound { try checkIsUnchanged(file) }
         return (file, bytes)
     }
 

@@ -183,10 +183,10 @@ extension HTTP1Connection {
 
     private func handle(_ event: HTTP1ResponseReader.Event, for exchange: Exchange) throws {
         switch event {
-        case .informational(let status):
+        case .informational(let head):
             machine.informationalRead()
-            try exchange.receive(informational: status)
-            if status == .continue { startBody(of: exchange) }
+            try exchange.receive(informational: head)
+            if head.status == .continue { startBody(of: exchange) }
         case .head(let head, let isEmpty, let contentLength):
             switch machine.headRead(head.status) {
             case .accept: break

@@ -61,7 +61,7 @@ extension HTTP1ResponseReader {
         }
         if status.kind == .informational {
             defer { beginHead() }
-            return .informational(status)
+            return .informational(HTTPResponse(status: status, headerFields: fields))
         }
         let head = HTTPResponse(status: status, headerFields: fields)
         let isEmpty = isBodiless(status, to: method)

@@ -7,7 +7,7 @@ struct HTTP1ResponseReader {
     /// What was read.
     enum Event {
         /// The head of a response of status 1xx.
-        case informational(HTTPResponse.Status)
+        case informational(HTTPResponse)
         /// The final head.
         case head(HTTPResponse, isEmpty: Bool, contentLength: Int?)
         /// A part of the body.

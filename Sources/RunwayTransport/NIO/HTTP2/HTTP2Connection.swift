@@ -228,7 +228,7 @@ extension HTTP2Connection {
             if head.status.kind == .informational {
                 // A stream can't end without a final response (RFC 9113 §8.1.1).
                 if payload.endStream { throw WireError.malformed("it ends with an interim response") }
-                try exchange.receive(informational: head.status)
+                try exchange.receive(informational: head)
                 if head.status == .continue { startBody(stream) }
                 return
             }

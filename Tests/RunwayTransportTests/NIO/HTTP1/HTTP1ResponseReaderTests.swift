@@ -25,7 +25,7 @@ struct HTTP1ResponseReaderTests {
         var read = Read()
         func take(_ event: HTTP1ResponseReader.Event) {
             switch event {
-            case .informational(let status): read.statuses.append(status.code)
+            case .informational(let head): read.statuses.append(head.status.code)
             case .head(let head, _, _):
                 read.statuses.append(head.status.code)
                 read.fields = head.headerFields

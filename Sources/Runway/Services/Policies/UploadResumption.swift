@@ -1,0 +1,47 @@
+/// Whether an upload that is interrupted continues where the server has it, and how the server is asked for that.
+///
+/// ```swift
+/// struct FilmUpload: Endpoint {
+///     static let service = Listings.self
+///     static let method = HTTPRequest.Method.put
+///     static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
+///     static let uploadResumption = UploadResumption.on
+///     @Unencoded var film: URL
+///     @Unencoded var id: Int
+///     var path: EndpointPath { "rental/\(id)/film" }
+///     var content: RequestBody { get throws { try .file(film) } }
+/// }
+/// ```
+///
+/// It needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that delivers interim responses,
+/// as `NIOTransport` does, and a body that is a file (``RequestBody/file(_:)``). Without one of them the upload is sent as without the
+/// policy, and starts over if it is interrupted.
+public struct UploadResumption: Sendable, Hashable {
+    /// The upload starts over.
+    public static let off = UploadResumption(isOn: false)
+    /// The upload continues, also in a process that is started later.
+    public static let on = UploadResumption()
+
+    /// Whether the upload continues.
+    private(set) var isOn = true
+    /// The interop version of the draft that requests name; 5 to 8. The default is 6, which `URLSession` and swift-nio-extras speak. The
+    /// newest drafts are version 8. A server that has another version does not offer to resume.
+    public var interopVersion = 6
+    /// Whether a later call for the same file, endpoint and account continues, also in another process. The default is `true`.
+    ///
+    /// The URL of the upload is then stored in `FILE.upload` beside the file, mode 0600, until the upload is complete. If that file can't
+    /// be written, only the call itself continues.
+    public var outlivesCall = true
+
+    private init(isOn: Bool) { self.isOn = isOn }
+
+    /// Continues interrupted uploads.
+    ///
+    /// - Parameters:
+    ///   - interopVersion: The interop version of the draft, 5 to 8; the nearest of them is taken for another one. The default is 6.
+    ///   - outlivesCall: Whether a later call continues. The default is `true`.
+    public init(interopVersion: Int = 6, outlivesCall: Bool = true) {
+        self.interopVersion = min(max(interopVersion, 5), 8)
+        self.outlivesCall = outlivesCall
+    }
+}

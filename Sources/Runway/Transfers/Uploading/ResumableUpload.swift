@@ -1,0 +1,279 @@
+import HTTPTypes
+import Synchronization
+
+/// Sends one file, and the rest of it after each interruption, as the draft on resumable uploads describes.
+struct ResumableUpload: Sendable {
+    /// The request as the endpoint describes it.
+    let request: Request
+    let flight: Flight
+    let byteCount: Int
+    let file: BodyStream.FilePart
+    let policy: UploadResumption
+    let network: NetworkLayer
+    let progress: UploadProgress
+    let plan: UploadState
+    let record: UploadRecordFile?
+    let source: String
+
+    /// Returns `nil` if the request can't be resumed: its body is not a file, or the policy is off.
+    init?(
+        _ request: Request, _ policy: UploadResumption, in flight: Flight, _ report: ProgressReporter.Receiver?,
+        over network: NetworkLayer
+    ) {
+        guard policy.isOn, case .stream(let stream, let byteCount?, _) = request.body, let file = stream.filePart,
+            !(flight.configuration.settings.compression?.compressesStreams ?? false)
+        else { return nil }
+        var request = request
+        request.isRetriedBySender = true
+        // Every attempt of the call has the same key.
+        if flight.endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
+            !request.head.headerFields.contains(name)
+        {
+            request.head.headerFields[name] = RetryingStage.makeIdempotencyKey()
+        }
+        self.request = request
+        self.flight = flight
+        self.byteCount = byteCount
+        self.file = file
+        self.policy = policy
+        self.network = network
+        progress = UploadProgress(ProgressReporter(report, flight.clock), byteCount: byteCount)
+        plan = UploadState(
+            UploadPlan(
+                byteCount: byteCount,
+                isRepeatable: flight.retryPolicy.allows(request, after: .noNetwork(.sent))))
+        record = policy.outlivesCall ? UploadRecordFile(beside: file.path) : nil
+        source = flight.sourceName(of: request)
+    }
+
+    /// Sends the file, and returns the response that `check` accepts.
+    @concurrent func run(
+        _ check: @Sendable (Response) throws(NetworkError) -> RawData
+    ) async throws(NetworkError) -> RawData {
+        defer { record?.close() }
+        if let stored = await record?.load(), stored.matches(source, file, byteCount: byteCount) {
+            plan.resume(at: stored.location)
+        }
+        var attempt = 1
+        while true {
+            let step = plan.step
+            let sent = SentCount()
+            let response: Response
+            do throws(NetworkError) {
+                response = try await network.send(message(step, counting: sent), in: flight)
+            } catch {
+                await saveRecord()
+                guard mayContinue(after: error) else { throw error }
+                _ = plan.update { $0.takeFailure(of: step, isWholeSent: sent.value >= step.bytes.count) }
+                try await wait(&attempt, after: error.retryCause, sent, failing: error)
+                continue
+            }
+            let fields = UploadFields(response.head.headerFields)
+            let location = location(in: response.head, of: request.head)
+            let (action, hasAdvanced) = plan.update { plan in
+                let action = plan.take(
+                    response.head.status, fields, location: location, to: step,
+                    isWholeSent: sent.value >= step.bytes.count)
+                return (action, plan.hasAdvanced())
+            }
+            await saveRecord()
+            if hasAdvanced { attempt = 1 }
+            switch action {
+            case .proceed:
+                flight.extendDeadline()
+                let offset = plan.offset
+                progress.restart(at: offset)
+                if step == .retrieve { flight.note(UploadDecision.resuming(at: offset)) }
+            case .wait:
+                let cause = RetryCause.status(response.head.status.code)
+                try await wait(&attempt, after: cause, sent, failing: response.uploadError)
+            case .startOver:
+                flight.note(UploadDecision.startedOver)
+                await record?.remove()
+                progress.restart(at: 0)
+                try await wait(&attempt, after: .status(response.head.status.code), sent, failing: response.uploadError)
+            case .land:
+                let landed = Result { () throws(NetworkError) in try check(response) }
+                await end(after: landed, response)
+                return try landed.get()
+            case .landWithoutResponse:
+                flight.note(UploadDecision.responseLost)
+                await record?.remove()
+                progress.end()
+                var response = response
+                response.body = .whole(RawData([], response: response.head))
+                response.verdict = .fine
+                return try check(response)
+            case .fail:
+                if response.head.status.kind == .clientError,
+                    ![.unauthorized, .forbidden].contains(response.head.status)
+                {
+                    await record?.remove()
+                }
+                throw response.uploadError
+            case .contradict(let reason):
+                await cancel()
+                await record?.remove()
+                throw NetworkError(.invalidResponse, in: .checking, reason, status: response.head.status)
+            }
+        }
+    }
+
+    private func end(after landed: Result<RawData, NetworkError>, _ response: Response) async {
+        // A refused upload that the server does not have in full may be allowed later, after a sign-in.
+        if case .failure = landed, UploadFields(response.head.headerFields).isComplete != true { return }
+        await record?.remove()
+        if case .success = landed { progress.end() }
+    }
+
+    /// Stores where the upload continues, once that is known.
+    private func saveRecord() async {
+        guard let record, let location = plan.takeUnsavedLocation() else { return }
+        await record.save(UploadRecord(source: source, location: location, byteCount: byteCount, file: file))
+    }
+
+    private func mayContinue(after error: NetworkError) -> Bool {
+        error.step != .authorizing && [.noNetwork, .timedOut, .invalidResponse].contains(error.kind)
+            && !Task.isCancelled
+            && flight.clock.now < flight.ownDeadline
+    }
+
+    /// Waits before the next request, if the call's policy, the host's budget and the deadline allow it.
+    ///
+    /// - Throws: `error`, if no request follows.
+    private func wait(
+        _ attempt: inout Int, after cause: RetryCause, _ sent: SentCount, failing error: NetworkError
+    ) async throws(NetworkError) {
+        // Of an upload that the server knows, only its state is requested.
+        var probe = request
+        if plan.location != nil { probe.head.method = .head }
+        let payer = sent.value >= UploadPlan.stepByteCount ? nil : Origin(request.head)
+        guard let wait = try? network.retries.decide(probe, after: attempt, cause, paidBy: payer, in: flight) else {
+            throw error
+        }
+        attempt += 1
+        flight.note(UploadDecision.interrupted(at: plan.offset, wait: wait, cause: cause))
+        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
+            throw .cancelled(in: .transporting)
+        }
+    }
+
+    /// Removes the upload of an earlier call from the server, and its record.
+    @concurrent func discard() async throws(NetworkError) {
+        guard let record, let stored = await record.load() else { return }
+        await record.remove()
+        guard stored.source == source, let deletion = request.deletingUpload(at: stored.location, policy) else {
+            return
+        }
+        let response = try await network.send(deletion, in: flight)
+        // An upload that the server no longer has needs no removal.
+        if ![.notFound, .gone].contains(response.head.status), response.head.status.code >= 400 {
+            throw response.uploadError
+        }
+    }
+
+    /// Cancels the upload on the server, as far as that is possible.
+    private func cancel() async {
+        guard let location = plan.location, let deletion = request.deletingUpload(at: location, policy) else { return }
+        _ = try? await network.send(deletion, in: flight)
+    }
+}
+
+extension ResumableUpload {
+    /// The request of a step.
+    private func message(_ step: UploadPlan.Step, counting sent: SentCount) -> Request {
+        var message = request
+        if case .create = step {
+        } else if let location = plan.location {
+            message = request.forUpload(at: location, policy) ?? request
+        }
+        switch step {
+        case .create(let end):
+            message.body = body(0..<end, counting: sent)
+            message.head.headerFields[UploadFields.versionName] = String(policy.interopVersion)
+            message.head.headerFields[UploadFields.completeName] = end == byteCount ? "?1" : "?0"
+            message.head.headerFields[UploadFields.lengthName] = String(byteCount)
+            if message.head.headerFields[.contentLength] != nil {
+                message.head.headerFields[.contentLength] = String(end)
+            }
+        case .retrieve:
+            message.head.method = .head
+            // A streamed response is shared with nobody.
+            message.delivery = .streamed
+        case .append(let bytes):
+            message.head.method = .patch
+            message.body = bytes.isEmpty ? .none : body(bytes, counting: sent)
+            message.head.headerFields[.contentType] = "application/partial-upload"
+            message.head.headerFields[UploadFields.offsetName] = String(bytes.lowerBound)
+            message.head.headerFields[UploadFields.completeName] = bytes.upperBound == byteCount ? "?1" : "?0"
+        }
+        if step != .retrieve {
+            message.onInterim = { head, sentHead in take(interim: head, to: sentHead) }
+        }
+        return message
+    }
+
+    /// A part of the file, whose bytes extend the deadline and are reported as the wire takes them.
+    private func body(_ part: Range<Int>, counting sent: SentCount) -> RequestBody {
+        let (file, flight, progress) = (file, flight, progress)
+        var counted = BodyStream {
+            var parts = file.stream(part).makeAsyncIterator()
+            var taken = 0
+            return {
+                // A consumer that asks for another part has consumed the ones before.
+                progress.report(sent: part.lowerBound + taken)
+                if taken > 0 { flight.extendDeadline() }
+                await saveRecord()
+                let next = try await parts.next()
+                taken += next?.count ?? 0
+                sent.set(taken)
+                return next
+            }
+        }
+        counted.original = { .stream(file.stream(part), byteCount: part.count, isReplayable: true) }
+        return .stream(counted, byteCount: part.count, isReplayable: true)
+    }
+
+    private func take(interim head: HTTPResponse, to sent: HTTPRequest) {
+        let fields = head.headerFields
+        // The draft demands that an interim response of another version is ignored.
+        guard head.status.code == 104, fields[UploadFields.versionName] == String(policy.interopVersion) else { return }
+        let state = UploadFields(fields)
+        plan.take(interim: state, location: location(in: head, of: sent))
+        if let offset = state.offset, offset <= byteCount {
+            progress.report(stored: offset)
+            flight.extendDeadline()
+        }
+    }
+
+    /// The URL in a response, if it is of the origin of the call: to no other are its credentials sent.
+    private func location(in response: HTTPResponse, of head: HTTPRequest) -> String? {
+        guard let text = response.headerFields[.location], text.utf8.count <= UploadRecord.maximumLocationByteCount,
+            let target = try? HTTPTarget(URIReference(text.utf8), from: head)
+        else { return nil }
+        var found = request.head
+        found.point(to: target)
+        return Origin(found) == Origin(request.head) ? found.urlText : nil
+    }
+}
+
+extension UploadRecord {
+    /// Whether it is of this file, unchanged, and of the same request of the same account.
+    func matches(_ source: String, _ file: BodyStream.FilePart, byteCount: Int) -> Bool {
+        self.source == source && self.byteCount == byteCount && modified == file.modified && number == file.number
+    }
+}
+
+extension Response {
+    /// The error of an upload that ends with this response.
+    fileprivate var uploadError: NetworkError {
+        refusal
+            ?? NetworkError(
+                .invalidResponse, in: .checking, "The server did not continue the upload.", status: head.status)
+    }
+}
+
+extension NetworkError {
+    /// The cause of another request of an upload.
+    fileprivate var retryCause: RetryCause { kind == .timedOut ? .timedOut(sending) : .noNetwork(sending) }
+}

@@ -1,0 +1,27 @@
+/// What a resumable upload did after a response or an interruption, for the record.
+package enum UploadDecision: StageDecision, Equatable {
+    /// The server has this many bytes of the upload; the rest is sent.
+    case resuming(at: Int)
+    /// The connection broke, or the server failed; the upload continues after a wait.
+    case interrupted(at: Int, wait: Duration, cause: RetryCause)
+    /// The server no longer has the upload, which is sent from its start.
+    case startedOver
+    /// The upload is complete, and its response was lost.
+    case responseLost
+
+    package static var step: FlightStep { .transporting }
+
+    package var entry: DecisionRecord {
+        switch self {
+        case .resuming(let at): .init("resumingUpload", ["at": at], "the server has \(at) bytes, sending the rest")
+        case .interrupted(let at, let wait, let cause):
+            .init(
+                "uploadInterrupted", ["at": at, "wait": wait, "cause": cause],
+                "\(cause), the server has at least \(at) bytes, asking it in \(wait.text)")
+        case .startedOver:
+            .init("uploadStartedOver", "starting over: the server no longer has the upload")
+        case .responseLost:
+            .init("uploadResponseLost", "the server has the whole upload, and its response was lost")
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import HTTPTypes
+
+/// Decides what a resumable upload sends next, and what it does with each response: a state machine without I/O.
+struct UploadPlan: Sendable {
+    /// How much more than ever before the server has to have for an attempt to count as none: 256 KiB.
+    static let stepByteCount = 256 << 10
+    /// How often the upload starts over when the server no longer has it.
+    static let maximumFreshStarts = 2
+
+    let byteCount: Int
+    /// Whether the whole request may be sent again although it may have taken effect.
+    let isRepeatable: Bool
+
+    /// The URL of the upload on the server.
+    private(set) var location: String?
+    /// How many bytes the server has, as far as is known.
+    private(set) var offset = 0
+    /// Whether the offset has to be retrieved before bytes are appended.
+    private var isOffsetUnknown = false
+    /// The most bytes that the server takes in one request.
+    private var maximumAppendByteCount: Int?
+    /// The most bytes that the server ever had.
+    private var mark = 0
+    private var freshStarts = 0
+    /// Whether all bytes of the upload were passed to the wire, so that it may have taken effect.
+    private var mayHaveEffect = false
+
+    init(byteCount: Int, isRepeatable: Bool, location: String? = nil) {
+        self.byteCount = byteCount
+        self.isRepeatable = isRepeatable
+        self.location = location
+        isOffsetUnknown = location != nil
+    }
+
+    /// A request of the upload.
+    enum Step: Sendable, Equatable {
+        /// The request of the endpoint, with all bytes or the first of them.
+        case create(upTo: Int)
+        /// `HEAD`.
+        case retrieve
+        /// `PATCH`.
+        case append(Range<Int>)
+
+        /// The bytes that the request has.
+        var bytes: Range<Int> {
+            switch self {
+            case .create(let end): 0..<end
+            case .retrieve: 0..<0
+            case .append(let bytes): bytes
+            }
+        }
+    }
+
+    /// The next request.
+    var step: Step {
+        guard location != nil else { return .create(upTo: min(byteCount, maximumAppendByteCount ?? .max)) }
+        if isOffsetUnknown { return .retrieve }
+        return .append(offset..<min(byteCount, offset + (maximumAppendByteCount ?? byteCount)))
+    }
+
+    /// What the upload does after a request.
+    enum Action: Sendable, Equatable {
+        /// It sends the next request.
+        case proceed
+        /// It sends the next request after a wait, if another attempt is allowed.
+        case wait
+        /// It starts over: the server no longer has what it had.
+        case startOver
+        /// The response is that of the call.
+        case land
+        /// The upload is complete, and its response was lost.
+        case landWithoutResponse
+        /// It fails with the error, or with the response.
+        case fail
+        /// It is cancelled on the server, and fails.
+        case contradict(String)
+    }
+
+    /// Takes an interim response.
+    ///
+    /// - Parameter location: The URL of the upload; `nil` if the response has none that may be used.
+    mutating func take(interim fields: UploadFields, location: String?) {
+        takeLimit(fields)
+        guard self.location == nil, let location else { return }
+        self.location = location
+        isOffsetUnknown = true
+    }
+
+    /// Takes the end of a request without a response.
+    ///
+    /// - Parameter isWholeSent: Whether all bytes of the request were passed to the wire.
+    mutating func takeFailure(of step: Step, isWholeSent: Bool) -> Action {
+        noteSent(step, isWholeSent)
+        isOffsetUnknown = location != nil
+        return .wait
+    }
+
+    /// Takes the response to a request.
+    mutating func take(
+        _ status: HTTPResponse.Status, _ fields: UploadFields, location: String?, to step: Step, isWholeSent: Bool
+    ) -> Action {
+        noteSent(step, isWholeSent)
+        switch step {
+        case .create(let end): return takeCreation(status, fields, location: location, upTo: end)
+        case .retrieve: return takeState(status, fields)
+        case .append(let bytes): return takeAppended(status, fields, bytes)
+        }
+    }
+
+    private mutating func takeCreation(
+        _ status: HTTPResponse.Status, _ fields: UploadFields, location: String?, upTo end: Int
+    ) -> Action {
+        takeLimit(fields)
+        if fields.isComplete == true { return .land }
+        if status == .contentTooLarge, end == byteCount, isLimited(to: end) {
+            self.location = nil
+            return .proceed
+        }
+        if status.kind == .successful, end < byteCount || fields.isComplete == false {
+            guard let location = self.location ?? location else {
+                return .contradict("The server accepted a part of the upload without saying where it continues.")
+            }
+            self.location = location
+            return continued(at: fields.offset ?? end)
+        }
+        guard status.isTransient, self.location != nil else { return .land }
+        isOffsetUnknown = true
+        return .wait
+    }
+
+    private mutating func takeState(_ status: HTTPResponse.Status, _ fields: UploadFields) -> Action {
+        takeLimit(fields)
+        guard status.kind == .successful else { return takeRefusal(status) }
+        if let length = fields.length, length != byteCount {
+            return .contradict("The server has an upload of \(length) bytes, and the file has \(byteCount).")
+        }
+        if fields.isComplete == true { return .landWithoutResponse }
+        guard let offset = fields.offset else {
+            return .contradict("The server does not say how much of the upload it has.")
+        }
+        return continued(at: offset)
+    }
+
+    private mutating func takeAppended(
+        _ status: HTTPResponse.Status, _ fields: UploadFields, _ bytes: Range<Int>
+    ) -> Action {
+        let former = maximumAppendByteCount
+        takeLimit(fields)
+        if fields.isComplete == true { return .land }
+        switch status {
+        case .conflict:
+            isOffsetUnknown = true
+            return .wait
+        case .contentTooLarge:
+            isOffsetUnknown = true
+            return isLimited(to: bytes.count) && former != maximumAppendByteCount ? .proceed : .fail
+        case _ where status.kind == .successful:
+            if bytes.upperBound < byteCount { return continued(at: fields.offset ?? bytes.upperBound) }
+            if fields.isComplete == nil { return .land }
+            isOffsetUnknown = true
+            return .wait
+        default: return takeRefusal(status)
+        }
+    }
+
+    private mutating func takeRefusal(_ status: HTTPResponse.Status) -> Action {
+        if status.isTransient {
+            isOffsetUnknown = true
+            return .wait
+        }
+        guard [.notFound, .gone].contains(status) else { return .fail }
+        freshStarts += 1
+        guard freshStarts <= Self.maximumFreshStarts, isRepeatable || !mayHaveEffect else { return .fail }
+        location = nil
+        offset = 0
+        isOffsetUnknown = false
+        return .startOver
+    }
+
+    private mutating func continued(at offset: Int) -> Action {
+        guard (0...byteCount).contains(offset) else {
+            return .contradict("The server has \(offset) bytes of an upload of \(byteCount).")
+        }
+        guard offset >= self.offset else {
+            return .contradict("The server has \(offset) bytes of the upload, and had \(self.offset).")
+        }
+        self.offset = offset
+        isOffsetUnknown = false
+        return .proceed
+    }
+
+    private mutating func takeLimit(_ fields: UploadFields) {
+        if let limit = fields.maximumAppendByteCount, limit > 0 { maximumAppendByteCount = limit }
+    }
+
+    private func isLimited(to count: Int) -> Bool { maximumAppendByteCount.map { $0 < count } ?? false }
+
+    private mutating func noteSent(_ step: Step, _ isWholeSent: Bool) {
+        if isWholeSent, step != .retrieve, step.bytes.upperBound == byteCount { mayHaveEffect = true }
+    }
+
+    /// Whether the server has considerably more bytes than ever before.
+    mutating func hasAdvanced() -> Bool {
+        guard offset - mark >= Self.stepByteCount else { return false }
+        mark = offset
+        return true
+    }
+}

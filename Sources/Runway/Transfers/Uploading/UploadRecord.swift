@@ -1,0 +1,129 @@
+import Foundation
+import Synchronization
+
+/// What is known of an upload that is not complete, stored beside its file, so that a later call can continue it.
+struct UploadRecord: Codable, Equatable, Sendable {
+    /// The largest record that is read, in bytes.
+    static let maximumByteCount = 16 << 10
+    /// The longest URL that is stored, in bytes.
+    static let maximumLocationByteCount = 4 << 10
+
+    /// The digest of the service, the account and the request.
+    var source: String
+    /// The URL of the upload. Whoever has it may append to the upload.
+    var location: String
+    var byteCount: Int
+    /// When the file was last changed, in nanoseconds since 1970, and its number on its disk.
+    var modified: Int64
+    var number: UInt64
+
+    /// The record as it is stored: a line with the digest of what follows, and JSON.
+    func text() -> [UInt8]? {
+        guard let json = try? JSONEncoder().encode(self) else { return nil }
+        return Array(Self.firstLine(of: Array(json)).utf8) + [UInt8(ascii: "\n")] + json
+    }
+
+    init(source: String, location: String, byteCount: Int, file: BodyStream.FilePart) {
+        self.source = source
+        self.location = location
+        self.byteCount = byteCount
+        modified = file.modified
+        number = file.number
+    }
+
+    /// Reads a record; `nil` if it is truncated, damaged, or of another form.
+    init?(_ text: [UInt8]) {
+        guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        let json = Array(text[(end + 1)...])
+        guard Array(text[..<end]) == Array(Self.firstLine(of: json).utf8),
+            let record = try? JSONDecoder().decode(Self.self, from: Data(json))
+        else { return nil }
+        self = record
+    }
+
+    private static func firstLine(of json: [UInt8]) -> String {
+        var hash = SHA256Hash()
+        hash.update(json)
+        return "runway-upload-1 \(hash.digest.hexadecimal)"
+    }
+}
+
+/// The file with the record of an upload. As long as it is open it is locked, so that no other call continues the same upload.
+///
+/// What can't be read counts as absent, and what can't be written is not stored: the upload then only continues within its call.
+final class UploadRecordFile: Sendable {
+    private struct State {
+        var file: OpenFile?
+        /// Whether another call has the file.
+        var isTaken = false
+    }
+
+    private let path: String
+    private let queue = DiskQueue()
+    /// Guards the open file.
+    private let state = Mutex(State())
+
+    init(beside file: String) { path = file + ".upload" }
+
+    // Not left to the close of the last descriptor: a process that is being started holds a copy.
+    deinit { state.withLock { $0.file?.unlock() } }
+
+    /// The stored record; `nil` if there is none.
+    func load() async -> UploadRecord? {
+        try? await queue.run { () throws(FileError) in
+            guard let file = try OpenFile.existing(self.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK), try self.take(file)
+            else {
+                return nil
+            }
+            return UploadRecord(try file.read(UploadRecord.maximumByteCount, at: 0))
+        }
+    }
+
+    /// Stores a record.
+    func save(_ record: UploadRecord) async {
+        guard let text = record.text(), text.count <= UploadRecord.maximumByteCount else { return }
+        try? await queue.run { () throws(FileError) in
+            var file = self.state.withLock { $0.isTaken ? nil : $0.file }
+            if file == nil {
+                if self.state.withLock({ $0.isTaken }) { return }
+                let new = try OpenFile(self.path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
+                guard try self.take(new) else { return }
+                file = new
+            }
+            // A crash in between leaves a record whose digest is wrong.
+            try file?.truncate(to: 0)
+            try file?.write(text, at: 0)
+            try file?.sync()
+        }
+    }
+
+    /// Removes the record, if this call has it.
+    func remove() async {
+        try? await queue.run { () throws(FileError) in
+            guard let file = self.state.withLock({ $0.file }) else { return }
+            if try file.isInPlace() { try OpenFile.remove(self.path) }
+            self.state.withLock { $0.file = nil }
+            file.unlock()
+        }
+    }
+
+    /// Lets other calls have the record.
+    func close() {
+        state.withLock { state in
+            state.file?.unlock()
+            state.file = nil
+        }
+    }
+
+    /// Locks a file and keeps it open; returns `false` if it is another's, or open to others.
+    private func take(_ file: OpenFile) throws(FileError) -> Bool {
+        let status = try file.status()
+        var isInPlace = status.isPlainFile && status.isPrivate && file.lock()
+        if isInPlace { isInPlace = try file.isInPlace() }
+        let isTaken = isInPlace
+        state.withLock { state in
+            if isTaken { state.file = file } else { state.isTaken = true }
+        }
+        return isTaken
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPTypes
+import Synchronization
+
+/// The plan of an upload, which interim responses change while a request is sent.
+final class UploadState: Sendable {
+    private struct State {
+        var plan: UploadPlan
+        /// The URL of the upload that is not stored yet.
+        var unsaved: String?
+    }
+
+    /// Guards the plan.
+    private let state: Mutex<State>
+
+    init(_ plan: UploadPlan) { state = Mutex(State(plan: plan)) }
+
+    var step: UploadPlan.Step { state.withLock { $0.plan.step } }
+    var location: String? { state.withLock { $0.plan.location } }
+    var offset: Int { state.withLock { $0.plan.offset } }
+
+    /// Continues an upload of an earlier call.
+    func resume(at location: String) {
+        state.withLock { state in
+            let plan = state.plan
+            state.plan = UploadPlan(byteCount: plan.byteCount, isRepeatable: plan.isRepeatable, location: location)
+        }
+    }
+
+    func update<Result>(_ change: (inout UploadPlan) -> Result) -> Result {
+        state.withLock { state in
+            let former = state.plan.location
+            let result = change(&state.plan)
+            if state.plan.location != former { state.unsaved = state.plan.location }
+            return result
+        }
+    }
+
+    func take(interim fields: UploadFields, location: String?) {
+        update { $0.take(interim: fields, location: location) }
+    }
+
+    /// The URL of the upload, once after it became known.
+    func takeUnsavedLocation() -> String? {
+        state.withLock { state in
+            defer { state.unsaved = nil }
+            return state.unsaved
+        }
+    }
+}
+
+/// How many bytes of one request were passed to the wire.
+final class SentCount: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .relaxed) }
+    func set(_ count: Int) { self.count.store(count, ordering: .relaxed) }
+}
+
+/// Reports the progress of a resumable upload: the bytes that the server has, if it says that while it receives them, and otherwise those
+/// that were passed to the wire since it last said what it has.
+final class UploadProgress: Sendable {
+    private struct State {
+        /// Whether the server says how many bytes it has while it receives them.
+        var isConfirmed = false
+        var shown = 0
+    }
+
+    private let reporter: ProgressReporter?
+    private let byteCount: Int
+    /// Guards what was reported.
+    private let state = Mutex(State())
+
+    init(_ reporter: ProgressReporter?, byteCount: Int) {
+        self.reporter = reporter
+        self.byteCount = byteCount
+    }
+
+    /// The wire has taken this many bytes of the file.
+    func report(sent offset: Int) {
+        let isShown = state.withLock { state in
+            if state.isConfirmed || offset < state.shown { return false }
+            state.shown = offset
+            return true
+        }
+        if isShown { reporter?.report(offset, of: byteCount, isUrgent: offset == 0) }
+    }
+
+    /// The server says, while it receives them, that it has this many bytes.
+    func report(stored offset: Int) {
+        let isShown = state.withLock { state in
+            state.isConfirmed = true
+            if offset < state.shown { return false }
+            state.shown = offset
+            return true
+        }
+        if isShown { reporter?.report(offset, of: byteCount) }
+    }
+
+    /// The server has this many bytes, and receives none now.
+    func restart(at offset: Int) {
+        state.withLock { $0.shown = offset }
+        reporter?.report(offset, of: byteCount, isUrgent: true)
+    }
+
+    /// The server has all of the file.
+    func end() { restart(at: byteCount) }
+}

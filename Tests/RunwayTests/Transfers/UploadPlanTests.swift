@@ -1,0 +1,167 @@
+import HTTPTypes
+import Testing
+
+@testable import Runway
+
+/// What a resumable upload sends next, response by response.
+struct UploadPlanTests {
+    private static let url = "https://api.test/uploads/1"
+
+    private func fields(_ pairs: [String: String]) -> UploadFields {
+        var fields = HTTPFields()
+        for (name, value) in pairs { fields[HTTPField.Name(name)!] = value }
+        return UploadFields(fields)
+    }
+
+    /// A plan whose upload was interrupted after the server said where it continues.
+    private func interrupted(byteCount: Int = 100, isRepeatable: Bool = false, isWholeSent: Bool = false) -> UploadPlan
+    {
+        var plan = UploadPlan(byteCount: byteCount, isRepeatable: isRepeatable)
+        plan.take(interim: fields([:]), location: Self.url)
+        #expect(fail(&plan, isWholeSent: isWholeSent, of: .create(upTo: byteCount)) == .wait)
+        return plan
+    }
+
+    private func take(
+        _ plan: inout UploadPlan, _ code: Int, _ pairs: [String: String] = [:], location: String? = nil
+    ) -> UploadPlan.Action {
+        plan.take(HTTPResponse.Status(code: code), fields(pairs), location: location, to: plan.step, isWholeSent: true)
+    }
+
+    private func fail(
+        _ plan: inout UploadPlan, isWholeSent: Bool = false, of step: UploadPlan.Step? = nil
+    ) -> UploadPlan.Action { plan.takeFailure(of: step ?? plan.step, isWholeSent: isWholeSent) }
+
+    @Test func responseToTheWholeFileIsThatOfTheCall() {
+        for status in [200, 201, 303, 401, 422] {
+            var plan = UploadPlan(byteCount: 100, isRepeatable: false)
+            #expect(plan.step == .create(upTo: 100))
+            #expect(take(&plan, status) == .land)
+        }
+    }
+
+    @Test func interruptedUploadAsksForTheOffsetAndSendsTheRest() {
+        var plan = interrupted()
+        #expect(plan.step == .retrieve)
+        #expect(take(&plan, 204, ["Upload-Offset": "40", "Upload-Complete": "?0"]) == .proceed)
+        #expect(plan.step == .append(40..<100))
+        #expect(take(&plan, 200, ["Upload-Complete": "?1"]) == .land)
+    }
+
+    @Test func uploadWithoutLocationStartsAnew() {
+        var plan = UploadPlan(byteCount: 100, isRepeatable: false)
+        #expect(fail(&plan) == .wait)
+        #expect(plan.step == .create(upTo: 100))
+    }
+
+    @Test func failureOfTheServerLeadsToTheOffset() {
+        for status in [408, 429, 500, 503] {
+            var plan = UploadPlan(byteCount: 100, isRepeatable: false)
+            plan.take(interim: fields([:]), location: Self.url)
+            #expect(take(&plan, status) == .wait && plan.step == .retrieve)
+            #expect(take(&plan, status) == .wait && plan.step == .retrieve)
+            #expect(take(&plan, 204, ["Upload-Offset": "1"]) == .proceed)
+            #expect(take(&plan, status) == .wait && plan.step == .retrieve)
+        }
+    }
+
+    @Test func failureOfTheHandlerEndsTheCall() {
+        var plan = interrupted()
+        #expect(take(&plan, 204, ["Upload-Offset": "1"]) == .proceed)
+        #expect(take(&plan, 500, ["Upload-Complete": "?1"]) == .land)
+        var older = interrupted()
+        #expect(take(&older, 204, ["Upload-Offset": "1"]) == .proceed)
+        #expect(take(&older, 500, ["Upload-Incomplete": "?0"]) == .land)
+    }
+
+    @Test func completeUploadWithLostResponseIsNotSentAgain() {
+        var plan = interrupted(isWholeSent: true)
+        #expect(take(&plan, 204, ["Upload-Offset": "100", "Upload-Complete": "?1"]) == .landWithoutResponse)
+    }
+
+    @Test func wholeButIncompleteUploadIsCompletedByAnEmptyPart() {
+        var plan = interrupted()
+        #expect(take(&plan, 204, ["Upload-Offset": "100", "Upload-Complete": "?0"]) == .proceed)
+        #expect(plan.step == .append(100..<100))
+    }
+
+    @Test func goneUploadStartsOverUnlessItMayHaveTakenEffect() {
+        var plan = interrupted()
+        #expect(take(&plan, 404) == .startOver && plan.step == .create(upTo: 100))
+        var sent = interrupted(isWholeSent: true)
+        #expect(take(&sent, 404) == .fail)
+        var repeatable = interrupted(isRepeatable: true, isWholeSent: true)
+        #expect(take(&repeatable, 410) == .startOver)
+    }
+
+    @Test func uploadStartsOverABoundedNumberOfTimes() {
+        var plan = interrupted(isRepeatable: true)
+        for _ in 0..<UploadPlan.maximumFreshStarts {
+            #expect(take(&plan, 404) == .startOver)
+            plan.take(interim: fields([:]), location: Self.url)
+            #expect(fail(&plan, of: .create(upTo: 100)) == .wait)
+        }
+        #expect(take(&plan, 404) == .fail)
+    }
+
+    @Test func conflictLeadsToTheOffset() {
+        var plan = interrupted()
+        #expect(take(&plan, 204, ["Upload-Offset": "10"]) == .proceed)
+        #expect(take(&plan, 409, ["Upload-Offset": "20"]) == .wait && plan.step == .retrieve)
+    }
+
+    @Test(arguments: [
+        ["Upload-Offset": "101"], ["Upload-Offset": "-1"], ["Upload-Offset": "x"], [:],
+        ["Upload-Offset": "1", "Upload-Length": "99"],
+    ])
+    func stateThatCannotBeIsRefused(pairs: [String: String]) {
+        var plan = interrupted()
+        guard case .contradict = take(&plan, 204, pairs) else {
+            Issue.record("\(pairs) is accepted")
+            return
+        }
+    }
+
+    @Test func offsetMustNotDecrease() {
+        var plan = interrupted()
+        #expect(take(&plan, 204, ["Upload-Offset": "50"]) == .proceed)
+        #expect(fail(&plan) == .wait)
+        guard case .contradict = take(&plan, 204, ["Upload-Offset": "49"]) else {
+            Issue.record("a smaller offset is accepted")
+            return
+        }
+    }
+
+    @Test func announcedLimitBoundsEveryRequest() {
+        var plan = UploadPlan(byteCount: 100, isRepeatable: false)
+        #expect(take(&plan, 413, ["Upload-Limit": "max-size=1000, max-append-size=40"]) == .proceed)
+        #expect(plan.step == .create(upTo: 40))
+        #expect(take(&plan, 201, ["Upload-Complete": "?0", "Upload-Offset": "40"], location: Self.url) == .proceed)
+        #expect(plan.step == .append(40..<80))
+        #expect(take(&plan, 204, ["Upload-Complete": "?0"]) == .proceed)
+        #expect(plan.step == .append(80..<100))
+        #expect(take(&plan, 201, ["Upload-Complete": "?1"]) == .land)
+    }
+
+    @Test func refusalOfTheSizeWithoutALimitEndsTheCall() {
+        var plan = UploadPlan(byteCount: 100, isRepeatable: true)
+        #expect(take(&plan, 413) == .land)
+    }
+
+    @Test func firstLocationCounts() {
+        var plan = interrupted()
+        plan.take(interim: fields([:]), location: "https://api.test/uploads/2")
+        #expect(plan.location == Self.url)
+    }
+
+    @Test func progressOfTheServerMakesAnAttemptCountAsNone() {
+        var plan = interrupted(byteCount: 1 << 20)
+        #expect(take(&plan, 204, ["Upload-Offset": "262143"]) == .proceed)
+        let hasAdvancedEarly = plan.hasAdvanced()
+        #expect(!hasAdvancedEarly)
+        #expect(fail(&plan) == .wait)
+        #expect(take(&plan, 204, ["Upload-Offset": "262144"]) == .proceed)
+        let (first, second) = (plan.hasAdvanced(), plan.hasAdvanced())
+        #expect(first && !second)
+    }
+}

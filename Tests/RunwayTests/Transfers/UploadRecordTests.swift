@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import Runway
+
+/// The file beside a file that says where its upload continues.
+struct UploadRecordTests {
+    private let folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(
+        "runway-\(UUID().uuidString)")
+
+    private func withFolder(_ body: (String) async throws -> Void) async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder.appendingPathComponent("film").path)
+    }
+
+    private func record(_ location: String = "https://api.test/uploads/1") -> UploadRecord {
+        let file = BodyStream.FilePart(path: "film", modified: 7, number: 8) { _ in BodyStream([]) }
+        return UploadRecord(source: "source", location: location, byteCount: 9, file: file)
+    }
+
+    @Test func storedRecordIsReadByALaterCall() async throws {
+        try await withFolder { path in
+            let first = UploadRecordFile(beside: path)
+            await first.save(record())
+            first.close()
+            #expect(await UploadRecordFile(beside: path).load() == record())
+        }
+    }
+
+    @Test func recordOfARunningCallIsNobodyElses() async throws {
+        try await withFolder { path in
+            let first = UploadRecordFile(beside: path)
+            await first.save(record())
+            let second = UploadRecordFile(beside: path)
+            #expect(await second.load() == nil)
+            await second.save(record("https://api.test/uploads/2"))
+            await second.remove()
+            first.close()
+            #expect(await UploadRecordFile(beside: path).load() == record())
+        }
+    }
+
+    @Test func removedRecordIsGone() async throws {
+        try await withFolder { path in
+            let file = UploadRecordFile(beside: path)
+            await file.save(record())
+            await file.remove()
+            #expect(!FileManager.default.fileExists(atPath: path + ".upload"))
+        }
+    }
+
+    @Test func damagedRecordCountsAsAbsent() async throws {
+        try await withFolder { path in
+            let text = try #require(record().text())
+            for damaged in [Array(text.dropLast()), Array(text.prefix(10)), [], text + [32]] {
+                try Data(damaged).write(to: URL(fileURLWithPath: path + ".upload"))
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + ".upload")
+                #expect(await UploadRecordFile(beside: path).load() == nil)
+            }
+        }
+    }
+
+    @Test func recordThatOthersMayReadIsNotUsed() async throws {
+        try await withFolder { path in
+            try Data(try #require(record().text())).write(to: URL(fileURLWithPath: path + ".upload"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path + ".upload")
+            #expect(await UploadRecordFile(beside: path).load() == nil)
+        }
+    }
+
+    @Test func recordOfAnotherFileAccountOrRequestDoesNotMatch() {
+        let file = BodyStream.FilePart(path: "film", modified: 7, number: 8) { _ in BodyStream([]) }
+        let newer = BodyStream.FilePart(path: "film", modified: 8, number: 8) { _ in BodyStream([]) }
+        let other = BodyStream.FilePart(path: "film", modified: 7, number: 9) { _ in BodyStream([]) }
+        #expect(record().matches("source", file, byteCount: 9))
+        #expect(!record().matches("source", newer, byteCount: 9) && !record().matches("source", other, byteCount: 9))
+        #expect(!record().matches("source", file, byteCount: 8) && !record().matches("other", file, byteCount: 9))
+    }
+}
