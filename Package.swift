@@ -222,7 +222,8 @@ let package = Package(
         .executableTarget(
             name: "RunwayCommand",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage", "RunwayStreams",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
+                "RunwayStreams",
                 "RunwayTransport", "RunwayDemo",
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
