@@ -23,7 +23,8 @@ final class SignInController: UIViewController {
         name.placeholder = "Name"
         password.placeholder = "Password"
         password.isSecureTextEntry = true
-        let button = UIButton(type: .system, primaryAction: UIAction(title: "Sign in") { [weak self] _ in self?.start() })
+        let button = UIButton(
+            type: .system, primaryAction: UIAction(title: "Sign in") { [weak self] _ in self?.start() })
         let stack = UIStackView(arrangedSubviews: [name, password, button, message])
         stack.axis = .vertical
         stack.frame = view.bounds
