@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+package import Runway
 
 /// What went wrong with a file of this module, and what becomes of it.
 ///
@@ -59,6 +60,9 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
+
+/// Its sentences name files and codes of SQLite, and nothing that was stored.
+extension StorageError: DescribedError {}
 
 extension DatabaseError {
     /// Whether the error says that the contents of a database file are damaged. All others, such as a full disk, pass.

@@ -17,6 +17,7 @@ struct OfflineQueueDiskTests {
         await fixture.write("b")
         let error = await fixture.write("c")
         #expect(error?.kind == .storage && problem(error) == .full)
+        #expect(error?.detail.contains("no room") == true)
         fixture.status.set(.wifi)
         try await fixture.drain()
         #expect(fixture.server.texts == ["a", "b"])
