@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import Runway
+import Runway
 
 /// What went wrong with a file of this module, and what becomes of it.
 ///
