@@ -84,8 +84,8 @@ extension NetworkLayer {
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the call can't be made, or not be stored.
     private func change<E: Endpoint>(of endpoint: E) throws(NetworkError) -> UnsentChange {
+        // Nothing is sent, so that the flight has no outcome and no record.
         let flight = makeFlight(E.self, .standard)
-        defer { flight.finish(.cancelled) }
         let prepared = try prepared(endpoint)
         let request = try assemble(
             prepared, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)

@@ -22,6 +22,11 @@ struct PlacedEntry: Sendable, Equatable {
 
 /// For an owner whose entries have an order of their own, and are changed in their places: the offline queue.
 extension Journal {
+    /// Has bytes overwritten that are removed from now on, also those of entries that were replaced.
+    func overwriteRemovedBytes() throws(StorageError) {
+        try write { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+    }
+
     /// The greatest place that was ever used.
     func lastSequence() throws(StorageError) -> Int64 {
         try write { database in

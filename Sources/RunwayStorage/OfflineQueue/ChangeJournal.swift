@@ -87,6 +87,7 @@ final class ChangeJournal: Sendable {
 
     /// Reads a file that was opened. The last run may have ended between two transactions.
     private func begin(_ journal: Journal) throws(StorageError) {
+        try journal.overwriteRemovedBytes()
         let place = try journal.lastSequence()
         state.withLock { if $0.firstPlace == nil { $0.firstPlace = place } }
         for scope in Set(try journal.entries().map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
