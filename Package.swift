@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
         .library(name: "RunwayServerStorage", targets: ["RunwayServerStorage"]),
+        .library(name: "RunwayPostgreSQL", targets: ["RunwayPostgreSQL"]),
         .executable(name: "runway", targets: ["RunwayCommand"]),
     ],
     traits: [
@@ -59,6 +60,9 @@ let package = Package(
         .trait(
             name: "Zstd", description: "Responses in zstd are decoded; needs libzstd and its header files.",
             enabledTraits: ["Transport"]),
+        .trait(
+            name: "PostgreSQL", description: "RunwayPostgreSQL, which needs libpq and its header files.",
+            enabledTraits: ["Server"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -88,6 +92,7 @@ let package = Package(
         .target(
             name: "RunwayBrotli", linkerSettings: [.linkedLibrary("brotlidec", .when(traits: ["Brotli"]))]),
         .target(name: "RunwayZstd", linkerSettings: [.linkedLibrary("zstd", .when(traits: ["Zstd"]))]),
+        .target(name: "RunwayLibPQ", linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(
             name: "Runway",
@@ -202,6 +207,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RunwayPostgreSQL",
+            dependencies: ["RunwayServer", .target(name: "RunwayLibPQ", condition: .when(traits: ["PostgreSQL"]))],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RunwayDemo",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
@@ -225,6 +235,7 @@ let package = Package(
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
                 "RunwayStreams",
                 "RunwayTransport", "RunwayDemo",
+                .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
@@ -246,6 +257,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayStorage", "RunwayServer", "RunwayServerStorage", "RunwayTransport",
                 "RunwayTesting", "RunwayTestServer",
+                .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -373,6 +385,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "RunwayPostgreSQLTests",
+            dependencies: [
+                "RunwayServer", "RunwayPostgreSQL", product("Hummingbird", of: "hummingbird", with: "Command"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "RunwayTestingTests",
             dependencies: [

@@ -5,6 +5,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 tool=$(swift build --show-bin-path)/RunwayCrashTest
 "$tool" --seconds "${1:-30}"
 for bug in earlyAcknowledgement changedNumber earlyRemoval; do
@@ -12,6 +15,5 @@ for bug in earlyAcknowledgement changedNumber earlyRemoval; do
     "$tool" --seconds 8 --plant "$bug" >/dev/null || code=$?
     # 1 is a finding; anything else is a failure of the test itself.
     [ "$code" = 1 ] || { echo "crash-test.sh: the planted bug $bug was not found (exit code $code)" >&2; exit 1; }
-    rm -rf "${TMPDIR:-/tmp}"/runway-crash-*
     echo "The planted bug $bug was found."
 done

@@ -1,0 +1,56 @@
+/// The SQL of the sink.
+///
+/// A distributed PostgreSQL (Citus, YugabyteDB) takes it, too: the tenant is the first column of every key, every predicate begins with
+/// it, so that each statement concerns one shard, and nothing needs a sequence or a lock of a table.
+enum ActionLogStatements {
+    static let tables = [
+        """
+        CREATE TABLE IF NOT EXISTS runway_stream (tenant text NOT NULL, installation uuid NOT NULL, stream uuid NOT NULL,
+        highest bigint NOT NULL, PRIMARY KEY (tenant, installation, stream))
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS runway_record (tenant text NOT NULL, id uuid NOT NULL, installation uuid NOT NULL,
+        stream uuid NOT NULL, batch bigint NOT NULL, place integer NOT NULL, received bigint NOT NULL, account text,
+        name text, json bytea, PRIMARY KEY (tenant, id))
+        """,
+        "CREATE INDEX IF NOT EXISTS runway_record_by_account ON runway_record (tenant, account) WHERE account IS NOT NULL",
+    ]
+
+    /// Creates the row of a stream, which the next statement locks.
+    static let begin = """
+        INSERT INTO runway_stream (tenant, installation, stream, highest) VALUES ($1, $2, $3, 0)
+        ON CONFLICT (tenant, installation, stream) DO NOTHING
+        """
+    static let highest = """
+        SELECT highest FROM runway_stream WHERE tenant = $1 AND installation = $2 AND stream = $3 FOR UPDATE
+        """
+    static let advance = """
+        UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3
+        """
+    static let erase = """
+        UPDATE runway_record SET account = NULL, name = NULL, json = NULL WHERE tenant = $1 AND account = $2
+        """
+    static let counts = """
+        SELECT installation, name, count(*) FROM runway_record WHERE tenant = $1 AND name IS NOT NULL
+        GROUP BY tenant, installation, name ORDER BY installation, count(*) DESC, name
+        """
+    static let records = """
+        SELECT received, id, installation, name, json FROM runway_record WHERE tenant = $1 AND name IS NOT NULL
+        ORDER BY received, installation, stream, batch, place LIMIT $2
+        """
+
+    /// Inserts so many records of a batch, and returns the ids of those that were not there.
+    static func insertion(of count: Int) -> String {
+        let rows = (0..<count).map { index in
+            let first = 7 + index * 4
+            return "($1, $\(first), $2, $3, $4, $\(first + 1), $5, $6, $\(first + 2), $\(first + 3)::bytea)"
+        }
+        return """
+            INSERT INTO runway_record (tenant, id, installation, stream, batch, place, received, account, name, json)
+            VALUES \(rows.joined(separator: ", ")) ON CONFLICT (tenant, id) DO NOTHING RETURNING id
+            """
+    }
+
+    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    static var all: [String] { tables + [begin, highest, advance, erase, counts, records, insertion(of: 2)] }
+}

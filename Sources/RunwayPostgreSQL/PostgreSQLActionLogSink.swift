@@ -1,0 +1,171 @@
+#if PostgreSQL
+    public import Foundation
+    public import RunwayServer
+
+    /// Stores the records of action logs in PostgreSQL, each once, for ever, for any number of server processes.
+    ///
+    /// ```swift
+    /// let sink = try await PostgreSQLActionLogSink(at: "postgres://log@db.example.com/actions")
+    /// ActionLogRoute(to: sink).add(to: router.group("v1"))
+    /// ```
+    ///
+    /// It is behind the package trait `PostgreSQL`, which is off by default, and needs libpq with its header files (Debian's
+    /// `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` as far as the database does: `synchronous_commit` must be on. Batches
+    /// of one installation use one connection; those that come while it is busy share its next transaction. A transaction that
+    /// conflicts with another one (`40001`, `40P01`) is tried again. When the connection is lost, the batches fail, clients send them
+    /// again, and what was committed is recognised.
+    public final class PostgreSQLActionLogSink: ActionLogSink {
+        private let tenant: String
+        private let lanes: [(lane: PostgreSQLLane, writer: GroupCommit<ActionLogBatch, ActionLogStorage>)]
+        private let queue = DispatchQueue(label: "runway.postgresql")
+
+        /// Connects, and creates the tables if they do not exist.
+        ///
+        /// - Parameters:
+        ///   - url: The database, as libpq takes it.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - connectionCount: The most connections that write. The default is 4.
+        ///   - limits: How many batches wait and are committed together, for each connection. `survivesPowerLoss` has no effect.
+        ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
+        /// - Throws: ``PostgreSQLError``.
+        public init(
+            at url: String, tenant: String = "default", connectionCount: Int = 4,
+            limits: ActionLogWriterLimits = ActionLogWriterLimits(), now: @escaping @Sendable () -> Date = { Date() }
+        ) async throws {
+            self.tenant = tenant
+            lanes = (0..<max(1, connectionCount)).map { index in
+                let lane = PostgreSQLLane(url)
+                let writer = GroupCommit(label: "runway.postgresql.\(index)", limits: limits.queue) { batches in
+                    try Self.store(
+                        batches, over: lane, tenant, received: Int64(now().timeIntervalSince1970 * 1_000_000))
+                }
+                return (lane, writer)
+            }
+            try await read { lane throws(PostgreSQLError) in
+                for statement in ActionLogStatements.tables {
+                    try Self.create(statement, over: lane)
+                }
+            }
+        }
+
+        /// Stores a batch, and returns when it is durable.
+        ///
+        /// - Throws: ``ActionLogSinkBusy`` if too much waits, ``PostgreSQLError``, or `CancellationError` after ``close()``.
+        public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
+            let lane = Int(UInt(bitPattern: batch.installation.hashValue) % UInt(lanes.count))
+            return try await lanes[lane].writer.commit(batch, byteCount: batch.approximateByteCount)
+        }
+
+        /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
+        ///
+        /// - Throws: ``PostgreSQLError``.
+        public func erase(account: String) async throws {
+            try await read { [tenant] lane throws(PostgreSQLError) in
+                _ = try lane.transaction { connection throws(PostgreSQLError) in
+                    try connection.run(ActionLogStatements.erase, [tenant, account])
+                }
+            }
+        }
+
+        /// The number of records by installation and name, most first within an installation.
+        ///
+        /// - Throws: ``PostgreSQLError``.
+        public func counts() async throws -> [ActionLogCount] {
+            let rows = try await rows(ActionLogStatements.counts, [tenant])
+            return rows.compactMap { row in
+                guard let installation = row[0].flatMap({ UUID(uuidString: $0) }),
+                    let count = row[2].flatMap({ Int($0) })
+                else { return nil }
+                return ActionLogCount(installation: installation, name: row[1] ?? "", count: count)
+            }
+        }
+
+        /// The first records in the order in which they were received, without those whose contents were removed.
+        ///
+        /// - Parameter limit: The most records. The default is 1,000.
+        /// - Throws: ``PostgreSQLError``.
+        public func records(limit: Int = 1000) async throws -> [StoredAction] {
+            let rows = try await rows(ActionLogStatements.records, [tenant, "\(limit)"])
+            return rows.compactMap { row in
+                guard let id = row[1].flatMap({ UUID(uuidString: $0) }),
+                    let installation = row[2].flatMap({ UUID(uuidString: $0) })
+                else { return nil }
+                return StoredAction(
+                    sequence: row[0].flatMap { Int64($0) } ?? 0, id: id, installation: installation, name: row[3] ?? "",
+                    json: row[4].flatMap { [UInt8](bytea: $0) } ?? [])
+            }
+        }
+
+        /// Stores what waits. Later batches are refused.
+        public func close() async { for lane in lanes { await lane.writer.close() } }
+
+        private func rows(_ statement: String, _ parameters: [String]) async throws -> [[String?]] {
+            try await read { lane throws(PostgreSQLError) in
+                try lane.transaction { connection throws(PostgreSQLError) in try connection.run(statement, parameters) }
+            }
+        }
+
+        /// Does something on a thread that may block.
+        private func read<Value: Sendable>(
+            _ body: @escaping @Sendable (PostgreSQLLane) throws(PostgreSQLError) -> Value
+        ) async throws -> Value {
+            let lane = lanes[0].lane
+            return try await withCheckedThrowingContinuation { continuation in
+                queue.async { continuation.resume(with: Result { try body(lane) }) }
+            }
+        }
+
+        /// Creates a table. Two servers that start at once may both find that there is none.
+        private static func create(_ statement: String, over lane: PostgreSQLLane) throws(PostgreSQLError) {
+            do {
+                _ = try lane.transaction { connection throws(PostgreSQLError) in try connection.run(statement) }
+            } catch {
+                // A unique violation in the catalogue, or a table or index that has come to exist.
+                guard ["23505", "42P07", "42710"].contains(error.state) else { throw error }
+            }
+        }
+
+        private static func store(
+            _ batches: [ActionLogBatch], over lane: PostgreSQLLane, _ tenant: String, received: Int64
+        ) throws(PostgreSQLError) -> [ActionLogStorage] {
+            // Every transaction locks streams in the same order; those of one stream stay in theirs.
+            let order = batches.indices.sorted { first, second in
+                let (a, b) = (batches[first], batches[second])
+                let (keyA, keyB) = (
+                    a.installation.uuidString + a.stream.uuidString, b.installation.uuidString + b.stream.uuidString
+                )
+                return (keyA, first) < (keyB, second)
+            }
+            return try lane.transaction { connection throws(PostgreSQLError) in
+                var results = [ActionLogStorage](repeating: .known, count: batches.count)
+                for index in order {
+                    results[index] = try store(batches[index], connection, tenant, received: received)
+                }
+                return results
+            }
+        }
+
+        private static func store(
+            _ batch: ActionLogBatch, _ connection: PostgreSQLConnection, _ tenant: String, received: Int64
+        ) throws(PostgreSQLError) -> ActionLogStorage {
+            let key = [tenant, batch.installation.uuidString, batch.stream.uuidString]
+            try connection.run(ActionLogStatements.begin, key)
+            let highest = try connection.run(ActionLogStatements.highest, key).first?[0].flatMap { Int64($0) } ?? 0
+            if batch.number <= highest { return .known }
+            guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
+            var duplicates = Set(batch.records.map(\.id))
+            // PostgreSQL takes 65,535 parameters.
+            for start in stride(from: 0, to: batch.records.count, by: 1000) {
+                let records = batch.records[start..<min(start + 1000, batch.records.count)]
+                var parameters: [String?] = key + ["\(batch.number)", "\(received)", batch.account]
+                for (place, record) in zip(records.indices, records) {
+                    parameters += [record.id.uuidString, "\(place)", record.name, record.json.bytea]
+                }
+                let stored = try connection.run(ActionLogStatements.insertion(of: records.count), parameters)
+                duplicates.subtract(stored.compactMap { $0[0].flatMap { UUID(uuidString: $0) } })
+            }
+            try connection.run(ActionLogStatements.advance, key + ["\(batch.number)"])
+            return .stored(duplicates: duplicates)
+        }
+    }
+#endif

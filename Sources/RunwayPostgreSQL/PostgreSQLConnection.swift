@@ -1,0 +1,83 @@
+#if PostgreSQL
+    import Foundation
+    import RunwayLibPQ
+
+    /// One connection, which one thread uses at a time. All functions block.
+    final class PostgreSQLConnection {
+        private let connection: OpaquePointer
+
+        /// Connects.
+        ///
+        /// - Throws: ``PostgreSQLError``, without the text of libpq, which may contain parts of the URL.
+        init(to url: String) throws(PostgreSQLError) {
+            guard let connection = PQconnectdb(url) else { throw PostgreSQLError(state: "", "There is no memory.") }
+            guard PQstatus(connection) == CONNECTION_OK else {
+                PQfinish(connection)
+                throw PostgreSQLError(state: "", "The PostgreSQL server can't be reached, or refuses the user.")
+            }
+            self.connection = connection
+            // Notices, such as that a table exists, would go to standard error.
+            PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        }
+
+        deinit { PQfinish(connection) }
+
+        /// Runs a statement with parameters as text, and returns the rows.
+        @discardableResult
+        func run(_ statement: String, _ parameters: [String?] = []) throws(PostgreSQLError) -> [[String?]] {
+            var values: [UnsafeMutablePointer<CChar>?] = parameters.map { $0.flatMap { strdup($0) } }
+            defer { for value in values { free(value) } }
+            let result = values.withUnsafeMutableBufferPointer { values in
+                values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { values in
+                    PQexecParams(connection, statement, Int32(values.count), nil, values.baseAddress, nil, nil, 0)
+                }
+            }
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
+            default:
+                // "C" is PG_DIAG_SQLSTATE, a macro that Swift does not import.
+                let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+                throw PostgreSQLError(
+                    state: state,
+                    state.isEmpty ? "The connection to the PostgreSQL server is lost." : "PostgreSQL reports \(state).")
+            }
+            return (0..<PQntuples(result)).map { row in
+                (0..<PQnfields(result)).map { column in
+                    PQgetisnull(result, row, column) == 1 ? nil : String(cString: PQgetvalue(result, row, column))
+                }
+            }
+        }
+    }
+
+    extension [UInt8] {
+        /// The bytes as a parameter of the type `bytea`.
+        var bytea: String {
+            var text = Array("\\x".utf8)
+            text.reserveCapacity(2 + count * 2)
+            let digits = Array("0123456789abcdef".utf8)
+            for byte in self {
+                text.append(digits[Int(byte >> 4)])
+                text.append(digits[Int(byte & 15)])
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+
+        /// Reads a value of the type `bytea`; `nil` if it is none.
+        init?(bytea text: String) {
+            guard text.hasPrefix("\\x"), text.utf8.count.isMultiple(of: 2) else { return nil }
+            var bytes: [UInt8] = []
+            var high: UInt8?
+            for character in text.dropFirst(2) {
+                guard let digit = character.hexDigitValue.map(UInt8.init) else { return nil }
+                if let first = high {
+                    bytes.append(first << 4 | digit)
+                    high = nil
+                } else {
+                    high = digit
+                }
+            }
+            self = bytes
+        }
+    }
+#endif

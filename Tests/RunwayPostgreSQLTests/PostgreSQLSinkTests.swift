@@ -1,0 +1,148 @@
+#if PostgreSQL
+    import Foundation
+    import RunwayServer
+    import Testing
+
+    @testable import RunwayPostgreSQL
+
+    /// The sink over a real server, whose URL `Scripts/postgresql.sh` sets.
+    struct PostgreSQLSinkTests {
+        private static let url = ProcessInfo.processInfo.environment["RUNWAY_POSTGRESQL"] ?? "postgres://localhost/none"
+        /// A tenant for each test.
+        private let tenant = UUID().uuidString
+
+        private func sink() async throws -> PostgreSQLActionLogSink {
+            try await PostgreSQLActionLogSink(at: Self.url, tenant: tenant)
+        }
+
+        private func batch(
+            _ number: Int64, of installation: UUID, stream: UUID, _ ids: [UUID], account: String? = nil
+        ) -> ActionLogBatch {
+            ActionLogBatch(
+                installation: installation, stream: stream, number: number, account: account,
+                records: ids.map { .init(id: $0, name: "opened", json: Array("{\"id\":\"\($0) 值\"}".utf8)) })
+        }
+
+        @Test func batchIsStoredOnceAndGapsAreAnswered() async throws {
+            let sink = try await sink()
+            let (installation, stream, a, b) = (UUID(), UUID(), UUID(), UUID())
+            #expect(try await sink.store(batch(2, of: installation, stream: stream, [a])) == .gap(expected: 1))
+            #expect(try await sink.store(batch(1, of: installation, stream: stream, [a])) == .stored(duplicates: []))
+            #expect(try await sink.store(batch(1, of: installation, stream: stream, [a])) == .known)
+            let other = batch(1, of: installation, stream: UUID(), [a, b])
+            #expect(try await sink.store(other) == .stored(duplicates: [a]))
+            #expect(try await sink.store(batch(3, of: installation, stream: stream, [b])) == .gap(expected: 2))
+            let records = try await sink.records()
+            #expect(records.map(\.id) == [a, b])
+            #expect(records.first?.json == Array("{\"id\":\"\(a) 值\"}".utf8))
+            let counts = [ActionLogCount(installation: installation, name: "opened", count: 2)]
+            #expect(try await sink.counts() == counts)
+            await sink.close()
+        }
+
+        @Test func largeBatchIsStoredInParts() async throws {
+            let sink = try await sink()
+            let ids = (0..<2500).map { _ in UUID() }
+            let stored = try await sink.store(batch(1, of: UUID(), stream: UUID(), ids))
+            #expect(stored == .stored(duplicates: []))
+            #expect(try await sink.records(limit: 5000).map(\.id) == ids)
+        }
+
+        @Test func severalServersStoreARecordOnce() async throws {
+            let (tenant, url) = (tenant, Self.url)
+            var sinks: [PostgreSQLActionLogSink] = []
+            for _ in 0..<3 {
+                sinks.append(try await PostgreSQLActionLogSink(at: url, tenant: tenant, connectionCount: 2))
+            }
+            let clients = (0..<12).map { _ in
+                (installation: UUID(), stream: UUID(), ids: (0..<20).map { _ in [UUID(), UUID()] })
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // Every server gets every batch of every client, as from retries that overlap.
+                for sink in sinks {
+                    for client in clients {
+                        group.addTask {
+                            for (index, ids) in client.ids.enumerated() {
+                                let next = batch(
+                                    Int64(index + 1), of: client.installation, stream: client.stream, ids)
+                                let storage = try await sink.store(next)
+                                #expect(storage == .known || storage == .stored(duplicates: []))
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let stored = try await sinks[0].records(limit: 100_000)
+            #expect(stored.count == 480 && Set(stored.map(\.id)).count == 480)
+            for client in clients {
+                let order = stored.filter { $0.installation == client.installation }.map(\.id)
+                #expect(order == client.ids.flatMap { $0 })
+            }
+        }
+
+        @Test(arguments: ["40001", "40P01"])
+        func injectedConflictIsTriedAgain(_ state: String) async throws {
+            let sink = try await sink()
+            let connection = try PostgreSQLConnection(to: Self.url)
+            let name = "fail_\(tenant.replacing("-", with: ""))"
+            // A sequence counts also what is rolled back: each of the first four attempts fails.
+            for statement in [
+                "CREATE SEQUENCE \(name)",
+                """
+                CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF NEW.tenant = '\(tenant)' AND nextval('\(name)') <= 4 THEN
+                RAISE EXCEPTION 'injected' USING ERRCODE = '\(state)'; END IF; RETURN NEW; END $$
+                """,
+                "CREATE TRIGGER \(name) BEFORE INSERT ON runway_record FOR EACH ROW EXECUTE FUNCTION \(name)()",
+            ] { try connection.run(statement) }
+            let id = UUID()
+            let storage = try await sink.store(batch(1, of: UUID(), stream: UUID(), [id]))
+            #expect(storage == .stored(duplicates: []))
+            #expect(try connection.run("SELECT last_value FROM \(name)").first?[0] == "5")
+            #expect(try await sink.records().map(\.id) == [id])
+            for statement in [
+                "DROP TRIGGER \(name) ON runway_record", "DROP FUNCTION \(name)", "DROP SEQUENCE \(name)",
+            ] {
+                try connection.run(statement)
+            }
+        }
+
+        @Test func lostConnectionFailsABatchThatSucceedsLater() async throws {
+            // The name by which this sink's connections are found.
+            let name = "lost-\(tenant)"
+            let url = Self.url + (Self.url.contains("?") ? "&" : "?") + "application_name=\(name)"
+            let sink = try await PostgreSQLActionLogSink(at: url, tenant: tenant, connectionCount: 1)
+            let (installation, stream, a, b) = (UUID(), UUID(), UUID(), UUID())
+            _ = try await sink.store(batch(1, of: installation, stream: stream, [a]))
+            let other = try PostgreSQLConnection(to: Self.url)
+            let ended = try other.run(
+                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1", [name])
+            #expect(ended == [["t"]])
+            let second = batch(2, of: installation, stream: stream, [b])
+            await #expect(throws: PostgreSQLError.self) { try await sink.store(second) }
+            #expect(try await sink.store(second) == .stored(duplicates: []))
+            #expect(try await sink.records().map(\.id) == [a, b])
+        }
+
+        @Test func erasedRecordsAreNotStoredAgain() async throws {
+            let sink = try await sink()
+            let (installation, a, b) = (UUID(), UUID(), UUID())
+            _ = try await sink.store(batch(1, of: installation, stream: UUID(), [a], account: "ada"))
+            _ = try await sink.store(batch(1, of: installation, stream: UUID(), [b], account: "bob"))
+            try await sink.erase(account: "ada")
+            #expect(try await sink.records().map(\.id) == [b])
+            let again = try await sink.store(batch(1, of: installation, stream: UUID(), [a], account: "ada"))
+            #expect(again == .stored(duplicates: [a]))
+        }
+
+        @Test func unreachableServerIsReportedWithoutItsPassword() async throws {
+            do {
+                _ = try await PostgreSQLActionLogSink(at: "postgres://ada:secret@127.0.0.1:1/none")
+                Issue.record("It is reached.")
+            } catch {
+                #expect("\(error)" == "The PostgreSQL server can't be reached, or refuses the user.")
+            }
+        }
+    }
+#endif

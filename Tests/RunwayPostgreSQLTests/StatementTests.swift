@@ -1,0 +1,43 @@
+import Testing
+
+@testable import RunwayPostgreSQL
+
+/// The rules by which a distributed PostgreSQL takes the statements, which run on one machine here.
+struct StatementTests {
+    @Test(arguments: ActionLogStatements.all)
+    func tenantLeadsEveryKeyAndPredicate(_ statement: String) {
+        let text = statement.replacing("\n", with: " ")
+        for key in text.matches(of: /(?:PRIMARY KEY|ON CONFLICT|runway_record|runway_stream) \((\w+)/) {
+            #expect(key.1 == "tenant", "\(text)")
+        }
+        for predicate in text.matches(of: /WHERE (\w+ \S+ \S+)/)
+        where !text.hasPrefix("CREATE INDEX") { #expect(predicate.1 == "tenant = $1", "\(text)") }
+        let hasTenant = text.contains("(tenant") || text.contains("WHERE tenant = $1")
+        #expect(hasTenant, "\(text)")
+        if text.contains("GROUP BY") { #expect(text.contains("GROUP BY tenant,")) }
+    }
+
+    @Test(arguments: ActionLogStatements.all)
+    func nothingNeedsASequenceOrALockOfATable(_ statement: String) {
+        let words = [
+            "serial", "identity", "sequence", "nextval", "lock table", "trigger", "references", "unique", "join",
+        ]
+        for word in words { #expect(!statement.lowercased().contains(word), "\(statement)") }
+    }
+
+    @Test func insertionHasARowForEachRecord() {
+        let text = ActionLogStatements.insertion(of: 1000)
+        #expect(text.matches(of: /::bytea/).count == 1000)
+        #expect(text.contains("$4006::bytea") && !text.contains("$4007"))
+    }
+
+    @Test func onlyConflictsAreTriedAgain() {
+        for (state, isTransient, isOfConnection) in [
+            ("40001", true, false), ("40P01", true, false), ("23505", false, false), ("", false, true),
+            ("57P01", false, true), ("08006", false, true),
+        ] {
+            let error = PostgreSQLError(state: state, "")
+            #expect(error.isTransient == isTransient && error.isOfConnection == isOfConnection)
+        }
+    }
+}
