@@ -119,7 +119,7 @@ if [ "$what" = run ]; then
     fakes
     exit
 fi
-sources RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayDemo RunwayCommand
+sources RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayServerStorage RunwayDemo RunwayCommand
 turn macOS "$root/Samples" "$work/macOS/Samples"
 for kit in SwiftUI UIKit; do
     # Two apps: each with what they share.

@@ -41,6 +41,7 @@ resolve RunwaySignatures '"Signing"' 8
 resolve RunwaySigning '"Signing"' 8
 resolve RunwayStorage '"Storage"' 6
 resolve RunwayServer '"Server"' 24
+resolve RunwayServerStorage '"Server", "Storage"' 25
 resolve Runway .defaults 26
 
 # Without Pins, RunwayTransport has other code; it is checked against the modules of the debug build, which takes seconds.
