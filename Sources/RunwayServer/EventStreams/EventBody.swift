@@ -1,0 +1,114 @@
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
+
+/// The body of one stream: how it begins, what the client missed, and then what comes.
+struct EventBody: Sendable {
+    private static let pageSize = 256
+
+    let hub: EventHub
+    let connection: EventConnection
+    let lastEventID: String?
+    let padding: Int
+
+    /// Writes until the connection ends, the client disconnects or the server shuts down.
+    func write(to writer: inout any ResponseBodyWriter) async throws {
+        defer {
+            connection.finish(.disconnected)
+            hub.close(connection)
+        }
+        // Only the child task uses the writer, and this one waits for it.
+        nonisolated(unsafe) var writing = writer
+        try await withGracefulShutdownHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await run(&writing) }
+                // A write that waits for a slow client ends when the connection does.
+                group.addTask { await waitForEnd() }
+                _ = try await group.next()
+                if connection.end == .slow { group.cancelAll() }
+                try await group.waitForAll()
+            }
+        } onGracefulShutdown: {
+            hub.drain()
+        }
+        writer = writing
+        try await writer.finish(nil)
+    }
+
+    private func waitForEnd() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        connection.onEnd { continuation.finish() }
+        for await _ in stream {}
+    }
+
+    private func run(_ writer: inout any ResponseBodyWriter) async throws {
+        defer { connection.finish(.disconnected) }
+        try await write([opening()], &writer)
+        while !hub.goLive(connection) {
+            guard connection.end == nil else { return }
+            try await replay(&writer)
+        }
+        while let frames = await connection.next() { try await write(frames, &writer) }
+    }
+
+    private func write(_ frames: [ByteBuffer], _ writer: inout any ResponseBodyWriter) async throws {
+        guard var whole = frames.first else { return }
+        for frame in frames.dropFirst() { whole.writeImmutableBuffer(frame) }
+        connection.beginWrite(at: hub.clock.now)
+        try await writer.write(whole)
+        connection.endWrite(at: hub.clock.now)
+    }
+
+    /// The first bytes: padding, the reconnection time, and how the connection continues the last.
+    private func opening() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        if padding > 0 { buffer.writeString(":" + String(repeating: " ", count: padding) + "\n\n") }
+        if let time = hub.options.reconnectionTime {
+            buffer.writeString("retry: \(time.components.seconds * 1000)\n\n")
+        }
+        let range = hub.range
+        let id = ("connection", connection.id)
+        if let offset = lastEventID.flatMap({ offset($0, in: range) }) {
+            if offset + 1 >= range.first {
+                connection.offset = offset
+                let from = "\(range.epoch)-\(offset)"
+                buffer.writeImmutableBuffer(EventFrame.control("resumed", id: from, [id, ("from", from)]))
+            } else {
+                buffer.writeImmutableBuffer(gap(after: offset, before: range.first, [id]))
+            }
+        } else {
+            connection.offset = range.last
+            buffer.writeImmutableBuffer(EventFrame.control("reset", id: "\(range.epoch)-\(range.last)", [id]))
+        }
+        return buffer
+    }
+
+    /// The offset that an id of this numbering names; `nil` for every other text, and for events that the log never had.
+    private func offset(_ id: String, in range: EventLogRange) -> Int64? {
+        guard id.hasPrefix(range.epoch + "-"), let offset = Int64(id.dropFirst(range.epoch.count + 1)),
+            (0...range.last).contains(offset)
+        else { return nil }
+        return offset
+    }
+
+    private func gap(after offset: Int64, before first: Int64, _ members: [(String, String)]) -> ByteBuffer {
+        connection.offset = first - 1
+        let to = "\(hub.epoch)-\(first - 1)"
+        return EventFrame.control("gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)])
+    }
+
+    /// Writes the events after the connection's place, as far as they are stored.
+    private func replay(_ writer: inout any ResponseBodyWriter) async throws {
+        let offset = connection.offset
+        let (first, events) = try await hub.log.events(after: offset, upTo: Self.pageSize)
+        var frames: [ByteBuffer] = []
+        // The log may have removed events since the connection began.
+        if first > offset + 1 { frames.append(gap(after: offset, before: first, [])) }
+        let topics = connection.topics
+        for (index, event) in events.enumerated() where topics?.contains(event.topic) ?? true {
+            frames.append(EventFrame.event(event, hub.epoch, first + Int64(index)))
+        }
+        connection.offset = first + Int64(events.count) - 1
+        try await write(frames, &writer)
+    }
+}

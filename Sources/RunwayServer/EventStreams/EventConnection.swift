@@ -1,0 +1,172 @@
+import NIOCore
+import Synchronization
+
+/// One open stream of a client: what waits to be written to it, within a bound, and the place up to which it has received events.
+final class EventConnection: Sendable {
+    /// Why a connection ends.
+    enum End: String, Sendable {
+        /// The client reads too slowly.
+        case slow
+        /// The lifetime is over, such as that of the client's token.
+        case lifetime
+        /// The server shuts down.
+        case draining
+        /// The client disconnected.
+        case disconnected
+    }
+
+    fileprivate struct State {
+        var topics: Set<String>?
+        var frames: [ByteBuffer] = []
+        var byteCount = 0
+        var reader: CheckedContinuation<Void, Never>?
+        /// The offset of the last event that was queued, or left out because its topic is not wanted.
+        var offset: Int64 = 0
+        var lastFrame: Duration
+        var writeStart: Duration?
+        var endTime: Duration?
+        var end: End?
+        var onEnd: (@Sendable () -> Void)?
+    }
+
+    let id: String
+    let source: String
+    let owner: String
+    let heartbeat: Duration
+    private let epoch: String
+    private let maximumByteCount: Int
+    /// Guards the topics, what is queued, and how the connection ends. No continuation or closure is called while it is held.
+    private let state: Mutex<State>
+
+    init(
+        id: String, source: String, owner: String, topics: Set<String>?, heartbeat: Duration, endTime: Duration?,
+        epoch: String, maximumByteCount: Int, at now: Duration
+    ) {
+        (self.id, self.source, self.owner, self.heartbeat) = (id, source, owner, heartbeat)
+        (self.epoch, self.maximumByteCount) = (epoch, maximumByteCount)
+        state = Mutex(State(topics: topics, lastFrame: now, endTime: endTime))
+    }
+
+    var topics: Set<String>? { state.withLock { $0.topics } }
+    var end: End? { state.withLock { $0.end } }
+    var offset: Int64 {
+        get { state.withLock { $0.offset } }
+        set { state.withLock { $0.offset = newValue } }
+    }
+
+    /// Changes the topics, and returns the place from which the change holds.
+    func change(adding added: Set<String>, removing removed: Set<String>) -> Int64 {
+        state.withLock { state in
+            state.topics = (state.topics ?? []).union(added).subtracting(removed)
+            return state.offset
+        }
+    }
+
+    /// Queues an event; a connection whose queue would exceed the bound ends.
+    ///
+    /// - Returns: Whether the event is on its way to the client.
+    func offer(_ frame: ByteBuffer, topic: String, _ offset: Int64) -> Bool {
+        let (isQueued, reader, onEnd) = state.withLock {
+            state -> (Bool, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
+            guard state.end == nil else { return (false, nil, nil) }
+            state.offset = offset
+            guard state.topics?.contains(topic) ?? true else { return (false, nil, nil) }
+            guard state.byteCount + frame.readableBytes <= maximumByteCount else {
+                return (false, state.finish(.slow), state.onEnd)
+            }
+            state.frames.append(frame)
+            state.byteCount += frame.readableBytes
+            defer { state.reader = nil }
+            return (true, state.reader, nil)
+        }
+        reader?.resume()
+        onEnd?()
+        return isQueued
+    }
+
+    /// Queues a sign of life if none is on its way.
+    func proveLife() {
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.end == nil, state.frames.isEmpty else { return nil }
+            let frame = EventFrame.heartbeat(epoch, state.offset)
+            state.frames.append(frame)
+            state.byteCount += frame.readableBytes
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume()
+    }
+
+    /// Does what is due: a sign of life, the end of a lifetime, and the end of a write that takes too long.
+    func tick(at now: Duration, writeTimeout: Duration) {
+        let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
+            if let start = state.writeStart, now - start >= writeTimeout { return (false, .slow) }
+            if let endTime = state.endTime, now >= endTime { return (false, .lifetime) }
+            return (state.writeStart == nil && now - state.lastFrame >= heartbeat, nil)
+        }
+        if let end { finish(end) } else if isQuiet { proveLife() }
+    }
+
+    /// Ends the connection no later than at an instant.
+    func endBy(_ instant: Duration) { state.withLock { $0.endTime = min($0.endTime ?? instant, instant) } }
+
+    /// Ends the connection. Only the first end counts.
+    func finish(_ end: End) {
+        let (reader, onEnd) = state.withLock { state in (state.finish(end), state.onEnd) }
+        reader?.resume()
+        onEnd?()
+    }
+
+    /// Sets what runs when the connection ends; at once if it has.
+    func onEnd(_ action: @escaping @Sendable () -> Void) {
+        let hasEnded = state.withLock { state in
+            state.onEnd = action
+            return state.end != nil
+        }
+        if hasEnded { action() }
+    }
+
+    func beginWrite(at now: Duration) { state.withLock { $0.writeStart = now } }
+
+    func endWrite(at now: Duration) {
+        state.withLock { state in
+            state.writeStart = nil
+            state.lastFrame = now
+        }
+    }
+
+    /// Returns what is queued, once there is something; `nil` at the end, and when the task is cancelled.
+    func next() async -> [ByteBuffer]? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if Task.isCancelled || state.end != nil || !state.frames.isEmpty { return true }
+                    state.reader = continuation
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            finish(.disconnected)
+        }
+        return state.withLock { state in
+            guard state.end == nil else { return nil }
+            defer {
+                state.frames = []
+                state.byteCount = 0
+            }
+            return state.frames
+        }
+    }
+}
+
+extension EventConnection.State {
+    fileprivate mutating func finish(_ end: EventConnection.End) -> CheckedContinuation<Void, Never>? {
+        guard self.end == nil else { return nil }
+        self.end = end
+        frames = []
+        byteCount = 0
+        defer { reader = nil }
+        return reader
+    }
+}

@@ -1,0 +1,47 @@
+import NIOCore
+import RunwayJSON
+
+/// The bytes of events as they are sent (WHATWG HTML §9.2.6).
+enum EventFrame {
+    /// An event of a topic.
+    static func event(_ event: PublishedEvent, _ epoch: String, _ offset: Int64) -> ByteBuffer {
+        var text = "id: \(epoch)-\(offset)\n"
+        if event.type != "message" { text += "event: \(event.type)\n" }
+        text += "topic: \(event.topic)\n"
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(text.utf8.count + event.data.utf8.count + 16)
+        buffer.writeString(text)
+        // A line end within the data begins another line, whichever kind it is: the client joins them by LF.
+        let lines = event.data.utf8.contains { $0 == 10 || $0 == 13 } ? lines(of: event.data) : [event.data[...]]
+        for line in lines {
+            buffer.writeString("data: ")
+            buffer.writeSubstring(line)
+            buffer.writeString("\n")
+        }
+        buffer.writeString("\n")
+        return buffer
+    }
+
+    /// A sign of life. It moves the last id of a client whose topics are quiet, so that nothing looks missing to it later.
+    static func heartbeat(_ epoch: String, _ offset: Int64) -> ByteBuffer {
+        ByteBuffer(string: "id: \(epoch)-\(offset)\n\n")
+    }
+
+    /// How a connection begins, or that events are missing in the middle of it.
+    static func control(_ type: String, id: String, _ members: [(String, String)]) -> ByteBuffer {
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, value) in members {
+            writer.name(name)
+            writer.string(value)
+        }
+        writer.endObject()
+        return ByteBuffer(
+            string: "id: \(id)\nevent: runway.\(type)\ndata: \(String(decoding: writer.bytes, as: UTF8.self))\n\n")
+    }
+
+    private static func lines(of text: String) -> [Substring] {
+        // "\r\n" is one character.
+        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
+    }
+}

@@ -1,0 +1,249 @@
+import Metrics
+import NIOCore
+import Synchronization
+
+/// Passes published events to all clients that follow their topics, and stores the last ones for clients that come back.
+///
+/// ```swift
+/// let hub = try await EventHub(name: "listings", log: DatabaseEventLog(file: file))
+/// EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router, path: "events")
+/// try await hub.publish(PublishedEvent(topic: "rentals", type: "added", data: #"{"id":7}"#))
+/// ```
+///
+/// An event is stored before any client receives it, and all clients receive events in the order of their offsets. The metrics are
+/// `runway_event_streams` (open), `runway_events_published_total`, `runway_events_delivered_total`,
+/// `runway_event_streams_ended_total` by reason and `runway_event_streams_refused_total` by reason.
+public final class EventHub: Sendable {
+    private struct Pending {
+        let event: PublishedEvent
+        let continuation: CheckedContinuation<Int64, any Error>
+    }
+
+    private struct State {
+        var range: EventLogRange
+        var connections: [String: EventConnection] = [:]
+        /// The connections that receive events as they come: those that have received all earlier ones.
+        var live: [String: EventConnection] = [:]
+        var sources: [String: Int] = [:]
+        var pending: [Pending] = []
+        var isWriting = false
+        var isTicking = false
+        var isDraining = false
+    }
+
+    /// The name of the stream, which clients receive.
+    public let name: String
+    let log: any EventLog
+    let options: EventHubOptions
+    let clock: HubClock
+    /// Names the numbering of the events.
+    public let epoch: String
+    private let metrics: HubMetrics
+    /// Guards the range, the connections and what waits to be stored.
+    private let state: Mutex<State>
+
+    /// Opens a hub.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the stream: letters, digits and `._-`.
+    ///   - log: Stores the last events. The default stores 10,000 in memory.
+    ///   - options: The bounds; see ``EventHubOptions`` for the defaults.
+    ///   - clock: Times signs of life and lifetimes. The default is the system's; a test passes a manual one.
+    /// - Throws: What the log throws.
+    public init(
+        name: String, log: any EventLog = MemoryEventLog(), options: EventHubOptions = EventHubOptions(),
+        clock: some Clock<Duration> = ContinuousClock()
+    ) async throws {
+        precondition(PublishedEvent.isTopic(name), "The name of a stream has letters, digits and ._- alone")
+        self.name = name
+        self.log = log
+        self.options = options
+        self.clock = HubClock(clock)
+        let range = try await log.range()
+        epoch = range.epoch
+        metrics = HubMetrics(hub: name)
+        state = Mutex(State(range: range))
+    }
+
+    /// How many connections are open.
+    public var connectionCount: Int { state.withLock { $0.connections.count } }
+
+    /// Stores an event and passes it to the clients that follow its topic.
+    ///
+    /// - Returns: The offset of the event.
+    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``, or what the log throws; no client receives the event.
+    @discardableResult
+    public func publish(_ event: PublishedEvent) async throws -> Int64 {
+        guard event.isValid, event.data.utf8.count <= options.maximumEventByteCount else {
+            throw EventHubError.invalidEvent
+        }
+        return try await withCheckedThrowingContinuation { continuation in
+            let (isFull, starts) = state.withLock { state in
+                guard state.pending.count < options.maximumPendingEvents else { return (true, false) }
+                state.pending.append(Pending(event: event, continuation: continuation))
+                defer { state.isWriting = true }
+                return (false, !state.isWriting)
+            }
+            if isFull { return continuation.resume(throwing: EventHubError.tooManyPending) }
+            if starts { Task { await write() } }
+        }
+    }
+
+    /// Stores what waits, many events in one step, until nothing waits.
+    private func write() async {
+        while true {
+            let batch = state.withLock { state in
+                let batch = Array(state.pending.prefix(256))
+                state.pending.removeFirst(batch.count)
+                if batch.isEmpty { state.isWriting = false }
+                return batch
+            }
+            if batch.isEmpty { return }
+            do {
+                let range = try await log.append(batch.map(\.event))
+                deliver(batch.map(\.event), range)
+                let first = range.last - Int64(batch.count) + 1
+                for (index, pending) in batch.enumerated() {
+                    pending.continuation.resume(returning: first + Int64(index))
+                }
+            } catch {
+                for pending in batch { pending.continuation.resume(throwing: error) }
+            }
+        }
+    }
+
+    private func deliver(_ events: [PublishedEvent], _ range: EventLogRange) {
+        let live = state.withLock { state in
+            state.range = range
+            return Array(state.live.values)
+        }
+        var count = 0
+        for (index, event) in events.enumerated() {
+            let offset = range.last - Int64(events.count - 1 - index)
+            let frame = EventFrame.event(event, epoch, offset)
+            for connection in live where connection.offer(frame, topic: event.topic, offset) { count += 1 }
+        }
+        metrics.published.increment(by: events.count)
+        metrics.delivered.increment(by: count)
+    }
+}
+
+// The connections.
+extension EventHub {
+    /// Which events can be replayed.
+    var range: EventLogRange { state.withLock { $0.range } }
+
+    func connection(_ id: String) -> EventConnection? { state.withLock { $0.connections[id] } }
+
+    /// Registers a connection.
+    ///
+    /// - Throws: ``EventHubError`` if there are too many, or the server shuts down.
+    func open(_ connection: EventConnection) throws(EventHubError) {
+        let (refusal, starts) = state.withLock { state -> (EventHubError?, Bool) in
+            if state.isDraining { return (.draining, false) }
+            if state.connections.count >= options.maximumConnections { return (.tooManyConnections, false) }
+            let count = state.sources[connection.source] ?? 0
+            if count >= options.maximumConnectionsPerSource { return (.tooManyOfSource, false) }
+            state.sources[connection.source] = count + 1
+            state.connections[connection.id] = connection
+            defer { state.isTicking = true }
+            return (nil, !state.isTicking)
+        }
+        if let refusal {
+            metrics.refused(refusal.description)
+            throw refusal
+        }
+        metrics.open.record(connectionCount)
+        if starts { Task { await tick() } }
+    }
+
+    /// Lets a connection receive events as they come, if it has received all that came before.
+    func goLive(_ connection: EventConnection) -> Bool {
+        state.withLock { state in
+            guard connection.offset >= state.range.last else { return false }
+            state.live[connection.id] = connection
+            return true
+        }
+    }
+
+    func close(_ connection: EventConnection) {
+        let count = state.withLock { state -> Int? in
+            guard state.connections.removeValue(forKey: connection.id) != nil else { return nil }
+            state.live[connection.id] = nil
+            let count = (state.sources[connection.source] ?? 1) - 1
+            state.sources[connection.source] = count > 0 ? count : nil
+            return state.connections.count
+        }
+        guard let count else { return }
+        metrics.open.record(count)
+        metrics.ended((connection.end ?? .disconnected).rawValue)
+    }
+
+    /// Ends all connections, each at a random moment of the draining time, and refuses new ones with `Retry-After`.
+    ///
+    /// A server's graceful shutdown calls it for every open stream; call it before that where a proxy must be emptied first.
+    public func drain() {
+        let connections = state.withLock { state in
+            defer { state.isDraining = true }
+            return state.isDraining ? [] : Array(state.connections.values)
+        }
+        for connection in connections {
+            let wait = options.drainingTime * Double.random(in: 0...1)
+            Task { [clock] in
+                try? await clock.sleep(wait)
+                connection.finish(.draining)
+            }
+        }
+    }
+
+    /// Looks after the connections once a second, as long as there are any.
+    private func tick() async {
+        while true {
+            try? await clock.sleep(.seconds(1))
+            let connections = state.withLock { state in
+                if state.connections.isEmpty { state.isTicking = false }
+                return Array(state.connections.values)
+            }
+            if connections.isEmpty { return }
+            let now = clock.now
+            for connection in connections { connection.tick(at: now, writeTimeout: options.writeTimeout) }
+        }
+    }
+}
+
+/// A monotonic clock of any type.
+struct HubClock: Sendable {
+    private let read: @Sendable () -> Duration
+    private let wait: @Sendable (Duration) async throws -> Void
+
+    init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        let origin = clock.now
+        read = { origin.duration(to: clock.now) }
+        wait = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
+    }
+
+    var now: Duration { read() }
+    func sleep(_ duration: Duration) async throws { try await wait(duration) }
+}
+
+/// The metrics of a hub.
+struct HubMetrics: Sendable {
+    private let hub: String
+    let open: Gauge
+    let published: Counter
+    let delivered: Counter
+
+    init(hub: String) {
+        self.hub = hub
+        open = Gauge(label: "runway_event_streams", dimensions: [("hub", hub)])
+        published = Counter(label: "runway_events_published_total", dimensions: [("hub", hub)])
+        delivered = Counter(label: "runway_events_delivered_total", dimensions: [("hub", hub)])
+    }
+
+    func ended(_ reason: String) { count("runway_event_streams_ended_total", reason) }
+    func refused(_ reason: String) { count("runway_event_streams_refused_total", reason) }
+
+    private func count(_ label: String, _ reason: String) {
+        Counter(label: label, dimensions: [("hub", hub), ("reason", reason)]).increment()
+    }
+}

@@ -1,0 +1,53 @@
+/// The bounds of an ``EventHub``.
+public struct EventHubOptions: Sendable, Hashable {
+    /// The longest time between two signs of life on a connection. The default is 25 s, which proxies allow by default.
+    ///
+    /// A client may ask for less, of at least 1 s, or for more, up to ``maximumHeartbeat``.
+    public var heartbeat = Duration.seconds(25)
+    /// The longest interval that a client may ask for: what the proxies before the server allow. The default is 25 s.
+    public var maximumHeartbeat = Duration.seconds(25)
+    /// The most bytes that wait for one client. A client that is slower is cut: it comes back with its last id. The default is 1 MiB.
+    public var maximumQueuedByteCount = 1 << 20
+    /// How long one write to a client may take before it is cut. The default is 60 s.
+    public var writeTimeout = Duration.seconds(60)
+    /// The most open connections. More are refused with 503 and `Retry-After`. The default is 20,000.
+    public var maximumConnections = 20_000
+    /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64.
+    public var maximumConnectionsPerSource = 64
+    /// The least `Retry-After` of a refusal; as much again is added at random. The default is 5 s.
+    public var retryAfter = Duration.seconds(5)
+    /// The time in which the connections of a server that shuts down are ended, each at a random moment. The default is 5 s.
+    public var drainingTime = Duration.seconds(5)
+    /// The most events that wait to be stored; ``EventHub/publish(_:)`` throws for more. The default is 10,000.
+    public var maximumPendingEvents = 10_000
+    /// The largest event, in bytes of its data. The default is 1 MiB.
+    public var maximumEventByteCount = 1 << 20
+    /// How long a client waits before it reconnects, beside its own jitter. The default, `nil`, says nothing.
+    public var reconnectionTime: Duration?
+
+    /// Creates options with their defaults.
+    public init() {}
+}
+
+/// Why an ``EventHub`` does not publish an event, or refuses a connection.
+public struct EventHubError: Error, Hashable, CustomStringConvertible {
+    private enum Code: String { case invalidEvent, tooManyPending, tooManyConnections, tooManyOfSource, draining }
+
+    private let code: Code
+
+    private init(_ code: Code) { self.code = code }
+
+    /// The topic, the type or the size of the event is not allowed.
+    public static let invalidEvent = EventHubError(.invalidEvent)
+    /// Too many events wait to be stored.
+    public static let tooManyPending = EventHubError(.tooManyPending)
+    /// Too many connections are open.
+    public static let tooManyConnections = EventHubError(.tooManyConnections)
+    /// Too many connections of one source are open.
+    public static let tooManyOfSource = EventHubError(.tooManyOfSource)
+    /// The server shuts down.
+    public static let draining = EventHubError(.draining)
+
+    /// The error in one word, which stays the same from release to release.
+    public var description: String { code.rawValue }
+}

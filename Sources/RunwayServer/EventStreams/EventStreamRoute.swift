@@ -1,0 +1,147 @@
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RunwayJSON
+import ServiceLifecycle
+
+/// What a client may follow.
+public struct EventPermission: Sendable, Hashable {
+    /// The topics that the client may follow; `nil` allows all.
+    public var topics: Set<String>?
+    /// Who the client is. Only a client of the same owner may change the topics of a connection.
+    public var owner: String
+    /// How long the permission holds, such as until the token expires; `nil` if it does not end. The connection ends with it.
+    public var lifetime: Duration?
+
+    /// Creates a permission.
+    ///
+    /// - Parameters:
+    ///   - topics: The topics that the client may follow. The default, `nil`, allows all.
+    ///   - owner: Who the client is. The default is nobody in particular.
+    ///   - lifetime: How long the permission holds. The default, `nil`, has no end.
+    public init(topics: Set<String>? = nil, owner: String = "", lifetime: Duration? = nil) {
+        (self.topics, self.owner, self.lifetime) = (topics, owner, lifetime)
+    }
+}
+
+/// Serves the events of a hub as server-sent events (WHATWG HTML §9.2); the format is in `docs/formats.md`.
+///
+/// ```swift
+/// EventStreamRoute(hub, source: { _, context in context.remoteAddress?.ipAddress ?? "" }) { request, context in
+///     guard let account = context.account else { throw HTTPError(.unauthorized) }
+///     return EventPermission(topics: account.topics, owner: account.id, lifetime: account.tokenLifetime)
+/// }.add(to: router, path: "events")
+/// ```
+///
+/// `GET` opens a stream, `POST` to `topics` below it changes the topics of an open one. Every connection is authorized anew, before
+/// anything is replayed to it. The replay comes before new events. A connection ends at the server's graceful shutdown.
+public struct EventStreamRoute<Context: RequestContext>: Sendable {
+    /// Returns what a request may follow, or throws, such as `HTTPError(.unauthorized)` and `HTTPError(.forbidden)`.
+    public typealias Authorization = @Sendable (Request, Context) async throws -> EventPermission
+
+    let hub: EventHub
+    private let source: @Sendable (Request, Context) -> String
+    private let authorize: Authorization
+
+    /// Creates a route.
+    ///
+    /// - Parameters:
+    ///   - hub: The events.
+    ///   - source: Returns what is limited in its number of connections, such as an address or an account. The default is the owner.
+    ///   - authorize: Returns what a request may follow.
+    public init(
+        _ hub: EventHub, source: @escaping @Sendable (Request, Context) -> String = { _, _ in "" },
+        authorize: @escaping Authorization
+    ) {
+        (self.hub, self.source, self.authorize) = (hub, source, authorize)
+    }
+
+    /// Adds the route to a router or a group of one.
+    ///
+    /// - Parameters:
+    ///   - router: The router or group.
+    ///   - path: The path below the group's. The default is `events`.
+    public func add(to router: some RouterMethods<Context>, path: RouterPath = "events") {
+        router.get(path) { request, context in try await open(request, context) }
+        router.post("\(path)/topics") { request, context in try await change(request, context) }
+    }
+
+    private func open(_ request: Request, _ context: Context) async throws -> Response {
+        let permission = try await authorize(request, context)
+        let asked = try topics(request.uri.queryParameters["topics"].map { $0.split(separator: ",").map(String.init) })
+        if let asked, let allowed = permission.topics, !asked.isSubset(of: allowed) { throw HTTPError(.forbidden) }
+        let heartbeat = heartbeat(request)
+        let source = source(request, context)
+        let connection = EventConnection(
+            id: UUID().uuidString.lowercased(), source: source.isEmpty ? permission.owner : source,
+            owner: permission.owner,
+            topics: asked ?? permission.topics, heartbeat: heartbeat,
+            endTime: permission.lifetime.map { hub.clock.now + $0 }, epoch: hub.epoch,
+            maximumByteCount: hub.options.maximumQueuedByteCount, at: hub.clock.now)
+        do throws(EventHubError) {
+            try hub.open(connection)
+        } catch {
+            return refusal(error)
+        }
+        var fields: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
+        ]
+        func set(_ name: String, _ value: String) {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        // Proxies pass what comes at once, and change none of it.
+        set("X-Accel-Buffering", "no")
+        set("Runway-Stream", hub.name)
+        set("Runway-Heartbeat", "\(heartbeat.components.seconds)")
+        set("Runway-Heartbeat-Limit", "\(hub.options.maximumHeartbeat.components.seconds)")
+        if let lifetime = permission.lifetime { set("Runway-Lifetime", "\(max(1, lifetime.components.seconds))") }
+        let padding = request.uri.queryParameters["padding"].flatMap { Int($0) }.map { min(max(0, $0), 8192) } ?? 0
+        let lastEventID = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
+        let body = EventBody(hub: hub, connection: connection, lastEventID: lastEventID, padding: padding)
+        return Response(
+            status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
+    }
+
+    private func change(_ request: Request, _ context: Context) async throws -> Response {
+        let permission = try await authorize(request, context)
+        let body = try await request.body.collect(upTo: 1 << 16)
+        guard let json = (try? JSONDocument(Array(body.readableBytesView)))?.root, let id = json["connection"].string,
+            let added = try topics(json["add"].elements.compactMap(\.string)),
+            let removed = try topics(json["remove"].elements.compactMap(\.string))
+        else { throw HTTPError(.badRequest) }
+        // A connection of somebody else is not acknowledged to exist.
+        guard let connection = hub.connection(id), connection.owner == permission.owner, connection.end == nil else {
+            throw HTTPError(.notFound)
+        }
+        if let allowed = permission.topics, !added.isSubset(of: allowed) { throw HTTPError(.forbidden) }
+        let offset = connection.change(adding: added, removing: removed)
+        connection.proveLife()
+        let text = #"{"position":"\#(hub.epoch)-\#(offset)"}"#
+        return Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    private func topics(_ names: [String]?) throws -> Set<String>? {
+        guard let names else { return nil }
+        guard names.count <= 1000, names.allSatisfy({ PublishedEvent.isTopic($0) }) else {
+            throw HTTPError(.badRequest)
+        }
+        return Set(names)
+    }
+
+    /// The interval that the client asks for, within the bounds of the hub.
+    private func heartbeat(_ request: Request) -> Duration {
+        let asked = HTTPField.Name("Runway-Heartbeat").flatMap { request.headers[$0] }.flatMap { Int32($0) }
+        guard let asked else { return hub.options.heartbeat }
+        return max(.seconds(1), min(.seconds(asked), hub.options.maximumHeartbeat))
+    }
+
+    /// A response without a body that names a time for the next attempt, which differs from client to client.
+    private func refusal(_ error: EventHubError) -> Response {
+        let wait = hub.options.retryAfter * Double.random(in: 1...2)
+        let status: HTTPResponse.Status = error == .tooManyOfSource ? .tooManyRequests : .serviceUnavailable
+        return Response(status: status, headers: [.retryAfter: "\(max(1, wait.components.seconds))"])
+    }
+}

@@ -1,0 +1,151 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import Runway
+import RunwayServer
+import RunwayStreams
+import RunwayTesting
+import RunwayTransport
+import ServiceLifecycle
+import Synchronization
+
+/// The service of these tests; the layer says where it is.
+enum Newsroom: APIService {
+    static let name = "newsroom"
+    static let environments: [ServiceEnvironment: String] = [:]
+    static let deadline = Duration.seconds(600)
+}
+
+struct News: EventStreamEndpoint {
+    static let service = Newsroom.self
+    var path: Runway.EndpointPath { "news/\("a b")" }
+    let topics: Set<String>?
+    init(_ topics: Set<String>? = nil) { self.topics = topics }
+    var parameters: Runway.Parameters { [:] }
+    func encode(to encoder: any Encoder) {}
+}
+
+/// A server of events on a port of the loopback, which can stop and come back on the same port.
+final class StreamServer: Sendable {
+    let port: Int
+    private let group: ServiceGroup
+    private let task: Task<Void, Never>
+    private let connections: OpenConnections
+
+    private init(port: Int, group: ServiceGroup, task: Task<Void, Never>, connections: OpenConnections) {
+        (self.port, self.group, self.task, self.connections) = (port, group, task, connections)
+    }
+
+    /// Serves a hub. The port is a free one, unless one is named.
+    static func start(_ hub: EventHub, port: Int = 0, permission: EventPermission = EventPermission()) async throws
+        -> StreamServer
+    {
+        let router = Router()
+        EventStreamRoute(hub) { _, _ in permission }.add(to: router, path: "news/a%20b")
+        return try await start(router, port: port)
+    }
+
+    static func start(_ router: Router<BasicRequestContext>, port: Int = 0) async throws -> StreamServer {
+        let (ports, continuation) = AsyncStream<Int>.makeStream()
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let connections = OpenConnections()
+        let builder = HTTPServerBuilder { responder in
+            CuttableChannel(base: HTTP1Channel(responder: responder), connections: connections)
+        }
+        let application = Application(
+            router: router, server: builder,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), reuseAddress: true),
+            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
+        let group = ServiceGroup(configuration: .init(services: [.init(service: application)], logger: logger))
+        let task = Task {
+            try? await group.run()
+            continuation.finish()
+        }
+        guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
+        return StreamServer(port: port, group: group, task: task, connections: connections)
+    }
+
+    /// Cuts all connections at once, as a process that is killed does, and frees the port.
+    func kill() async {
+        let cut = Task { [connections] in
+            try? await connections.run { try await Task.sleep(for: .seconds(3600)) }
+        }
+        cut.cancel()
+        task.cancel()
+        await cut.value
+        await task.value
+    }
+
+    /// Shuts down gracefully, and returns when all streams have ended.
+    func shutDown() async {
+        await group.triggerGracefulShutdown()
+        await task.value
+    }
+}
+
+/// A layer over real sockets that knows where the server is.
+func makeNetwork(
+    port: Int, records: RecordCollector = RecordCollector(), clock: LayerClock = .system,
+    status: any NetworkStatusSource = SettableNetworkStatus()
+) throws -> (network: NetworkLayer, transport: NIOTransport) {
+    let transport = try NIOTransport()
+    let network = NetworkLayer(transport: transport, clock: clock, sinks: [records], status: status)
+    network.configure(Newsroom.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
+    return (network, transport)
+}
+
+/// Options that reconnect fast enough for a test.
+var hasty: StreamOptions {
+    var options = StreamOptions()
+    options.backoff = .milliseconds(20)
+    options.maximumBackoff = .milliseconds(200)
+    return options
+}
+
+/// What one client received, in order.
+final class Reception: Sendable {
+    private let received = Mutex<(events: [String], continuities: [StreamContinuity])>(([], []))
+    private let count = AwaitedValue(0)
+    private let connections = AwaitedValue(0)
+
+    var events: [String] { received.withLock { $0.events } }
+    var continuities: [StreamContinuity] { received.withLock { $0.continuities } }
+
+    func take(_ element: StreamElement) {
+        switch element {
+        case .event(let event):
+            let total = received.withLock { received in
+                received.events.append(event.text)
+                return received.events.count
+            }
+            count.update { $0 = total }
+        case .continuity(let continuity):
+            let total = received.withLock { received in
+                received.continuities.append(continuity)
+                return received.continuities.count
+            }
+            connections.update { $0 = total }
+        }
+    }
+
+    func wait(forEvents count: Int) async throws {
+        try await self.count.wait(atLeast: count, within: .seconds(120), subject: "events")
+    }
+
+    func wait(forConnections count: Int) async throws {
+        try await connections.wait(atLeast: count, within: .seconds(120), subject: "connections")
+    }
+
+    /// Follows a stream until it ends or the task is cancelled.
+    func follow(_ events: EventSequence) -> Task<NetworkError?, Never> {
+        Task {
+            do throws(NetworkError) {
+                for try await element in events { take(element) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+}

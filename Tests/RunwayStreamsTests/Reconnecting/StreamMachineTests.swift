@@ -1,0 +1,249 @@
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStreams
+
+/// The reconnection of streams, on times that the tests pass.
+struct StreamMachineTests {
+    private func machine(_ change: (inout StreamOptions) -> Void = { _ in }, seed: UInt64 = 1) -> StreamMachine {
+        var options = StreamOptions()
+        change(&options)
+        return StreamMachine(options, network: "wifi", random: SeededGenerator(seed: seed))
+    }
+
+    private func openMachine(
+        _ facts: LinkFacts = LinkFacts(heartbeat: .seconds(25)), _ change: (inout StreamOptions) -> Void = { _ in }
+    ) -> StreamMachine {
+        var machine = machine(change)
+        #expect(machine.start() == [.connect])
+        #expect(machine.opened(facts, at: .zero).isEmpty)
+        #expect(machine.state == .open)
+        return machine
+    }
+
+    @Test func aSilentLinkIsDeadWithinItsStatedTime() {
+        var machine = openMachine()
+        #expect(machine.deadline == .seconds(30), "the interval of 25 s and the margin of 5 s")
+        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero)) == [.probe])
+        #expect(machine.deadline == .seconds(40))
+        #expect(machine.tick(at: .seconds(40), life: .init(last: .zero)) == [.disconnect(.silent)])
+        #expect(machine.state == .waiting)
+    }
+
+    @Test func anyByteIsASignOfLife() {
+        var machine = openMachine()
+        #expect(machine.tick(at: .seconds(30), life: .init(last: .seconds(20))).isEmpty)
+        #expect(machine.deadline == .seconds(50))
+    }
+
+    @Test func aByteAfterTheProbeSavesTheLink() {
+        var machine = openMachine()
+        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero)) == [.probe])
+        #expect(machine.tick(at: .seconds(40), life: .init(last: .seconds(31))).isEmpty)
+        #expect(machine.state == .open)
+        #expect(machine.deadline == .seconds(61))
+    }
+
+    @Test func aSlowReaderIsNoSilence() {
+        var machine = openMachine()
+        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero, isHeld: true)).isEmpty)
+        #expect(machine.deadline == .seconds(60))
+    }
+
+    @Test func theFirstRetryHasJitter() {
+        var waits: Set<Duration> = []
+        for seed in UInt64(0)..<50 {
+            var machine = machine(seed: seed)
+            _ = machine.start()
+            #expect(machine.ended(.transient(retryAfter: nil), at: .zero).isEmpty)
+            let wait = machine.deadline ?? .seconds(99)
+            #expect(wait >= .zero && wait <= .seconds(1))
+            waits.insert(wait)
+        }
+        #expect(waits.count == 50)
+    }
+
+    @Test func waitsDoubleUpToTheirMaximum() {
+        var longest: [Duration] = Array(repeating: .zero, count: 12)
+        for seed in UInt64(0)..<200 {
+            var machine = machine(seed: seed)
+            _ = machine.start()
+            var now = Duration.zero
+            for failure in longest.indices {
+                _ = machine.ended(.transient(retryAfter: nil), at: now)
+                let deadline = machine.deadline ?? .zero
+                longest[failure] = max(longest[failure], deadline - now)
+                now = deadline
+                #expect(machine.tick(at: now, life: nil) == [.connect])
+            }
+        }
+        for (failure, wait) in longest.enumerated() {
+            let ceiling = min(Duration.seconds(1 << failure), .seconds(60))
+            #expect(wait <= ceiling && wait > ceiling * 0.8, "failure \(failure)")
+        }
+    }
+
+    @Test func aRetryOfAYearCountsAsAMinute() {
+        var machine = openMachine()
+        machine.askedToWait(.seconds(31_536_000))
+        _ = machine.ended(.transient(retryAfter: nil), at: .zero)
+        let wait = machine.deadline ?? .zero
+        #expect(wait >= .seconds(60) && wait <= .seconds(61))
+    }
+
+    @Test func aRetryAfterOfADayCountsAsTenMinutes() {
+        var machine = machine()
+        _ = machine.start()
+        _ = machine.ended(.transient(retryAfter: .seconds(86_400)), at: .zero)
+        let wait = machine.deadline ?? .zero
+        #expect(wait >= .seconds(600) && wait <= .seconds(601))
+    }
+
+    @Test func aStableLinkForgetsFailures() {
+        var machine = machine()
+        _ = machine.start()
+        var now = Duration.zero
+        for _ in 0..<8 {
+            _ = machine.ended(.transient(retryAfter: nil), at: now)
+            now = machine.deadline ?? now
+            _ = machine.tick(at: now, life: nil)
+        }
+        _ = machine.opened(LinkFacts(), at: now)
+        _ = machine.ended(.transient(retryAfter: nil), at: now + .seconds(10))
+        #expect((machine.deadline ?? .zero) <= now + .seconds(11))
+    }
+
+    @Test func aLinkThatEndsAtOnceIsAFailure() {
+        var longest = Duration.zero
+        var machine = machine()
+        _ = machine.start()
+        var now = Duration.zero
+        for _ in 0..<20 {
+            _ = machine.opened(LinkFacts(), at: now)
+            _ = machine.ended(.transient(retryAfter: nil), at: now)
+            let deadline = machine.deadline ?? now
+            longest = max(longest, deadline - now)
+            now = deadline
+            _ = machine.tick(at: now, life: nil)
+        }
+        #expect(longest > .seconds(10))
+    }
+
+    @Test func aFinalFailureEndsTheStream() {
+        var machine = machine()
+        _ = machine.start()
+        let refused = NetworkError(.refused, in: .judging, "403")
+        #expect(machine.ended(.final(refused), at: .zero) == [.end(refused)])
+        #expect(machine.state == .ended)
+        #expect(machine.deadline == nil)
+    }
+
+    @Test func aPausedStreamOpensWhenItIsResumed() {
+        var machine = openMachine()
+        #expect(machine.pause() == [.disconnect(.paused)])
+        #expect(machine.state == .paused)
+        #expect(machine.deadline == nil)
+        #expect(machine.resume(at: .seconds(5)) == [.connect])
+    }
+
+    @Test func theForegroundProbesAnOpenLink() {
+        var machine = openMachine()
+        #expect(machine.resume(at: .seconds(3)) == [.probe])
+        #expect(machine.resume(at: .seconds(4)).isEmpty, "one probe at a time")
+        #expect(machine.tick(at: .seconds(13), life: .init(last: .seconds(1))) == [.disconnect(.silent)])
+    }
+
+    @Test func aNewNetworkWakesAWaitingStream() {
+        var machine = machine()
+        _ = machine.start()
+        var now = Duration.zero
+        for _ in 0..<9 {
+            _ = machine.ended(.transient(retryAfter: nil), at: now)
+            now = machine.deadline ?? now
+            _ = machine.tick(at: now, life: nil)
+        }
+        _ = machine.ended(.transient(retryAfter: .seconds(500)), at: now)
+        #expect(machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: now).isEmpty)
+        #expect((machine.deadline ?? .seconds(9999)) <= now + .seconds(1))
+    }
+
+    @Test func aNewNetworkProbesAnOpenLink() {
+        var machine = openMachine()
+        #expect(
+            machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: .seconds(2)) == [.probe])
+    }
+
+    @Test func withoutANetworkNothingIsTried() {
+        var machine = machine()
+        _ = machine.start()
+        _ = machine.networkDidChange(to: "", isReachable: false, isElsewhere: false, at: .zero)
+        _ = machine.ended(.transient(retryAfter: nil), at: .zero)
+        #expect(machine.state == .offline)
+        #expect(machine.deadline == nil)
+        _ = machine.networkDidChange(to: "wifi", isReachable: true, isElsewhere: true, at: .seconds(90))
+        #expect(machine.state == .waiting)
+        #expect((machine.deadline ?? .zero) <= .seconds(91))
+    }
+
+    @Test func aLinkIsReplacedBeforeItsTokenEnds() {
+        var machine = openMachine(LinkFacts(heartbeat: .seconds(25), lifetime: .seconds(20)))
+        let end = machine.deadline ?? .zero
+        #expect(end >= .seconds(18) && end <= .seconds(20))
+        #expect(machine.tick(at: end, life: .init(last: end)) == [.disconnect(.lifetime)])
+        #expect((machine.deadline ?? .seconds(99)) <= end + .milliseconds(100))
+    }
+
+    @Test func aStoppedStreamDoesNothing() {
+        var machine = openMachine()
+        #expect(machine.stop() == [.disconnect(.stopped), .end(nil)])
+        #expect(machine.stop().isEmpty)
+        #expect(machine.tick(at: .seconds(100), life: nil).isEmpty)
+        #expect(machine.resume(at: .seconds(100)).isEmpty)
+    }
+
+    @Test func aHeartbeatGrowsInStepsUpToTheServersLimit() {
+        var machine = machine()
+        _ = machine.start()
+        #expect(machine.wantedHeartbeat == .seconds(25))
+        var now = Duration.zero
+        for expected in [25, 25, 30, 30, 30, 35] as [Int64] {
+            _ = machine.opened(LinkFacts(heartbeat: machine.wantedHeartbeat, heartbeatLimit: .seconds(35)), at: now)
+            now += .seconds(30)
+            let life = StreamMachine.Life(last: now, longestSilence: machine.wantedHeartbeat)
+            _ = machine.tick(at: now, life: life)
+            _ = machine.ended(.transient(retryAfter: nil), at: now)
+            now = machine.deadline ?? now
+            _ = machine.tick(at: now, life: nil)
+            #expect(machine.wantedHeartbeat == .seconds(expected))
+        }
+    }
+}
+
+struct HeartbeatLearnerTests {
+    @Test func aFailureFallsBackBelowWhatWorked() {
+        var learner = HeartbeatLearner(StreamOptions())
+        for _ in 0..<9 { learner.survived(on: "wifi") }
+        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(40))
+        learner.failed(on: "wifi")
+        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30))
+        for _ in 0..<9 { learner.survived(on: "wifi") }
+        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30), "it stays")
+        for _ in 0..<3 { learner.failed(on: "wifi") }
+        for _ in 0..<3 { learner.survived(on: "wifi") }
+        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30), "it is learned anew")
+    }
+
+    @Test func networksAreLearnedSeparately() {
+        var learner = HeartbeatLearner(StreamOptions())
+        for _ in 0..<3 { learner.survived(on: "wifi") }
+        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30))
+        #expect(learner.interval(on: "cellular", limit: .seconds(60)) == .seconds(25))
+    }
+
+    @Test func withoutALimitNothingLongerIsTried() {
+        var learner = HeartbeatLearner(StreamOptions())
+        for _ in 0..<9 { learner.survived(on: "wifi") }
+        #expect(learner.interval(on: "wifi", limit: nil) == .seconds(25))
+    }
+}
