@@ -12,7 +12,7 @@ struct EventBody: Sendable {
     let padding: Int
 
     /// Writes until the connection ends, the client disconnects or the server shuts down.
-    func write(to writer: inout any ResponseBodyWriter) async throws {
+    @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
         defer {
             connection.finish(.disconnected)
             hub.close(connection)
@@ -41,7 +41,7 @@ struct EventBody: Sendable {
         for await _ in stream {}
     }
 
-    private func run(_ writer: inout any ResponseBodyWriter) async throws {
+    @concurrent private func run(_ writer: inout any ResponseBodyWriter) async throws {
         defer { connection.finish(.disconnected) }
         try await write([opening()], &writer)
         while !hub.goLive(connection) {
@@ -51,7 +51,7 @@ struct EventBody: Sendable {
         while let frames = await connection.next() { try await write(frames, &writer) }
     }
 
-    private func write(_ frames: [ByteBuffer], _ writer: inout any ResponseBodyWriter) async throws {
+    @concurrent private func write(_ frames: [ByteBuffer], _ writer: inout any ResponseBodyWriter) async throws {
         guard var whole = frames.first else { return }
         for frame in frames.dropFirst() { whole.writeImmutableBuffer(frame) }
         connection.beginWrite(at: hub.clock.now)
@@ -98,7 +98,7 @@ struct EventBody: Sendable {
     }
 
     /// Writes the events after the connection's place, as far as they are stored.
-    private func replay(_ writer: inout any ResponseBodyWriter) async throws {
+    @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let offset = connection.offset
         let (first, events) = try await hub.log.events(after: offset, upTo: Self.pageSize)
         var frames: [ByteBuffer] = []
