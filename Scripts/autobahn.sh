@@ -26,8 +26,8 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0));
 cat >"$folder/suite.json" <<JSON
 {"url": "ws://127.0.0.1:$port", "outdir": "$folder/reports", "cases": ["${CASES:-*}"], "exclude-cases": [], "exclude-agent-cases": {}}
 JSON
-(cd "$folder" && PYTHONPATH=$packages exec "$python" -c \
-    'from autobahntestsuite.wstest import run; run()' --mode fuzzingserver --spec suite.json --webport 0) >"$folder/server.log" 2>&1 &
+(cd "$folder" && exec "$python" -c \
+    "import site; site.addsitedir('$packages'); from autobahntestsuite.wstest import run; run()" --mode fuzzingserver --spec suite.json --webport 0) >"$folder/server.log" 2>&1 &
 server=$!
 for _ in $(seq 600); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi

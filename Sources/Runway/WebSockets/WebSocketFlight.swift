@@ -88,14 +88,14 @@ package enum WebSocketDecision: StageDecision, Equatable {
         switch self {
         case .opened(let agreement):
             return .init(
-                "opened", ["subprotocol": agreement.subprotocol, "extensions": agreement.extensions],
+                "webSocketOpened", ["subprotocol": agreement.subprotocol, "extensions": agreement.extensions],
                 "open as a WebSocket" + (agreement.subprotocol.map { " of \($0)" } ?? "")
                     + (agreement.extensions.map { " with \($0)" } ?? ""))
         case .ended(let status):
             let close = status.received ?? status.sent
             let closer = status.received != nil ? "server" : status.sent != nil ? "client" : nil
             return .init(
-                "ended",
+                "webSocketEnded",
                 [
                     "messagesIn": status.receivedMessageCount, "messagesOut": status.sentMessageCount,
                     "bytesIn": status.receivedByteCount, "bytesOut": status.sentByteCount,

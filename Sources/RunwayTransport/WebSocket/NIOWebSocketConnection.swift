@@ -33,7 +33,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
         // A frame that can't be compressed is a little larger than its contents; a control frame has up to 125 bytes.
         let limit = max(125, offer.maximumMessageByteCount)
-        let maximumFrameByteCount = min(limit + limit >> 10 + 64, Int(UInt32.max))
+        let maximumFrameByteCount = min(limit + limit >> 10 + 64, Int(clamping: UInt32.max))
         let operations = channel.pipeline.syncOperations
         try operations.addHandlers(
             WebSocketByteMeter(inbox),

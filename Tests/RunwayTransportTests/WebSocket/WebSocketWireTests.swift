@@ -232,7 +232,7 @@ struct WebSocketWireTests {
             #expect(record.attempts[0].status?.code == 101)
             #expect(record.attempts[0].wire?.tcp != nil)
             let decisions = record.decisions.map(\.name)
-            #expect(decisions.contains("opened") && decisions.last == "ended")
+            #expect(decisions.contains("webSocketOpened") && decisions.last == "webSocketEnded")
             #expect(record.decisions.last?.fields["closeCode"] == "1001")
             #expect(record.decisions.last?.fields["messagesIn"] == "1")
         }
