@@ -1,0 +1,244 @@
+import Runway
+import Synchronization
+
+/// Performs what the machine of a stream decides for a WebSocket: opens and closes connections, one at a time, and wakes at its
+/// deadlines.
+///
+/// All inputs pass through one queue, and one task acts on them in order.
+final class WebSocketDriver: Sendable {
+    /// Opens a connection.
+    typealias Open = @Sendable () async throws(NetworkError) -> WebSocketFlight
+
+    private enum Input: Sendable {
+        case start, stop, pause, resume, tick
+        case network(NetworkStatus)
+        case opened(WebSocketFlight, link: Int)
+        case ended(LinkFailure, link: Int)
+    }
+
+    private struct State {
+        /// The open connection; `nil` while there is none.
+        var connection: WebSocketFlight?
+        var stream = StreamState.idle
+        /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
+        var close: WebSocketClose?
+
+        /// The last frame of the client.
+        var lastClose: WebSocketClose { close ?? WebSocketClose(WebSocketCloseCode.goingAway.number) }
+    }
+
+    let handoff = WebSocketHandoff()
+    private let open: Open
+    private let network: NetworkLayer
+    private let options: WebSocketOptions
+    private let random: any RandomNumberGenerator & Sendable
+    private let inputs: AsyncStream<Input>
+    private let continuation: AsyncStream<Input>.Continuation
+    private let onState: @Sendable (StreamState) -> Void
+    /// Guards the open connection and the state that the app sees.
+    private let state = Mutex(State())
+
+    init(
+        on network: NetworkLayer, _ options: WebSocketOptions, random: any RandomNumberGenerator & Sendable,
+        onState: @escaping @Sendable (StreamState) -> Void, open: @escaping Open
+    ) {
+        self.network = network
+        self.options = options
+        self.random = random
+        self.onState = onState
+        self.open = open
+        (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+        continuation.yield(.start)
+    }
+
+    var streamState: StreamState { state.withLock { $0.stream } }
+
+    func stop(_ close: WebSocketClose) {
+        state.withLock { $0.close = $0.close ?? close }
+        continuation.yield(.stop)
+    }
+    func pause() { continuation.yield(.pause) }
+    func resume() { continuation.yield(.resume) }
+
+    /// Sends a message on the open connection.
+    func send(_ message: WebSocketMessage) async throws(NetworkError) {
+        guard let connection = state.withLock({ $0.connection }) else {
+            throw NetworkError(
+                .noNetwork, in: .transporting, "The WebSocket is not open; the message was not sent.", sending: .notSent
+            )
+        }
+        try await connection.connection.send(message.payload)
+    }
+
+    /// Runs the WebSocket until it ends, or the task is cancelled.
+    func run() async {
+        var run = Run(
+            machine: StreamMachine(
+                options.reconnection, network: network.status.identity ?? network.status.link.rawValue,
+                isReachable: network.isReachable, random: random),
+            track: NetworkTrack(network.status))
+        let statuses = Task { [network, continuation] in
+            for await status in network.statuses { continuation.yield(.network(status)) }
+        }
+        await withTaskCancellationHandler {
+            for await input in inputs {
+                let actions = actions(after: input, &run)
+                for action in actions { await perform(action, &run) }
+                publish(run.machine.state)
+                arm(&run)
+                if run.machine.state == .ended { break }
+            }
+        } onCancel: {
+            continuation.yield(.stop)
+        }
+        statuses.cancel()
+        run.timer?.task.cancel()
+        let (connection, lastClose) = state.withLock { ($0.connection, $0.lastClose) }
+        connection?.close(lastClose)
+        await close(&run)
+        publish(.ended)
+        continuation.finish()
+        handoff.finish(nil)
+    }
+
+    /// What belongs to the task that runs the WebSocket.
+    private struct Run {
+        var machine: StreamMachine
+        var track: NetworkTrack
+        var linkCount = 0
+        /// The task that opens and reads a connection.
+        var link: Task<Void, Never>?
+        var timer: (task: Task<Void, Never>, deadline: Duration)?
+    }
+
+    private func actions(after input: Input, _ run: inout Run) -> [StreamMachine.Action] {
+        let now = network.clock.now
+        switch input {
+        case .start: return run.machine.start()
+        case .stop: return run.machine.stop()
+        case .pause: return run.machine.pause()
+        case .resume: return run.machine.resume(at: now)
+        case .tick: return run.machine.tick(at: now, life: life(at: now))
+        case .network(let status):
+            let isElsewhere = run.track.leadsElsewhere(status)
+            return run.machine.networkDidChange(
+                to: status.identity ?? status.link.rawValue, isReachable: status.isReachable, isElsewhere: isElsewhere,
+                at: now)
+        case .opened(let connection, let link):
+            guard link == run.linkCount, run.link != nil else { return [] }
+            state.withLock { $0.connection = connection }
+            // The client's own pings are the signs of life, in the interval that the network is known to need.
+            return run.machine.opened(LinkFacts(heartbeat: run.machine.wantedHeartbeat), at: now)
+        case .ended(let failure, let link):
+            // A connection that was closed has been waited for already.
+            guard link == run.linkCount, run.link != nil else { return [] }
+            run.link = nil
+            state.withLock { $0.connection = nil }
+            return run.machine.ended(failure, at: now)
+        }
+    }
+
+    /// What the open connection shows of the server.
+    private func life(at now: Duration) -> StreamMachine.Life? {
+        guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
+        return StreamMachine.Life(
+            last: now - status.silence, longestSilence: status.silence, isHeld: status.isHeldBack)
+    }
+
+    private func perform(_ action: StreamMachine.Action, _ run: inout Run) async {
+        switch action {
+        case .connect: connect(&run)
+        case .disconnect(let reason):
+            let (connection, lastClose) = state.withLock { ($0.connection, $0.lastClose) }
+            if reason == .silent {
+                connection?.end(
+                    failing: NetworkError(
+                        .noNetwork, in: .transporting, "The server was silent, and a ping brought no sign of life.",
+                        sending: .sent))
+            } else {
+                connection?.close(lastClose)
+            }
+            await close(&run)
+        case .probe: state.withLock { $0.connection }?.connection.ping()
+        case .end(let error): handoff.finish(error)
+        }
+    }
+
+    private func connect(_ run: inout Run) {
+        run.linkCount += 1
+        let number = run.linkCount
+        run.link = Task { [continuation, open, handoff, options] in
+            let failure = await Self.follow(number, open, handoff, options) {
+                continuation.yield(.opened($0, link: number))
+            }
+            continuation.yield(.ended(failure, link: number))
+        }
+    }
+
+    /// Opens a connection, and passes on what comes until it ends.
+    private static func follow(
+        _ number: Int, _ open: Open, _ handoff: WebSocketHandoff, _ options: WebSocketOptions,
+        opened: (WebSocketFlight) -> Void
+    ) async -> LinkFailure {
+        let flight: WebSocketFlight
+        do throws(NetworkError) {
+            flight = try await open()
+        } catch {
+            return LinkFailure(error)
+        }
+        opened(flight)
+        let agreement = flight.connection.agreement
+        let link = WebSocketLink(number: number, subprotocol: agreement.subprotocol, extensions: agreement.extensions)
+        guard await handoff.add(.connected(link)) else { return .transient(retryAfter: nil) }
+        do throws(NetworkError) {
+            while let payload = try await flight.next() {
+                guard await handoff.add(.message(WebSocketMessage(payload))) else { return .transient(retryAfter: nil) }
+            }
+        } catch {
+            return LinkFailure(error)
+        }
+        return options.failure(after: flight.connection.status.received)
+    }
+
+    /// Ends the task of a connection, if there is one, and waits for it.
+    private func close(_ run: inout Run) async {
+        run.link?.cancel()
+        await run.link?.value
+        run.link = nil
+        state.withLock { $0.connection = nil }
+    }
+
+    private func publish(_ new: StreamState) {
+        let isNew = state.withLock { state in
+            defer { state.stream = new }
+            return state.stream != new
+        }
+        if isNew { onState(new) }
+    }
+
+    private func arm(_ run: inout Run) {
+        let deadline = run.machine.deadline
+        if run.timer?.deadline == deadline { return }
+        run.timer?.task.cancel()
+        run.timer = deadline.map { deadline in
+            let task = Task { [network, continuation] in
+                do { try await network.clock.sleep(until: deadline) } catch { return }
+                continuation.yield(.tick)
+            }
+            return (task, deadline)
+        }
+    }
+}
+
+extension WebSocketOptions {
+    /// What the server's close frame means for the next connection.
+    func failure(after close: WebSocketClose?) -> LinkFailure {
+        guard let code = close?.code.map({ WebSocketCloseCode($0) }), !reconnectingCodes.contains(code) else {
+            return .transient(retryAfter: nil)
+        }
+        if code == .normal { return .final(nil) }
+        return .final(
+            NetworkError(
+                .refused, in: .transporting, "The server closed the WebSocket with code \(code).", sending: .sent))
+    }
+}

@@ -1,0 +1,97 @@
+import Runway
+import Synchronization
+
+/// Passes elements from the connections of a WebSocket to its one reader, one at a time: who adds an element waits until the one before
+/// is taken. What waits further waits in the connection, which has a bound.
+final class WebSocketHandoff: Sendable {
+    private struct State {
+        var element: WebSocketElement?
+        var end: Result<Void, NetworkError>?
+        var reader: CheckedContinuation<Void, Never>?
+        var writer: CheckedContinuation<Void, Never>?
+
+        /// Takes whoever waits, to be resumed without the lock.
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { (reader, writer) = (nil, nil) }
+            return [reader, writer].compactMap { $0 }
+        }
+
+        /// Takes the element, or returns how the reading ended; a later read only returns `nil`.
+        mutating func takeNext() -> (
+            element: WebSocketElement?, end: Result<Void, NetworkError>?, waiters: [CheckedContinuation<Void, Never>]
+        ) {
+            guard let taken = element.take() else {
+                defer { if end != nil { end = .success(()) } }
+                return (nil, end, [])
+            }
+            return (taken, nil, takeWaiters())
+        }
+    }
+
+    /// Guards the element and who waits.
+    private let state = Mutex(State())
+
+    /// Adds an element when there is room for it. Returns `false` if the task was cancelled or the reading has ended before.
+    func add(_ element: WebSocketElement) async -> Bool {
+        while true {
+            let (isOver, waiters) = state.withLock { state -> (Bool?, [CheckedContinuation<Void, Never>]) in
+                if Task.isCancelled || state.end != nil { return (true, []) }
+                guard state.element == nil else { return (nil, []) }
+                state.element = element
+                return (false, state.takeWaiters())
+            }
+            for waiter in waiters { waiter.resume() }
+            if let isOver { return !isOver }
+            await wait(\.writer) { $0.element == nil }
+        }
+    }
+
+    /// Ends the reading after the element that waits, unless it has ended.
+    func finish(_ error: NetworkError?) {
+        let waiters = state.withLock { state in
+            if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits for the next element; `nil` at the end, and if the task is cancelled.
+    ///
+    /// - Throws: The error of the end, once.
+    func next() async throws(NetworkError) -> WebSocketElement? {
+        while true {
+            let (element, end, waiters) = state.withLock { $0.takeNext() }
+            for waiter in waiters { waiter.resume() }
+            if let element { return element }
+            if let end {
+                try end.get()
+                return nil
+            }
+            if Task.isCancelled { return nil }
+            await wait(\.reader) { $0.element != nil }
+        }
+    }
+
+    /// Waits in a place until a condition holds, the reading has ended, or the task is cancelled.
+    private func wait(
+        _ place: WritableKeyPath<State, CheckedContinuation<Void, Never>?> & Sendable,
+        until isReady: @Sendable (State) -> Bool
+    ) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if isReady(state) || state.end != nil || Task.isCancelled { return true }
+                    state[keyPath: place] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state[keyPath: place] = nil }
+                return state[keyPath: place]
+            }
+            waiter?.resume()
+        }
+    }
+}

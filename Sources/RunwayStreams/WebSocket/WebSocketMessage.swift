@@ -1,0 +1,85 @@
+import Runway
+
+/// A whole message of a WebSocket (RFC 6455 §5.6).
+public enum WebSocketMessage: Sendable, Hashable {
+    /// A text.
+    case text(String)
+    /// Bytes.
+    case binary([UInt8])
+}
+
+/// Why a side closes a WebSocket (RFC 6455 §7.4).
+public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
+    /// The number, as it is sent.
+    public let number: UInt16
+
+    /// A code by its number. Only 1000 to 1003, 1007 to 1014 and 3000 to 4999 can be sent.
+    public init(_ number: UInt16) { self.number = number }
+
+    /// 1000: the purpose of the connection is fulfilled.
+    public static let normal = WebSocketCloseCode(1000)
+    /// 1001: the server goes down, or the user leaves.
+    public static let goingAway = WebSocketCloseCode(1001)
+    /// 1002: the other side broke the protocol.
+    public static let protocolError = WebSocketCloseCode(1002)
+    /// 1007: a text was not UTF-8, or a message could not be decompressed.
+    public static let invalidData = WebSocketCloseCode(1007)
+    /// 1008: the other side did what is not allowed.
+    public static let policyViolation = WebSocketCloseCode(1008)
+    /// 1009: a message was too large.
+    public static let messageTooLarge = WebSocketCloseCode(1009)
+    /// 1011: the server failed.
+    public static let serverError = WebSocketCloseCode(1011)
+    /// 1012: the server restarts.
+    public static let serviceRestart = WebSocketCloseCode(1012)
+    /// 1013: the server is overloaded.
+    public static let tryAgainLater = WebSocketCloseCode(1013)
+    /// 1014: a gateway received an invalid response of its server.
+    public static let badGateway = WebSocketCloseCode(1014)
+
+    /// The number.
+    public var description: String { "\(number)" }
+
+    /// Whether a close frame may have the code.
+    var isSendable: Bool {
+        switch number {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}
+
+/// What is known of a connection of a ``WebSocketChannel`` when it opens.
+public struct WebSocketLink: Sendable, Hashable {
+    /// Its number, from 1 on. Messages that the server sent between two connections may be lost: WebSocket has no way to resume.
+    public let number: Int
+    /// The subprotocol that the server chose; `nil` if there is none.
+    public let subprotocol: String?
+    /// The extensions that are in use, as the server named them; `nil` if there are none.
+    public let extensions: String?
+}
+
+/// What a ``WebSocketSequence`` returns.
+public enum WebSocketElement: Sendable, Hashable {
+    /// A connection is open. After the first, messages in between may be missing.
+    case connected(WebSocketLink)
+    /// A message came.
+    case message(WebSocketMessage)
+}
+
+extension WebSocketMessage {
+    init(_ payload: WebSocketPayload) {
+        self =
+            switch payload {
+            case .text(let text): .text(text)
+            case .binary(let bytes): .binary(bytes)
+            }
+    }
+
+    var payload: WebSocketPayload {
+        switch self {
+        case .text(let text): .text(text)
+        case .binary(let bytes): .binary(bytes)
+        }
+    }
+}

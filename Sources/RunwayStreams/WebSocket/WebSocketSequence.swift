@@ -1,0 +1,115 @@
+public import Runway
+import Synchronization
+
+/// The messages of a WebSocket as a sequence, for code whose next step depends on them: scripts, servers, tests.
+///
+/// ```swift
+/// let chat = network.webSocket(Chat(room: "swift"))
+/// for try await element in chat {
+///     switch element {
+///     case .connected: try await chat.send(.text("hello"))
+///     case .message(let message): print(message)
+///     }
+/// }
+/// ```
+///
+/// The connection is opened when an iteration starts, and closed when the iterator is released or the WebSocket ends. It is made again by
+/// itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader slows the server down, see
+/// ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read once: a second iteration ends at once.
+public struct WebSocketSequence: AsyncSequence, Sendable {
+    /// What the sequence returns.
+    public typealias Element = WebSocketElement
+    /// What the sequence throws.
+    public typealias Failure = NetworkError
+
+    private let driver: WebSocketDriver
+    private let isRead = ReadOnce()
+
+    init(_ driver: WebSocketDriver) { self.driver = driver }
+
+    /// What the WebSocket is doing.
+    public var state: StreamState { driver.streamState }
+
+    /// Sends a message on the open connection, and returns when the system has taken all of it. That the server received it only a
+    /// message of the server can say.
+    ///
+    /// - Throws: ``NetworkError/Kind/noNetwork`` if no connection is open: nothing waits for the next one;
+    ///   ``NetworkError/Kind/overloaded`` beyond ``WebSocketOptions/maximumUnsentByteCount``.
+    public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await driver.send(message) }
+
+    /// Closes the WebSocket in order. The iteration returns what waits, and then `nil`.
+    ///
+    /// - Parameters:
+    ///   - code: Why. The default is ``WebSocketCloseCode/normal``, also in the place of a code that can't be sent.
+    ///   - reason: A text for the server's log, of which 123 bytes are sent. The default is empty.
+    public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
+        driver.stop(WebSocketClose((code.isSendable ? code : .normal).number, reason))
+    }
+
+    /// Closes the connection until ``resume()``: for an app that goes into the background.
+    public func pause() { driver.pause() }
+
+    /// Opens a paused WebSocket, and checks an open one: for an app that comes to the foreground.
+    public func resume() { driver.resume() }
+
+    /// Starts the iteration.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(driver: driver, isFirst: isRead.begin()) }
+
+    /// The iteration of a WebSocket.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let driver: WebSocketDriver
+        fileprivate let isFirst: Bool
+        private var running: StreamTask?
+
+        fileprivate init(driver: WebSocketDriver, isFirst: Bool) { (self.driver, self.isFirst) = (driver, isFirst) }
+
+        /// The next element, once there is one; `nil` at the end, and when the task is cancelled.
+        ///
+        /// - Throws: The error with which the WebSocket ended, such as a refusal by the server.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(NetworkError) -> WebSocketElement? {
+            guard isFirst else { return nil }
+            if running == nil { running = StreamTask(Task { [driver] in await driver.run() }) }
+            return try await driver.handoff.next()
+        }
+    }
+}
+
+/// Whether a sequence is being read.
+private final class ReadOnce: Sendable {
+    private let hasBegun = Atomic(false)
+
+    /// Begins the reading; returns whether it is the first.
+    func begin() -> Bool { !hasBegun.exchange(true, ordering: .relaxed) }
+}
+
+extension NetworkLayer {
+    /// Returns a WebSocket of an endpoint; see ``WebSocketSequence``.
+    ///
+    /// The handshake is a GET of the endpoint that passes all stages of the layer. `https` in the service's base URL stands for `wss`, and
+    /// `http`, which the service has to allow, for `ws`.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The path, parameters and header fields of the handshake.
+    ///   - options: What is offered, and how it reconnects; see ``WebSocketOptions`` for the defaults.
+    ///   - randomness: Randomises waits. The default is the system's generator; a test passes one with a seed.
+    public func webSocket<E: Endpoint>(
+        _ endpoint: E, options: WebSocketOptions = WebSocketOptions(),
+        randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) -> WebSocketSequence {
+        webSocket(endpoint, options, randomness) { _ in }
+    }
+
+    func webSocket<E: Endpoint>(
+        _ endpoint: E, _ options: WebSocketOptions, _ randomness: any RandomNumberGenerator & Sendable,
+        onState: @escaping @Sendable (StreamState) -> Void
+    ) -> WebSocketSequence {
+        let offer = options.offer
+        let driver = WebSocketDriver(on: self, options, random: randomness, onState: onState) {
+            [self] () async throws(NetworkError) in
+            try await openWebSocket(endpoint, offering: offer, options: .standard)
+        }
+        return WebSocketSequence(driver)
+    }
+}

@@ -1,0 +1,135 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+
+@testable import RunwayStreams
+@testable import RunwayTransport
+
+/// The service of these tests.
+enum ChatService: APIService {
+    static let name = "chat"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://chat.example.com"]
+}
+
+/// A WebSocket of it.
+struct ChatRoom: Endpoint {
+    static let service = ChatService.self
+    var path: EndpointPath { "room" }
+    func encode(to encoder: any Encoder) {}
+}
+
+/// A transport whose WebSockets a test plays.
+final class FakeWebSockets: Transport {
+    private struct State {
+        var requests: [Request] = []
+        var connections: [FakeConnection] = []
+        var refusals: [HTTPResponse.Status] = []
+        var failures: [NetworkError] = []
+    }
+
+    private let clock: ManualClock
+    /// Guards what was opened, and what the next requests end in.
+    private let state = Mutex(State())
+
+    init(_ clock: ManualClock) { self.clock = clock }
+
+    var requests: [Request] { state.withLock { $0.requests } }
+    var connections: [FakeConnection] { state.withLock { $0.connections } }
+
+    /// The next request is refused with a status.
+    func refuse(_ status: HTTPResponse.Status) { state.withLock { $0.refusals.append(status) } }
+
+    /// The next request fails.
+    func fail(_ error: NetworkError) { state.withLock { $0.failures.append(error) } }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        let clock = clock
+        let result: Result<Response, NetworkError> = state.withLock { state in
+            state.requests.append(request)
+            if !state.failures.isEmpty { return .failure(state.failures.removeFirst()) }
+            if !state.refusals.isEmpty {
+                let head = HTTPResponse(status: state.refusals.removeFirst())
+                return .success(Response(head: head, body: .whole(RawData([], response: head))))
+            }
+            let head = HTTPResponse(status: .switchingProtocols)
+            var response = Response(head: head, body: .whole(RawData([], response: head)))
+            let connection = FakeConnection(clock)
+            state.connections.append(connection)
+            response.webSocket = connection
+            return .success(response)
+        }
+        return try result.get()
+    }
+}
+
+/// A connection that a test plays the server of.
+final class FakeConnection: WebSocketConnection {
+    private struct State {
+        var lastByte: ManualClock.Instant
+        var pingCount = 0
+        var closes: [WebSocketClose] = []
+        var errors: [NetworkError] = []
+        var sent: [WebSocketPayload] = []
+        var received: WebSocketClose?
+    }
+
+    let agreement = WebSocketAgreement(subprotocol: "v1")
+    private let clock: ManualClock
+    private let inbox = WebSocketInbox(maximumUnreadByteCount: 1 << 20)
+    /// Guards what the client did.
+    private let state: Mutex<State>
+
+    init(_ clock: ManualClock) {
+        self.clock = clock
+        state = Mutex(State(lastByte: clock.now))
+    }
+
+    var pingCount: Int { state.withLock { $0.pingCount } }
+    var closes: [WebSocketClose] { state.withLock { $0.closes } }
+    var errors: [NetworkError] { state.withLock { $0.errors } }
+    var sent: [WebSocketPayload] { state.withLock { $0.sent } }
+
+    /// The server sends something that is no message, such as a pong.
+    func showLife() { state.withLock { $0.lastByte = clock.now } }
+
+    /// The server sends a message.
+    func deliver(_ text: String) {
+        showLife()
+        _ = inbox.append(.text(text))
+    }
+
+    /// The server closes the connection.
+    func end(_ code: UInt16?) {
+        state.withLock { $0.received = WebSocketClose(code) }
+        inbox.finish(nil)
+    }
+
+    /// The connection is lost.
+    func lose() { inbox.finish(NetworkError(.noNetwork, in: .transporting, "The connection was lost.")) }
+
+    var status: WebSocketStatus {
+        var status = inbox.status
+        state.withLock { state in
+            status.silence = state.lastByte.duration(to: clock.now)
+            status.received = state.received
+        }
+        return status
+    }
+
+    func next() async throws(NetworkError) -> WebSocketPayload? { try await inbox.next {} }
+
+    func send(_ payload: WebSocketPayload) async throws(NetworkError) { state.withLock { $0.sent.append(payload) } }
+
+    func ping() { state.withLock { $0.pingCount += 1 } }
+
+    func close(_ close: WebSocketClose) {
+        state.withLock { $0.closes.append(close) }
+        inbox.finish(nil)
+    }
+
+    func abandon(_ error: NetworkError) {
+        state.withLock { $0.errors.append(error) }
+        inbox.finish(error)
+    }
+}

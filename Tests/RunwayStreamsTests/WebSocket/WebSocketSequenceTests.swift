@@ -1,0 +1,234 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayStreams
+
+/// Reads a WebSocket to its end, in a task of its own.
+private final class Listener: Sendable {
+    /// Guards what came.
+    private let collected = Mutex<[WebSocketElement]>([])
+    private let task = Mutex<Task<Void, any Error>?>(nil)
+
+    var elements: [WebSocketElement] { collected.withLock { $0 } }
+    /// The numbers of the connections.
+    var links: [Int] { elements.compactMap { if case .connected(let link) = $0 { link.number } else { nil } } }
+    /// The texts.
+    var texts: [String] { elements.compactMap { if case .message(.text(let text)) = $0 { text } else { nil } } }
+
+    init(_ sequence: WebSocketSequence) {
+        let task = Task { for try await element in sequence { self.collected.withLock { $0.append(element) } } }
+        self.task.withLock { $0 = task }
+    }
+
+    /// Waits for the end.
+    func end() async throws { try await task.withLock { $0 }?.value }
+    func cancel() { task.withLock { $0?.cancel() } }
+}
+
+struct WebSocketSequenceTests {
+    private let clock = ManualClock()
+    private let sockets: FakeWebSockets
+    private let network: NetworkLayer
+    private let records = RecordCollector()
+
+    init() {
+        sockets = FakeWebSockets(clock)
+        network = NetworkLayer(transport: sockets, clock: LayerClock(clock), sinks: [records])
+    }
+
+    private func open(_ change: (inout WebSocketOptions) -> Void = { _ in }) -> WebSocketSequence {
+        var options = WebSocketOptions()
+        change(&options)
+        return network.webSocket(ChatRoom(), options: options, randomness: SeededGenerator(seed: 1))
+    }
+
+    /// Advances the clock until the listener has seen a connection of this number, and returns it.
+    private func connection(_ number: Int, _ listener: Listener) async throws -> FakeConnection {
+        try await waitUntil("connection \(number)") {
+            listener.links.last == number
+        } meanwhile: {
+            clock.advance(by: .milliseconds(50))
+        }
+        return sockets.connections[number - 1]
+    }
+
+    @Test func messagesFollowTheirConnection() async throws {
+        let chat = open()
+        let listener = Listener(chat)
+        let connection = try await connection(1, listener)
+        connection.deliver("one")
+        connection.deliver("two")
+        try await waitUntil { listener.texts.count == 2 }
+        #expect(
+            listener.elements == [
+                .connected(WebSocketLink(number: 1, subprotocol: "v1", extensions: nil)), .message(.text("one")),
+                .message(.text("two")),
+            ])
+        #expect(chat.state == .open)
+        try await chat.send(.binary([1]))
+        #expect(connection.sent == [.binary([1])])
+        chat.close(.normal, reason: "done")
+        try await listener.end()
+        #expect(connection.closes.first == WebSocketClose(1000, "done"))
+        #expect(chat.state == .ended)
+    }
+
+    @Test func handshakeIsOfferedWithoutRetriesBelow() async throws {
+        sockets.fail(NetworkError(.noNetwork, in: .transporting, "no"))
+        let listener = Listener(open { $0.subprotocols = ["v1"] })
+        _ = try await connection(1, listener)
+        #expect(sockets.requests.count == 2)
+        #expect(sockets.requests.last?.webSocket?.subprotocols == ["v1"])
+        #expect(sockets.requests.last?.url == "https://chat.example.com/room")
+        listener.cancel()
+        try? await listener.end()
+    }
+
+    @Test func lossIsFollowedByAnotherConnection() async throws {
+        let listener = Listener(open())
+        let first = try await connection(1, listener)
+        first.deliver("before")
+        first.lose()
+        let second = try await connection(2, listener)
+        second.deliver("after")
+        try await waitUntil { listener.texts == ["before", "after"] }
+        #expect(listener.links == [1, 2])
+        listener.cancel()
+        try? await listener.end()
+    }
+
+    @Test(arguments: [nil, 1001, 1011, 1012, 1013, 1014] as [UInt16?])
+    func serverThatComesBackIsReconnected(_ code: UInt16?) async throws {
+        let listener = Listener(open())
+        try await connection(1, listener).end(code)
+        _ = try await connection(2, listener)
+        listener.cancel()
+        try? await listener.end()
+    }
+
+    @Test func normalCloseEndsWithoutError() async throws {
+        let listener = Listener(open())
+        try await connection(1, listener).end(1000)
+        try await listener.end()
+        #expect(sockets.connections.count == 1)
+    }
+
+    @Test(arguments: [1002, 1003, 1007, 1008, 1009, 1010, 3000, 4000, 4999] as [UInt16])
+    func otherCodesEndWithAnError(_ code: UInt16) async throws {
+        let listener = Listener(open())
+        try await connection(1, listener).end(code)
+        let error = try await #require(throws: NetworkError.self) { try await listener.end() }
+        #expect(error.kind == .refused)
+        #expect(error.detail.contains("\(code)"))
+    }
+
+    @Test func codesOfTheAppMayReconnect() async throws {
+        let listener = Listener(open { $0.reconnectingCodes = [WebSocketCloseCode(4000)] })
+        try await connection(1, listener).end(4000)
+        try await connection(2, listener).end(1012)
+        await #expect(throws: NetworkError.self) { try await listener.end() }
+    }
+
+    @Test func refusalEndsAndOverloadWaits() async throws {
+        sockets.refuse(.serviceUnavailable)
+        sockets.refuse(.forbidden)
+        let listener = Listener(open())
+        let clock = clock
+        let advancing = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(50))
+                await Task.yield()
+            }
+        }
+        let error = try await #require(throws: NetworkError.self) { try await listener.end() }
+        advancing.cancel()
+        #expect(error.kind == .refused && error.status == .forbidden)
+        #expect(sockets.requests.count == 2)
+    }
+
+    @Test func silentServerIsPingedAndThenReplaced() async throws {
+        let listener = Listener(open())
+        let first = try await connection(1, listener)
+        try await waitUntil {
+            first.pingCount == 1
+        } meanwhile: {
+            clock.advance(by: .seconds(1))
+        }
+        #expect(first.status.silence >= .seconds(30))
+        let second = try await connection(2, listener)
+        #expect(first.errors.map(\.kind) == [.noNetwork])
+        #expect(second.pingCount == 0)
+        listener.cancel()
+        try? await listener.end()
+    }
+
+    @Test func signOfLifeAfterThePingKeepsTheConnection() async throws {
+        let chat = open()
+        let listener = Listener(chat)
+        let connection = try await connection(1, listener)
+        for count in 1...5 {
+            try await waitUntil {
+                connection.pingCount == count
+            } meanwhile: {
+                clock.advance(by: .seconds(1))
+            }
+            connection.showLife()
+        }
+        #expect(sockets.connections.count == 1)
+        #expect(connection.errors.isEmpty)
+        listener.cancel()
+        try? await listener.end()
+    }
+
+    @Test func pausedWebSocketOpensWhenResumed() async throws {
+        let chat = open()
+        let listener = Listener(chat)
+        let first = try await connection(1, listener)
+        chat.pause()
+        try await waitUntil { chat.state == .paused }
+        #expect(first.closes.first == WebSocketClose(1001))
+        let error = try await #require(throws: NetworkError.self) { try await chat.send(.text("nobody")) }
+        #expect(error.kind == .noNetwork && error.sending == .notSent)
+        chat.resume()
+        _ = try await connection(2, listener)
+        listener.cancel()
+        try? await listener.end()
+    }
+
+    @Test func everyConnectionHasItsRecord() async throws {
+        let listener = Listener(open())
+        try await connection(1, listener).lose()
+        try await connection(2, listener).end(1000)
+        try await listener.end()
+        try await waitUntil { records.records.count == 2 }
+        for record in records.records {
+            let names = record.decisions.map(\.name)
+            #expect(names.contains("webSocketOpened") && names.last == "webSocketEnded")
+            #expect(record.attempts.first?.status == .switchingProtocols)
+        }
+        #expect(records.records[1].outcome == .succeeded)
+        #expect(records.records[1].decisions.last?.fields["closeCode"] == "1000")
+    }
+
+    @Test func cancelledReaderClosesTheConnection() async throws {
+        let listener = Listener(open())
+        let connection = try await connection(1, listener)
+        listener.cancel()
+        try? await listener.end()
+        try await waitUntil { !connection.closes.isEmpty }
+        #expect(connection.closes.first == WebSocketClose(1001))
+    }
+
+    @Test func secondIterationEndsAtOnce() async throws {
+        let chat = open()
+        let listener = Listener(chat)
+        _ = try await connection(1, listener)
+        var second = chat.makeAsyncIterator()
+        #expect(try await second.next() == nil)
+        listener.cancel()
+        try? await listener.end()
+    }
+}
