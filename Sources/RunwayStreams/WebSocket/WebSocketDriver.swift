@@ -12,7 +12,7 @@ final class WebSocketDriver: Sendable {
     private enum Input: Sendable {
         case start, stop, pause, resume, tick
         case network(NetworkStatus)
-        case opened(WebSocketFlight, link: Int)
+        case opened(link: Int)
         case ended(LinkFailure, link: Int)
     }
 
@@ -124,9 +124,8 @@ final class WebSocketDriver: Sendable {
             return run.machine.networkDidChange(
                 to: status.identity ?? status.link.rawValue, isReachable: status.isReachable, isElsewhere: isElsewhere,
                 at: now)
-        case .opened(let connection, let link):
+        case .opened(let link):
             guard link == run.linkCount, run.link != nil else { return [] }
-            state.withLock { $0.connection = connection }
             // The client's own pings are the signs of life, in the interval that the network is known to need.
             return run.machine.opened(LinkFacts(heartbeat: run.machine.wantedHeartbeat), at: now)
         case .ended(let failure, let link):
@@ -167,9 +166,11 @@ final class WebSocketDriver: Sendable {
     private func connect(_ run: inout Run) {
         run.linkCount += 1
         let number = run.linkCount
-        run.link = Task { [continuation, open, handoff, options] in
-            let failure = await Self.follow(number, open, handoff, options) {
-                continuation.yield(.opened($0, link: number))
+        run.link = Task { [self] in
+            let failure = await Self.follow(number, open, handoff, options) { connection in
+                // Before the reader hears of it, who may send at once. The task has ended before the driver removes it.
+                state.withLock { $0.connection = connection }
+                continuation.yield(.opened(link: number))
             }
             continuation.yield(.ended(failure, link: number))
         }

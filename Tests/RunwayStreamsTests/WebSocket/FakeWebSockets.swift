@@ -68,6 +68,7 @@ final class FakeConnection: WebSocketConnection {
     private struct State {
         var lastByte: ManualClock.Instant
         var pingCount = 0
+        var answersPings = false
         var closes: [WebSocketClose] = []
         var errors: [NetworkError] = []
         var sent: [WebSocketPayload] = []
@@ -89,6 +90,9 @@ final class FakeConnection: WebSocketConnection {
     var closes: [WebSocketClose] { state.withLock { $0.closes } }
     var errors: [NetworkError] { state.withLock { $0.errors } }
     var sent: [WebSocketPayload] { state.withLock { $0.sent } }
+
+    /// From now on the server sends a pong a millisecond after each ping.
+    func answerPings() { state.withLock { $0.answersPings = true } }
 
     /// The server sends something that is no message, such as a pong.
     func showLife() { state.withLock { $0.lastByte = clock.now } }
@@ -121,7 +125,16 @@ final class FakeConnection: WebSocketConnection {
 
     func send(_ payload: WebSocketPayload) async throws(NetworkError) { state.withLock { $0.sent.append(payload) } }
 
-    func ping() { state.withLock { $0.pingCount += 1 } }
+    func ping() {
+        let answers = state.withLock { state in
+            state.pingCount += 1
+            return state.answersPings
+        }
+        if answers {
+            clock.advance(by: .milliseconds(1))
+            showLife()
+        }
+    }
 
     func close(_ close: WebSocketClose) {
         state.withLock { $0.closes.append(close) }
