@@ -12,7 +12,7 @@ swift package dump-symbol-graph --emit-extension-block-symbols >"$graphs/log" ||
     { cat "$graphs/log" >&2; exit 1; }
 extracted=$(swift build --show-bin-path)/../symbolgraph
 
-for target in RunwayJSON Runway RunwaySignatures RunwayTransport RunwayServer RunwayTesting RunwayTestServer RunwayDemo; do
+for target in RunwayJSON Runway RunwaySignatures RunwaySigning RunwayTransport RunwayServer RunwayTesting RunwayTestServer RunwayDemo; do
     mkdir -p "$graphs/$target" "$output"
     # A module, and what it adds to the types of others.
     find "$extracted" \( -name "$target.symbols.json" -o -name "$target@*.symbols.json" \) -exec cp {} "$graphs/$target" \;

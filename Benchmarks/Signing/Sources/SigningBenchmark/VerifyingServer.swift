@@ -43,6 +43,7 @@ struct VerifyingServer: Sendable {
             let keys = InMemoryKeyDirectory([KeyRecord(id: "k", key: key.verificationKey, owner: "benchmark")])
             var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
             rules.policy.maximumAge = .seconds(3_600)
+            rules.source = { request, _ in HTTPField.Name("X-Source").flatMap { request.headerFields[$0] } }
             let nonces = NonceMemory(startedAt: Self.now - .seconds(60), maximumNonces: 10_000_000)
             router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
         }

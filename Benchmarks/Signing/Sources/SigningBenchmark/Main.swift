@@ -1,0 +1,25 @@
+import Foundation
+
+/// `SigningBenchmark signing|nonces|server|flood [rounds [requests]]`, and `SigningBenchmark verify unknown|first|last count` for callgrind.
+@main
+struct Main {
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        let numbers = arguments.compactMap { Int($0) }
+        let (rounds, count) = (numbers.first ?? 7, numbers.dropFirst().first ?? 10_000)
+        switch arguments.first {
+        case "signing": try await SigningCost.measure(rounds: rounds)
+        case "nonces": NonceCost.measure()
+        case "server": try await ServerThroughput.measure(rounds: rounds, count: count)
+        case "flood": try await ForgedFlood.measure()
+        case "verify": try await Verification.run(arguments.dropFirst().first ?? "", count: numbers.last ?? 0)
+        default: print("usage: SigningBenchmark signing|nonces|server|flood|verify")
+        }
+    }
+}
+
+/// The value in the middle of a sorted copy.
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return sorted[sorted.count / 2]
+}
