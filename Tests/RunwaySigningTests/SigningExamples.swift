@@ -15,7 +15,7 @@ struct Enrolment {
     func key(of account: String) async throws -> EnrolledKey? { EnrolledKey(id: account) }
 }
 
-struct DeviceKeys: RequestKeyStore {
+struct ShopKeys: RequestKeyStore {
     let enrolment: Enrolment
 
     func key(for owner: KeyOwner) async throws -> RequestKey? {
@@ -26,7 +26,7 @@ struct DeviceKeys: RequestKeyStore {
 
 /// The examples of the documentation.
 struct SigningExamples {
-    private let deviceKeys = DeviceKeys(enrolment: Enrolment())
+    private let deviceKeys = ShopKeys(enrolment: Enrolment())
 
     @Test func aStageIsInsertedAtItsPlace() {
         var pipeline = RequestPipeline()

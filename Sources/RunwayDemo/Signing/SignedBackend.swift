@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
@@ -13,15 +14,20 @@ struct SignedBackend: Sendable {
     static let authority = "orders.example"
     /// The tag of the app's signatures.
     static let tag = "orders-app"
+    /// What the login has given the app, and the account that it is for. An app has an access token instead.
+    static let (session, account) = ("a session of anna", "anna")
 
-    let keys: InMemoryKeyDirectory
+    let keys = InMemoryKeyDirectory()
     let certificate: DemoCertificate
     let orders = AcceptedOrders()
 
-    init(keys: [KeyRecord]) throws {
-        self.keys = InMemoryKeyDirectory(keys)
-        certificate = try DemoCertificate()
-    }
+    init() throws { certificate = try DemoCertificate() }
+
+    /// The header field of the session.
+    private static let sessionField: HTTPField.Name = {
+        guard let name = HTTPField.Name("X-Session") else { preconditionFailure("X-Session is the name of a field") }
+        return name
+    }()
 
     /// Serves while `body` runs, which gets the port.
     func serve<Value>(_ body: (Int) async throws -> Value) async throws -> Value {
@@ -47,6 +53,9 @@ struct SignedBackend: Sendable {
 
     private func run(onServing: @escaping @Sendable (Int) -> Void) async throws {
         let router = Router(context: OrderContext.self)
+        EnrolmentRoutes(EnrolmentRules(origin: PublicOrigin(Self.authority)), keys: keys) { request, _ in
+            request.headers[Self.sessionField] == Self.session ? Self.account : nil
+        }.add(to: router)
         var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
         // This server is for development: its refusals say precisely why.
         rules.explainsRefusals = true

@@ -6,7 +6,6 @@ import RunwaySignatures
 import RunwaySigning
 import RunwayTesting
 import RunwayTransport
-import Synchronization
 
 /// Plays signed calls to a server that verifies them, and attempts of others to pass as the app.
 ///
@@ -15,26 +14,21 @@ import Synchronization
 public final class SigningTour {
     private let backend: SignedBackend
     private let way: SignedWay
-    private let deviceKeys: DeviceKeys
+    private let device = DeviceKeys(in: HeldSecrets())
     private var report = SigningTourReport()
 
-    /// How many calls are made while the key is rotated, and after how many it is.
+    /// How many calls are made while the key is rotated: the first worker does that after half of its own.
     private static let (workers, callsOfEach) = (4, 10)
-    private static let oldKey = "device-7"
-    private static let newKey = "device-8"
 
     /// Plays the whole tour.
     ///
     /// - Throws: The error of a server that can't start, and `CancellationError` when the task is cancelled.
     @concurrent public static func play() async throws -> SigningTourReport {
-        let key = P256.Signing.PrivateKey()
-        let record = KeyRecord(id: oldKey, key: .p256(key.publicKey), owner: "anna")
-        let backend = try SignedBackend(keys: [record])
+        let backend = try SignedBackend()
         return try await backend.serve { port in
             let trust = TransportConfiguration.Trust.certificates(pem: [backend.certificate.authorityPEM])
             let wire = try NIOTransport(configuration: TransportConfiguration(trust: trust))
-            let keys = DeviceKeys(RequestKey(id: oldKey, signer: SigningKey.p256(key)))
-            let tour = SigningTour(backend, SignedWay(wire: wire, port: port), keys)
+            let tour = SigningTour(backend, SignedWay(wire: wire, port: port))
             let report = await tour.play()
             await wire.shutdown(.cutting)
             try Task.checkCancellation()
@@ -42,34 +36,60 @@ public final class SigningTour {
         }
     }
 
-    private init(_ backend: SignedBackend, _ way: SignedWay, _ keys: DeviceKeys) {
-        (self.backend, self.way, deviceKeys) = (backend, way, keys)
-    }
+    private init(_ backend: SignedBackend, _ way: SignedWay) { (self.backend, self.way) = (backend, way) }
 
     private func play() async -> SigningTourReport {
-        let app = layer("app", deviceKeys)
-        await forge()
+        let app = layer("app", device)
+        guard let id = await enrol(app) else { return report }
+        await forge(id)
         await replay(of: app)
         await tamper(with: app)
         await callWithSlowClock()
-        await rotate(under: app)
+        await rotate(id, under: app)
         return report
     }
 
     /// A layer whose calls are signed with the keys of a store.
-    private func layer(_ name: String, _ keys: DeviceKeys, clock: LayerClock = .system) -> NetworkLayer {
+    private func layer(_ name: String, _ keys: any RequestKeyStore, clock: LayerClock = .system) -> NetworkLayer {
         var pipeline = RequestPipeline()
         let policy = SigningPolicy(.signature(tag: SignedBackend.tag))
         pipeline.insert(SigningStage(for: OrderService.self, policy, keys: keys), before: .signing)
-        return NetworkLayer(name: name, transport: way, pipeline: pipeline, clock: clock)
+        let network = NetworkLayer(name: name, transport: way, pipeline: pipeline, clock: clock)
+        network.configure(OrderService.self) { settings in
+            settings.account = SignedBackend.account
+            settings.commonHeaders = ["X-Session": SignedBackend.session]
+        }
+        return network
     }
 
     // MARK: - The steps
 
+    /// The device makes a key and has the server accept it; before that, its calls are refused.
+    private func enrol(_ app: NetworkLayer) async -> String? {
+        let unsigned = await failure(of: app)
+        if unsigned == nil || way.takeReasons() != ["401 unsigned"] {
+            report.problems.append("a call without a signature was not refused as such")
+        }
+        var id: String?
+        await step("A key of the device's own is enrolled", [], accepted: 1) {
+            do throws(NetworkError) {
+                id = try await self.enrolment(app).enrol()
+            } catch {
+                return error
+            }
+            return await self.failure(of: app)
+        }
+        return id
+    }
+
+    private func enrolment(_ app: NetworkLayer) -> DeviceEnrolment<OrderService> {
+        DeviceEnrolment(at: OrderService.self, in: app, keys: device)
+    }
+
     /// Somebody who knows the identifier of the key signs with a key of their own.
-    private func forge() async {
-        let key = RequestKey(id: Self.oldKey, signer: SigningKey.p256(P256.Signing.PrivateKey()))
-        let forger = layer("forger", DeviceKeys(key))
+    private func forge(_ id: String) async {
+        let key = RequestKey(id: id, signer: SigningKey.p256(P256.Signing.PrivateKey()))
+        let forger = layer("forger", HeldKey(key: key))
         await step("A forged call: signed with another key", ["401 invalid"], accepted: 0) {
             await self.failure(of: forger)
         }
@@ -99,7 +119,7 @@ public final class SigningTour {
     /// The device's clock is an hour slow: the refusal has the server's time, with which the stage signs once more.
     private func callWithSlowClock() async {
         let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: -3_600) }
-        let device = layer("slow", deviceKeys, clock: clock)
+        let device = layer("slow", device, clock: clock)
         await step("A stale clock: an hour slow", ["401 tooOld"], accepted: 1) {
             let error = await self.failure(of: device)
             if let error { self.report.problems.append("the clock was not corrected: \(error)") }
@@ -108,21 +128,17 @@ public final class SigningTour {
     }
 
     /// The key is replaced while calls are made: the server knows both for an overlap, and then refuses the old one.
-    private func rotate(under app: NetworkLayer) async {
-        let key = P256.Signing.PrivateKey()
+    private func rotate(_ oldKey: String, under app: NetworkLayer) async {
+        let enrolment = enrolment(app)
         let before = backend.orders.byKey
-        let done = CallCount()
-        let failures = await withTaskGroup(of: [NetworkError].self) { [backend, deviceKeys] group in
-            for _ in 0..<Self.workers {
+        let failures = await withTaskGroup(of: [NetworkError].self) { group in
+            for worker in 0..<Self.workers {
                 group.addTask {
                     var failures: [NetworkError] = []
-                    for _ in 0..<Self.callsOfEach {
+                    for call in 1...Self.callsOfEach {
                         if let error = await Self.failure(of: app) { failures.append(error) }
-                        guard done.increment() == Self.workers * Self.callsOfEach / 2 else { continue }
-                        let record = KeyRecord(id: Self.newKey, key: .p256(key.publicKey), owner: "anna")
-                        let now = UnixTime(seconds: Int64(Date.now.timeIntervalSince1970))
-                        _ = backend.keys.rotate(Self.oldKey, to: record, at: now, overlap: .seconds(3_600))
-                        deviceKeys.replace(with: RequestKey(id: Self.newKey, signer: SigningKey.p256(key)))
+                        guard worker == 0, call == Self.callsOfEach / 2 else { continue }
+                        do throws(NetworkError) { _ = try await enrolment.rotate() } catch { failures.append(error) }
                     }
                     return failures
                 }
@@ -130,7 +146,8 @@ public final class SigningTour {
             return await group.reduce(into: []) { $0 += $1 }
         }
         let after = backend.orders.byKey
-        let counts = [Self.oldKey, Self.newKey].map { after[$0, default: 0] - before[$0, default: 0] }
+        let byOld = after[oldKey, default: 0] - before[oldKey, default: 0]
+        let counts = [byOld, after.filter { before[$0.key] == nil }.values.reduce(0, +)]
         let count = Self.workers * Self.callsOfEach
         report.rows.append(
             SigningTourReport.Row(
@@ -151,11 +168,17 @@ public final class SigningTour {
         let error = await play()
         let row = SigningTourReport.Row(
             title: title, refusals: way.takeReasons(), accepted: backend.orders.total - before,
-            detail: error?.detail ?? (accepted > 0 ? "signed again with the server's time" : ""))
+            detail: error?.detail ?? Self.detail(refusals, accepted: accepted))
         report.rows.append(row)
         if row.refusals != refusals || row.accepted != accepted {
             report.problems.append("\(title): \(row.outcome)")
         }
+    }
+
+    private static func detail(_ refusals: [String], accepted: Int) -> String {
+        if accepted == 0 { return "" }
+        return refusals.isEmpty
+            ? "made after login, bound to account and device" : "signed again with the server's time"
     }
 
     private func failure(of layer: NetworkLayer) async -> NetworkError? { await Self.failure(of: layer) }
@@ -170,24 +193,20 @@ public final class SigningTour {
     }
 }
 
-/// The keys of a device, of which one signs.
-private final class DeviceKeys: RequestKeyStore {
-    /// Guards the key.
-    private let current: Mutex<RequestKey>
+/// One key, which signs for everybody.
+private struct HeldKey: RequestKeyStore {
+    let key: RequestKey
 
-    init(_ key: RequestKey) { current = Mutex(key) }
-
-    func key(for owner: KeyOwner) -> RequestKey? { current.withLock { $0 } }
-
-    func replace(with key: RequestKey) { current.withLock { $0 = key } }
+    func key(for owner: KeyOwner) -> RequestKey? { key }
 }
 
-/// How many calls are done.
-private final class CallCount: Sendable {
-    private let count = Atomic(0)
+/// Holds the keys of the device in memory; an app has a `FileTokenStore` or a `KeychainTokenStore`.
+private actor HeldSecrets: TokenStore {
+    private var tokens: [TokenPlace: AccessToken] = [:]
 
-    /// Counts a call, and returns how many there are.
-    func increment() -> Int { count.add(1, ordering: .relaxed).newValue }
+    func load(_ place: TokenPlace) -> AccessToken? { tokens[place] }
+    func save(_ token: AccessToken, at place: TokenPlace) { tokens[place] = token }
+    func remove(_ place: TokenPlace) { tokens[place] = nil }
 }
 
 /// The service whose requests are signed.

@@ -8,7 +8,7 @@ public import RunwaySignatures
 /// Lets devices of accounts that are logged in enrol keys of their own, list, replace and revoke them.
 ///
 /// ```swift
-/// EnrolmentRoutes(rules, keys: keys) { _, context in context.identity?.account }.add(to: router.group("v1"))
+/// EnrolmentRoutes(rules, keys: keys) { request, _ in account(of: request) }.add(to: router.group("v1"))
 /// router.add(middleware: SignatureMiddleware(signatureRules, keys: keys))
 /// ```
 ///
@@ -87,6 +87,11 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         let sent = try await EnrolmentRequest(body(of: request), account: account, authority: authority ?? "")
         try await claim(sent.statement.challenge, of: account, at: time)
         guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
+        // A device whose response was lost sends the same key again, also when the replaced one has ended meanwhile.
+        let present = try await stored { try await keys.record(forKeyID: sent.statement.keyID) }
+        if let present, present.owner == account, present.device == sent.statement.device, present.isActive(at: time) {
+            return enrolled(present.id)
+        }
         if let replaced = sent.statement.replacedKeyID {
             try await verify(sent, replacing: replaced, of: account, at: time)
         }
@@ -109,9 +114,13 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         case .full: throw EnrolmentRefusal(.tooManyKeys)
         case .notReplaceable: throw EnrolmentRefusal(.unknownKey)
         }
-        return response(.created) { writer in
+        return enrolled(record.id)
+    }
+
+    private func enrolled(_ id: String) -> Response {
+        response(.created) { writer in
             writer.name("id")
-            writer.string(record.id)
+            writer.string(id)
         }
     }
 

@@ -5,8 +5,8 @@ public import HTTPTypes
 /// A proof of possession that was verified: its author has the key, and made the proof for this request (DPoP, RFC 9449 §4.3).
 ///
 /// ```swift
-/// let proof = try DPoPProof(of: request, token: token, boundTo: token.keyThumbprint, by: rules, at: now)
-/// try await nonces.claim(proof.replay, at: now)
+/// let proof = try DPoPProof(of: request, token: token, boundTo: thumbprint, by: rules, at: now)
+/// let isNew = nonces.claim(proof.replay, at: now) == .claimed
 /// ```
 ///
 /// Nothing is stored: a server that must refuse a proof that is sent twice claims ``replay`` from a ``NonceStore``.

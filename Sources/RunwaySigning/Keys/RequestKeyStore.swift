@@ -2,11 +2,11 @@ public import Runway
 
 /// Finds the key with which requests are signed.
 ///
-/// An app implements it over the place where it holds its keys: best a key that was made on the device, or a short-lived one that the
-/// server issued after login.
+/// ``DeviceKeys`` is one for keys that are made on the device, which is best. An app implements the protocol over another place where it
+/// holds keys, such as short-lived ones that the server issued after login.
 ///
 /// ```swift
-/// struct DeviceKeys: RequestKeyStore {
+/// struct ShopKeys: RequestKeyStore {
 ///     let enrolment: Enrolment
 ///
 ///     func key(for owner: KeyOwner) async throws -> RequestKey? {

@@ -80,6 +80,21 @@ struct DeviceEnrolmentTests {
         }
     }
 
+    @Test func lostRotationIsRepeatedAfterTheOverlap() async throws {
+        try await withEnrolmentServer { server in
+            let keys = DeviceKeys(in: StoredSecrets())
+            _ = try await server.device(of: "anna", keys: keys).enrolment.enrol()
+            let (network, enrolment) = try server.device(of: "anna", keys: keys, losing: LostResponses(1))
+            await #expect(throws: NetworkError.self) { try await enrolment.rotate() }
+            server.time.set(server.time.now + .seconds(3_601))
+            let refused = await #expect(throws: NetworkError.self) { try await network.call(SignedEcho()) }
+            #expect(refused?.kind == .refused)
+            let new = try await enrolment.rotate()
+            #expect(try await network.call(SignedEcho()).text?.hasPrefix(new) == true)
+            #expect(server.keys.all.count == 2)
+        }
+    }
+
     @Test func revokedKeyIsRefusedAndReplaced() async throws {
         try await withEnrolmentServer { server in
             let keys = DeviceKeys(in: StoredSecrets())

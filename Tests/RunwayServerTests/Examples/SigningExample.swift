@@ -1,9 +1,10 @@
+import HTTPTypes
 import Hummingbird
 import NIOCore
 import RunwayServer
 import RunwaySignatures
 
-// The examples in the doc comments of SignatureMiddleware, SignedRequestContext and PublicOrigin, line by line. They are compiled and not run.
+// The examples in the doc comments of SignatureMiddleware, SignedRequestContext, PublicOrigin and EnrolmentRoutes, line by line. They are compiled and not run.
 
 enum SigningExample {
     struct AppContext: SignedRequestContext {
@@ -25,5 +26,15 @@ enum SigningExample {
         router.add(middleware: SignatureMiddleware(rules, keys: keys))
         router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
         return Application(router: router)
+    }
+
+    @Sendable static func account(of request: Request) -> String? { request.headers[.authorization] }
+
+    static func addEnrolment(
+        to router: Router<AppContext>, _ rules: EnrolmentRules, _ signatureRules: SignatureRules,
+        keys: InMemoryKeyDirectory
+    ) {
+        EnrolmentRoutes(rules, keys: keys) { request, _ in account(of: request) }.add(to: router.group("v1"))
+        router.add(middleware: SignatureMiddleware(signatureRules, keys: keys))
     }
 }

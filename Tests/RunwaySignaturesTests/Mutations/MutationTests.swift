@@ -9,7 +9,10 @@ import Testing
 /// same is.
 struct MutationTests {
     /// Mutations of messages per seed: 20,000 in all. `Scripts/mutations.sh` makes 100,000.
-    private static let count = (ProcessInfo.processInfo.environment["RUNWAY_MUTATIONS"].flatMap { Int($0) } ?? 20_000) / 4
+    private static let count = {
+        let text = ProcessInfo.processInfo.environment["RUNWAY_MUTATIONS"]
+        return (text.flatMap { Int($0) } ?? 20_000) / 4
+    }()
 
     private static let components = ["@method", "@authority", "@path", "@query", "content-digest", "x-list", "accept"]
         .map { "\"\($0)\"" }
@@ -37,7 +40,7 @@ struct MutationTests {
         }
         // The generator makes changes of both kinds.
         #expect(accepted > Self.count / 10 && accepted < Self.count * 9 / 10)
-        print("mutations of messages, seed \(seed): \(Self.count), \(Self.count - accepted) of them changes, none accepted")
+        print("seed \(seed): \(Self.count) mutations, \(Self.count - accepted) of them refused")
     }
 
     @Test(arguments: [11, 12] as [UInt64])

@@ -5,6 +5,13 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
+/// How many requests were sent.
+private final class SentCount: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .relaxed) }
+    func add() { count.add(1, ordering: .relaxed) }
+}
+
 /// Good requests of one source while another sends as many forged ones as it can, up to 10,000 a second.
 enum ForgedFlood {
     private static let seconds = 10
@@ -18,13 +25,14 @@ enum ForgedFlood {
             var iterator = stream.makeAsyncIterator()
             let port = await iterator.next() ?? 0
             let alone = try await good(server, port)
-            let forged = try await VerifyingServer(name: name, key: .hmac(SymmetricKey(size: .bits256))).requests(count: 500)
-            let (sent, start) = (Atomic(0), ContinuousClock.now)
+            let forged = try await VerifyingServer(name: name, key: .hmac(SymmetricKey(size: .bits256))).requests(
+                count: 500)
+            let (sent, start) = (SentCount(), ContinuousClock.now)
             let flood = (0..<32).map { lane in
-                Task { try await send(forged, lane, port, since: start) { _ = sent.add(1, ordering: .relaxed) } }
+                Task { try await send(forged, lane, port, since: start) { sent.add() } }
             }
             let under = try await good(server, port)
-            let rate = Double(sent.load(ordering: .relaxed)) / (start.duration(to: .now) / .seconds(1))
+            let rate = Double(sent.value) / (start.duration(to: .now) / .seconds(1))
             for task in flood {
                 task.cancel()
                 _ = await task.result
@@ -33,7 +41,9 @@ enum ForgedFlood {
             print(
                 "\(name): " + String(format: "%.0f forged requests/s; ", rate)
                     + "good ones: \(under.accepted) of \(under.count) accepted, "
-                    + String(format: "median %.1f ms, greatest %.1f ms (%.1f ms without forged ones)", under.median, under.greatest, alone.median))
+                    + String(
+                        format: "median %.1f ms, greatest %.1f ms (%.1f ms without forged ones)", under.median,
+                        under.greatest, alone.median))
         }
     }
 
@@ -52,7 +62,8 @@ enum ForgedFlood {
     }
 
     private static func send(
-        _ requests: [HTTPFields], _ lane: Int, _ port: Int, since start: ContinuousClock.Instant, _ count: @Sendable () -> Void
+        _ requests: [HTTPFields], _ lane: Int, _ port: Int, since start: ContinuousClock.Instant,
+        _ count: @Sendable () -> Void
     ) async throws {
         var number = 0
         while !Task.isCancelled {

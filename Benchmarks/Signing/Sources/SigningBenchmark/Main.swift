@@ -1,6 +1,7 @@
 import Foundation
 
-/// `SigningBenchmark signing|nonces|server|flood [rounds [requests]]`, and `SigningBenchmark verify unknown|first|last count` for callgrind.
+/// `SigningBenchmark signing|nonces|server|flood [rounds [requests]]`, and for callgrind
+/// `SigningBenchmark verify unknown|first|last count`.
 @main
 struct Main {
     static func main() async throws {

@@ -5,7 +5,8 @@ import RunwaySignatures
 enum NonceCost {
     static func measure() {
         let now = VerifyingServer.now
-        let memory = NonceMemory(startedAt: now - .seconds(3_600), maximumNonces: 2_000_000, maximumNoncesPerKey: 2_000_000)
+        let memory = NonceMemory(
+            startedAt: now - .seconds(3_600), maximumNonces: 2_000_000, maximumNoncesPerKey: 2_000_000)
         func claim(_ number: Int) -> NonceClaim {
             // Of the two minutes in which nonces are remembered, in the order of time.
             let created = now - .seconds(120 - number / 10_000 % 120)
@@ -23,7 +24,10 @@ enum NonceCost {
         for number in 1_000_000..<1_100_000 where claim(number) != .claimed { print("a nonce was not claimed") }
         let late = second.duration(to: .now) / .seconds(1)
         print("nonce memory: \(memory.count) nonces of 1000 keys")
-        print(String(format: "%.0f bytes a nonce; %.2f µs a claim while it fills, %.2f µs at a million", Double(bytes) / 1e6, filling, late * 10))
+        print(
+            String(
+                format: "%.0f bytes a nonce; %.2f µs a claim while it fills, %.2f µs at a million", Double(bytes) / 1e6,
+                filling, late * 10))
     }
 
     /// What the process has in memory, by `/proc`.

@@ -43,11 +43,15 @@ enum SigningCost {
                     try await microseconds(count) { sink ^= UInt8(truncatingIfNeeded: try await sign($0, key).count) })
             }
         }
-        print("signing a call of 1 KB, \(rounds) rounds of \(count); medians, ratios to SHA-256 of the body and HMAC of the base")
+        print(
+            "signing a call of 1 KB, \(rounds) rounds of \(count); medians, ratios to SHA-256 of the body and HMAC of the base"
+        )
         print(String(format: "the hashes alone          %8.2f µs", median(bare)))
         for ((name, _), own) in zip(keys, signed) {
             let ratio = median(zip(own, bare).map { $0 / $1 })
-            print(name.padding(toLength: 24, withPad: " ", startingAt: 0) + String(format: "  %8.2f µs  ×%.2f", median(own), ratio))
+            print(
+                name.padding(toLength: 24, withPad: " ", startingAt: 0)
+                    + String(format: "  %8.2f µs  ×%.2f", median(own), ratio))
         }
         if sink == 1 { print("") }
     }

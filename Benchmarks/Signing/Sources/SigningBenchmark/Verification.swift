@@ -17,7 +17,7 @@ enum Verification {
         let base = try SignatureContext(request).signatureBase(for: parameters)
         var bytes = try key.signature(of: base)
         bytes[kind == "last" ? bytes.count - 1 : 0] ^= 1
-        request.headerFields.append(LabelledSignature(label: "sig1", parameters: parameters, signature: bytes))
+        request.headerFields.append(try LabelledSignature(label: "sig1", parameters: parameters, signature: bytes))
         var refused = 0
         for _ in 0..<count {
             do throws(SignatureRefusal) {

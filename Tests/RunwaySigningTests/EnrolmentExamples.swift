@@ -1,0 +1,36 @@
+import Runway
+import RunwaySigning
+
+/// A service of OAuth.
+private enum Login: APIService {
+    static let name = "login"
+    static let environments: [ServiceEnvironment: String] = [:]
+}
+
+/// The examples of the documentation about keys of the device. They are compiled and not run.
+enum EnrolmentExamples {
+    static func makePipeline(_ policy: SigningPolicy, folder: String) -> RequestPipeline {
+        let keys = DeviceKeys(in: FileTokenStore(folder: folder))
+        var pipeline = RequestPipeline()
+        pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
+        return pipeline
+    }
+
+    static func insertStages(into pipeline: inout RequestPipeline, _ policy: SigningPolicy, folder: String) {
+        let keys = DeviceKeys(in: FileTokenStore(folder: folder))
+        pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
+        pipeline.insert(DPoPStage(for: Login.self, keys: keys), before: .signing)
+    }
+
+    static func enrol(in network: NetworkLayer, keys: DeviceKeys) async throws {
+        let enrolment = DeviceEnrolment(at: Shop.self, in: network, keys: keys)
+        try await enrolment.enrol()
+    }
+
+    static func makeKeys(in network: NetworkLayer, folder: String) async throws -> DeviceKeys {
+        let deviceKeys = DeviceKeys(in: FileTokenStore(folder: folder))
+        let enrolment = DeviceEnrolment(at: Shop.self, in: network, keys: deviceKeys)
+        try await enrolment.enrol()
+        return deviceKeys
+    }
+}
