@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunwayServer
 
-/// Attestations and assertions of synthetic devices, whose authority the server is told to trust.
+/// Attestations and assertions of synthetic devices, whose authority the server trusts.
 @Suite(.timeLimit(.minutes(5)))
 struct AppAttestationTests {
     private static let now = UnixTime(seconds: 1_790_000_000)
