@@ -73,11 +73,9 @@ extension NetworkLayer {
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
-        // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
-        let flight = makeFlight(E.self, CallOptions(cache: .untilEvicted()))
-        var draft = try draft(prepared(endpoint), in: flight)
-        let request = try draft.request(in: flight)
-        cache.clear(CacheKey(request, in: flight), of: HTTPCacheURI(request.head))
+        let (key, target) = try context.cacheKey(
+            of: prepared(endpoint), with: services.configuration(of: E.Service.self), keeper: self)
+        cache.remove(key, of: target)
     }
 }
 
@@ -124,7 +122,8 @@ extension NetworkLayer {
     /// Makes a prefetch with the hooks of interceptors around it, to its end.
     private func prefetch<E: Endpoint>(_ endpoint: E, _ hooks: CallHooks, in flight: Flight) async {
         do throws(NetworkError) {
-            _ = try await hooks.around(endpoint, rawData: { $0 }) { (endpoint) async throws(NetworkError) in
+            _ = try await hooks.around(endpoint, hasLanding: false, rawData: { $0 }) {
+                (endpoint) async throws(NetworkError) in
                 var draft = try draft(endpoint, in: flight)
                 let accepted = try await accept(draft.request(in: flight), for: endpoint, in: flight)
                 flight.storeProposal()

@@ -51,14 +51,11 @@ extension NetworkLayer {
     private func rawData<E: Endpoint>(of endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
-            let rawData =
-                if let hooks = CallHooks(interceptors, of: flight) {
-                    try await hooks.around(endpoint, rawData: { $0 }) { (endpoint) async throws(NetworkError) in
-                        try await fetch(endpoint, in: flight)
-                    }
-                } else {
-                    try await fetch(prepared(endpoint), in: flight)
-                }
+            let rawData = try await intercepted(endpoint, in: flight) {
+                $0
+            } perform: { (endpoint) async throws(NetworkError) in
+                try await fetch(endpoint, in: flight)
+            }
             flight.finish(.succeeded)
             return rawData
         } catch {

@@ -174,6 +174,7 @@ extension NetworkLayer {
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
         if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
+        flight.readInvalidations(of: endpoint)
         return try flight.configuration.settings.assemble(
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
@@ -184,6 +185,7 @@ extension NetworkLayer {
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
         if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
+        flight.readInvalidations(of: endpoint)
         if flight.cachePolicy.isOfClient {
             flight.setKey(CacheKey(content, of: E.self, in: flight))
         }

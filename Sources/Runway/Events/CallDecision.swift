@@ -2,11 +2,11 @@
 package enum CallDecision: StageDecision, Equatable {
     /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
-    /// An interceptor vetoed the landing of a response.
+    /// An interceptor, or the endpoint, vetoed the landing of a response.
     case vetoedSuccess
-    /// An interceptor vetoed the landing of a stale response before the fresh one.
+    /// An interceptor, or the endpoint, vetoed the landing of a stale response before the fresh one.
     case vetoedProvisional
-    /// An interceptor vetoed the landing of a failure.
+    /// An interceptor, or the endpoint, vetoed the landing of a failure.
     case vetoedFailure
     /// This many flights of the manager were cancelled in favour of this call.
     case replacedRunning(Int)
@@ -24,9 +24,9 @@ package enum CallDecision: StageDecision, Equatable {
     package var entry: DecisionRecord {
         switch self {
         case .vetoedBeforeCall: .init("vetoed", ["hook": "call"], "an interceptor vetoed the call")
-        case .vetoedSuccess: .init("vetoed", ["hook": "success"], "an interceptor vetoed the success")
-        case .vetoedProvisional: .init("vetoed", ["hook": "provisional"], "an interceptor vetoed the stale response")
-        case .vetoedFailure: .init("vetoed", ["hook": "failure"], "an interceptor vetoed the failure")
+        case .vetoedSuccess: .init("vetoed", ["hook": "success"], "a hook vetoed the success")
+        case .vetoedProvisional: .init("vetoed", ["hook": "provisional"], "a hook vetoed the stale response")
+        case .vetoedFailure: .init("vetoed", ["hook": "failure"], "a hook vetoed the failure")
         case .replacedRunning(let count): .init("replaced", ["count": count], "replaced \(count) calls in flight")
         case .accountChanged: .init("accountChanged", "not landed: its account has signed out")
         case .resumed(let flight): .init("resumed", ["flight": flight], "makes \(flight) again")

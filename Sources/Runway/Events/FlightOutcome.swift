@@ -42,7 +42,7 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
     public static let joined = FlightOutcome(.joined)
     /// It was not made, because another call of its manager was in flight, which is ``runningFlight``; see ``OverlapPolicy/ignoreNew``.
     public static let ignored = FlightOutcome(.ignored)
-    /// An interceptor vetoed its start or its landing.
+    /// An interceptor vetoed its start, or an interceptor or the endpoint its landing.
     public static let vetoed = FlightOutcome(.vetoed)
     /// The service responded with an error that does not concern business code, which is ``serviceError``.
     public static let absorbed = FlightOutcome(.absorbed)

@@ -60,6 +60,7 @@ extension APIManager {
         }
         let interceptors = interceptors
         let call = InterceptedCall(landing)
+        if !flight.endpointAllows(landing) { end(flight.id, as: .vetoed) }
         for interceptor in interceptors where isPending(flight) {
             if interceptor.beforeSuccess(rawData, of: call, by: face) { continue }
             flight.note(CallDecision.vetoedSuccess)
@@ -80,6 +81,7 @@ extension APIManager {
         if error.isAbsorbed, let cause = error.serviceError { return end(flight.id, as: .absorbed(cause)) }
         let interceptors = interceptors
         let call = InterceptedCall(landing)
+        if !flight.endpointAllows(Landing(flight, landing.endpoint, failing: error)) { end(flight.id, as: .vetoed) }
         for interceptor in interceptors where isPending(flight) {
             if interceptor.beforeFailure(error, of: call, by: face) { continue }
             flight.note(CallDecision.vetoedFailure)
@@ -161,6 +163,10 @@ extension APIManager {
         let call = InterceptedCall(landing)
         for interceptor in interceptors where isStaleHeld(flight) {
             interceptor.beforeLanding(landing.result, of: call, by: face)
+        }
+        if isStaleHeld(flight), let endpoint = landing.endpoint, !endpoint.beforeSuccess(rawData) {
+            flight.note(CallDecision.vetoedProvisional)
+            state.update { $0.takeBackStale(of: flight.id) }
         }
         for interceptor in interceptors where isStaleHeld(flight) {
             if interceptor.beforeSuccess(rawData, of: call, by: face) { continue }

@@ -12,6 +12,11 @@ extension APIManager {
         }
     }
 
+    /// Lets a reformer convert the body of the response that made the last call fail; see ``APIManaging/fetchFailure(_:)``.
+    public func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
+        try state.last.landed.reformFailure(of: E.self, reformer)
+    }
+
     /// Lets a reformer convert the response that landed last into what a view shows, off the main actor.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no response
@@ -29,6 +34,23 @@ extension APIManager {
                 .invalidResponse, in: .reforming, "There is no response of \(E.name) to reform: none has landed.")
         }
         return (landing.flight, endpoint, rawData)
+    }
+}
+
+extension Landing? {
+    /// Lets a reformer convert the response that reports the failure.
+    func reformFailure<R: Reformer>(of endpoint: any Endpoint.Type, _ reformer: R) throws(NetworkError) -> R.Value {
+        guard let landing = self, let rawData = landing.error?.rawData, let parameters = landing.endpoint else {
+            throw NetworkError(
+                .invalidResponse, in: .reforming,
+                "There is no refused response of \(endpoint.name) to reform: the last call "
+                    + (self?.error == nil ? "has not failed." : "failed without a response."))
+        }
+        do {
+            return try reformer.reform(rawData, from: parameters)
+        } catch {
+            throw landing.flight.reformingFailed(R.self, rawData, error)
+        }
     }
 }
 

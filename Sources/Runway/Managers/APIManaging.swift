@@ -52,6 +52,21 @@ public protocol APIManaging: AnyObject, Sendable {
     func clear()
     /// Lets a reformer convert the response that landed last into what a view shows, in the isolation of the caller.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
+    /// Lets a reformer convert the body of the response that made the last call fail, such as an error in JSON with what the user can do, in
+    /// the isolation of the caller.
+    ///
+    /// ```swift
+    /// func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
+    ///     show((try? manager.fetchFailure(ProblemReformer())) ?? "\(error)")
+    /// }
+    /// ```
+    ///
+    /// The response is that of ``NetworkError/rawData``: of a refused call, of an error in the service's envelope, and of a response that was
+    /// found invalid. A caller without a manager passes it to the reformer itself.
+    ///
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because the last call has not
+    ///   failed, or failed without a response. The record of the call has the error of the reformer, too.
+    func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
     /// Lets a reformer convert the response that landed last into what a view shows, off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R

@@ -16,25 +16,28 @@ struct CallHooks: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint as the caller passed it.
+    ///   - hasLanding: Whether the result is for a caller, so that the hooks of the endpoint are called, too. The default is `true`.
     ///   - rawData: Returns the response as the hooks see it.
     ///   - perform: Makes the call of the endpoint as the hooks changed it.
     /// - Throws: What `perform` throws; ``NetworkError/Kind/cancelled`` if a hook vetoes the call or its result.
     func around<E: Endpoint, Value: Sendable>(
-        _ endpoint: E, rawData: (Value) -> RawData, perform: (E) async throws(NetworkError) -> Value
+        _ endpoint: E, hasLanding: Bool = true, rawData: (Value) -> RawData,
+        perform: (E) async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         var call = InterceptedCall(flight: flight.id, endpoint: endpoint)
         var hasStarted = false
+        var endpoint = endpoint
         let value: Value
         do throws(NetworkError) {
-            let prepared = try await prepared(endpoint)
-            call = InterceptedCall(flight: flight.id, endpoint: prepared)
+            endpoint = try await prepared(endpoint)
+            call = InterceptedCall(flight: flight.id, endpoint: endpoint)
             await started(call)
             hasStarted = true
-            value = try await perform(prepared)
+            value = try await perform(endpoint)
         } catch {
-            throw try await fail(error, of: call, hasStarted: hasStarted)
+            throw try await fail(error, of: call, hasLanding ? endpoint : nil, hasStarted: hasStarted)
         }
-        try await succeed(rawData(value), of: call)
+        try await succeed(rawData(value), of: call, hasLanding ? endpoint : nil)
         return value
     }
 
@@ -44,7 +47,7 @@ struct CallHooks: Sendable {
         var endpoint = endpoint
         guard try endpoint.complete(interceptors, as: flight.id, by: nil) else {
             flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
-            throw vetoed("call", in: .preparing)
+            throw flight.vetoed("An interceptor", "call", in: .preparing)
         }
         do { try endpoint.validate() } catch { throw .invalidParameters(in: .validating, error) }
         return endpoint
@@ -56,12 +59,15 @@ struct CallHooks: Sendable {
     }
 
     @MainActor
-    private func succeed(_ rawData: RawData, of call: InterceptedCall) throws(NetworkError) {
+    private func succeed(
+        _ rawData: RawData, of call: InterceptedCall, _ endpoint: (any Endpoint)?
+    ) throws(NetworkError) {
         let interceptors = interceptors
         for interceptor in interceptors { interceptor.beforeLanding(.success(rawData), of: call, by: nil) }
+        if let endpoint { try flight.checkVeto(of: endpoint, on: rawData) }
         for interceptor in interceptors where !interceptor.beforeSuccess(rawData, of: call, by: nil) {
             flight.note(CallDecision.vetoedSuccess)
-            throw vetoed("success", in: .landing)
+            throw flight.vetoed("An interceptor", "success", in: .landing)
         }
         for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: nil) }
     }
@@ -69,7 +75,7 @@ struct CallHooks: Sendable {
     /// Returns the error that the call throws.
     @MainActor
     private func fail(
-        _ cause: NetworkError, of call: InterceptedCall, hasStarted: Bool
+        _ cause: NetworkError, of call: InterceptedCall, _ endpoint: (any Endpoint)?, hasStarted: Bool
     ) throws(NetworkError) -> NetworkError {
         let error = flight.locate(cause)
         // A call that was cancelled, or vetoed, passes no further hook.
@@ -79,29 +85,75 @@ struct CallHooks: Sendable {
             for interceptor in interceptors { interceptor.beforeLanding(.failure(error), of: call, by: nil) }
         }
         if error.isAbsorbed || error.kind == .queued { return error }
+        if let endpoint { try flight.checkVeto(of: endpoint, on: error) }
         for interceptor in interceptors where !interceptor.beforeFailure(error, of: call, by: nil) {
             flight.note(CallDecision.vetoedFailure)
-            throw vetoed("failure", in: .landing)
+            throw flight.vetoed("An interceptor", "failure", in: .landing)
         }
         for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: nil) }
         return error
     }
-
-    /// Ends the call as vetoed, and returns the error that its caller gets.
-    private func vetoed(_ what: String, in step: FlightStep) -> NetworkError {
-        flight.finish(.vetoed)
-        return NetworkError(.cancelled, in: step, "An interceptor vetoed the \(what).")
-    }
 }
 
 extension NetworkLayer {
-    /// Prepares an endpoint and performs its call, with the hooks of interceptors if there are any.
+    /// Prepares an endpoint and performs its call, with the hooks of interceptors, if there are any, and of the endpoint.
     func intercepted<E: Endpoint, Value: Sendable>(
         _ endpoint: E, in flight: Flight, rawData: (Value) -> RawData,
         perform: (E) async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
-        guard let hooks = CallHooks(interceptors, of: flight) else { return try await perform(prepared(endpoint)) }
-        return try await hooks.around(endpoint, rawData: rawData, perform: perform)
+        if let hooks = CallHooks(interceptors, of: flight) {
+            return try await hooks.around(endpoint, rawData: rawData, perform: perform)
+        }
+        var endpoint = endpoint
+        let value: Value
+        do throws(NetworkError) {
+            endpoint = try prepared(endpoint)
+            value = try await perform(endpoint)
+        } catch {
+            let error = flight.locate(error)
+            if error.kind != .cancelled, !error.isAbsorbed { try flight.checkVeto(of: endpoint, on: error) }
+            throw error
+        }
+        try flight.checkVeto(of: endpoint, on: rawData(value))
+        return value
+    }
+}
+
+// The hooks of endpoints.
+extension Flight {
+    /// Returns whether the endpoint of a manager's call lets a result land, and records it if not.
+    @MainActor
+    func endpointAllows(_ landing: Landing) -> Bool {
+        guard let endpoint = landing.endpoint else { return true }
+        switch landing.result {
+        case .success(let rawData):
+            if endpoint.beforeSuccess(rawData) { return true }
+            note(CallDecision.vetoedSuccess)
+        case .failure(let error):
+            if endpoint.beforeFailure(error) { return true }
+            note(CallDecision.vetoedFailure)
+        }
+        return false
+    }
+
+    /// Ends the call as vetoed if its endpoint does not let a success land.
+    fileprivate func checkVeto(of endpoint: any Endpoint, on rawData: RawData) throws(NetworkError) {
+        if endpoint.beforeSuccess(rawData) { return }
+        note(CallDecision.vetoedSuccess)
+        throw vetoed("The endpoint", "success", in: .landing)
+    }
+
+    /// Ends the call as vetoed if its endpoint does not let a failure land.
+    fileprivate func checkVeto(of endpoint: any Endpoint, on error: NetworkError) throws(NetworkError) {
+        if endpoint.beforeFailure(error) { return }
+        note(CallDecision.vetoedFailure)
+        throw vetoed("The endpoint", "failure", in: .landing)
+    }
+
+    /// Ends the call as vetoed, and returns the error that its caller gets.
+    fileprivate func vetoed(_ who: String, _ what: String, in step: FlightStep) -> NetworkError {
+        finish(.vetoed)
+        return NetworkError(.cancelled, in: step, "\(who) vetoed the \(what).")
     }
 }
 

@@ -51,6 +51,7 @@ extension Flight {
     /// Ends the call with an outcome, and reports its record. Only the first ending counts; returns whether this was it.
     @discardableResult
     func finish(_ outcome: FlightOutcome) -> Bool {
+        leaveChange()
         guard let report = recorder.end(outcome) else { return false }
         releaseRead()
         context.grace?.end(id)

@@ -120,6 +120,11 @@ extension FlightRecorder {
     /// How many requests went to the transport so far.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
 
+    /// Whether an attempt before the last ended in anything but a refusal of the request (RFC 9110 §15.5).
+    var hasUnclearAttempt: Bool {
+        state.withLock { $0.attempts.dropLast().contains { $0.record.status?.kind != .clientError } }
+    }
+
     /// The version of HTTP of an attempt, counted from 0; `nil` if it is not known.
     func httpVersion(ofAttempt index: Int) -> String? {
         state.withLock { $0.attempts.indices.contains(index) ? $0.attempts[index].record.httpVersion : nil }

@@ -32,6 +32,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var deadline: Duration? { get }
     /// Whether responses are cached, where, and for how long. The default is ``CachePolicy/off``.
     static var cache: CachePolicy { get }
+    /// Whose budget of the cache the responses use. The default is ``CacheKind/standard``, which all endpoints share that name no other.
+    static var cacheKind: CacheKind { get }
     /// Which failures cause a further attempt, and when it is made. The default is ``RetryPolicy/standard``.
     static var retry: RetryPolicy { get }
     /// Whether a read that is slow gets a second attempt beside the first. The default is the service's.
@@ -76,6 +78,13 @@ public protocol Endpoint: Encodable, Sendable {
     ///
     /// - Throws: Any error, such as that a file does not exist.
     var parts: [FormPart] { get throws }
+    /// The stored responses that this call makes wrong, if it changes something. The default is none.
+    ///
+    /// It is asked for by calls of the methods that are not safe (RFC 9110 §9.2.1), such as POST, PUT, PATCH and DELETE. When the response
+    /// has arrived, before it lands, what is named is removed from memory and disk, whatever the policy by which it was stored; responses
+    /// to reads that started before then are not stored, and no later read shares their requests. A call that fails removes nothing, unless
+    /// it may have taken effect: its response was lost, was invalid or had a status of 500 or more, or it was cancelled after it was sent.
+    var invalidates: [CacheInvalidation] { get }
 
     /// Names of what the call changes, of a call that is stored while there is no network. The default is none.
     ///
@@ -97,6 +106,21 @@ public protocol Endpoint: Encodable, Sendable {
     /// - Throws: What is wrong with it; the call fails as ``NetworkError/Kind/invalidResponse``. See ``NetworkError/detail`` for what
     ///   records show of the error.
     func validate(response: RawData) throws
+    /// Called before a success of this call lands, and before the interceptors' ``Interceptor/beforeSuccess(_:of:by:)``. The default lets
+    /// it land.
+    ///
+    /// Use it for what belongs to this API whoever calls it; an ``Interceptor`` is for what belongs to the app or to a screen. It is called
+    /// once for each landing: on the main actor for a call of a manager, and for others off any actor or where the call was made. A prefetch
+    /// lands nothing.
+    ///
+    /// - Returns: Whether the success may land. If `false`, the call ends as ``FlightOutcome/vetoed``: a manager's delegate is not notified,
+    ///   and ``NetworkLayer/call(_:options:)`` throws ``NetworkError/Kind/cancelled``.
+    func beforeSuccess(_ rawData: RawData) -> Bool
+    /// Called before a failure of this call lands, and before the interceptors' ``Interceptor/beforeFailure(_:of:by:)``. The default lets
+    /// it land. It is not called for a call that was cancelled, replaced or vetoed, nor for an error that the service absorbs.
+    ///
+    /// - Returns: Whether the failure may land; see ``beforeSuccess(_:)``.
+    func beforeFailure(_ error: NetworkError) -> Bool
 }
 
 extension Endpoint {
@@ -117,6 +141,8 @@ extension Endpoint {
     public static var deadline: Duration? { nil }
     /// Nothing is cached.
     public static var cache: CachePolicy { .off }
+    /// ``CacheKind/standard``.
+    public static var cacheKind: CacheKind { .standard }
     /// ``RetryPolicy/standard``.
     public static var retry: RetryPolicy { .standard }
     /// The service's.
@@ -146,6 +172,8 @@ extension Endpoint {
     public var content: RequestBody { .none }
     /// No parts.
     public var parts: [FormPart] { [] }
+    /// Nothing.
+    public var invalidates: [CacheInvalidation] { [] }
 
     /// No names.
     public var offlineSubjects: [String] { [] }
@@ -156,4 +184,8 @@ extension Endpoint {
     public func validate() {}
     /// Accepts all.
     public func validate(response: RawData) {}
+    /// Lets the success land.
+    public func beforeSuccess(_ rawData: RawData) -> Bool { true }
+    /// Lets the failure land.
+    public func beforeFailure(_ error: NetworkError) -> Bool { true }
 }

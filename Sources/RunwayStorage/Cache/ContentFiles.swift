@@ -42,7 +42,7 @@ struct ContentFiles: Sendable {
         guard let metadata = Self.read(file, entry.metadataByteCount, at: 0),
             let body = Self.read(file, entry.bodyByteCount, at: entry.metadataByteCount)
         else { return nil }
-        return CacheTierEntry(metadata: metadata, body: body)
+        return CacheTierEntry(metadata: metadata, body: body, kind: entry.kind)
     }
 
     private static func read(_ file: Int32, _ byteCount: Int, at offset: Int) -> [UInt8]? {

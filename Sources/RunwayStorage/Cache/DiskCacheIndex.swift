@@ -30,6 +30,8 @@ struct DiskCacheEntry: Sendable {
     let endpoint: String?
     let account: String?
     let target: CacheDigest?
+    /// Whose budget it uses.
+    let kind: CacheKind
     let metadataByteCount: Int
     let bodyByteCount: Int
     /// Of key, number, metadata and body; see ``contentChecksum(_:)``.
@@ -66,12 +68,14 @@ struct DiskCacheEntry: Sendable {
         seal.add(UInt64(bitPattern: Int64(metadataByteCount)))
         seal.add(UInt64(bitPattern: Int64(bodyByteCount)))
         seal.add(checksum)
+        // Rows of the first version of the schema have no kind.
+        if kind != .standard { seal.add(Array(kind.name.utf8)) }
         return seal.value
     }
 }
 
 /// Decides which responses a ``DiskCache`` stores and evicts. It performs nothing: ``plan(_:)`` returns what has to be written.
-// Unchecked: a value whose members are values, of which `LeastRecentlyUsed` does not state that it is sendable.
+// Unchecked: a value whose members are values, of which `ValuesByKind` does not state that it is sendable.
 struct DiskCacheIndex: @unchecked Sendable {
     /// What one transaction changes.
     struct Plan {
@@ -81,7 +85,7 @@ struct DiskCacheIndex: @unchecked Sendable {
         var isEmpty: Bool { stored.isEmpty && removed.isEmpty }
     }
 
-    private var entries: LeastRecentlyUsed<CacheDigest, DiskCacheEntry>
+    private var entries: ValuesByKind<CacheKind, CacheDigest, DiskCacheEntry>
     /// The keys of each target.
     private var targets: [CacheDigest: Set<CacheDigest>] = [:]
     /// The numbers of entries that are not written yet: they count, and are not found.
@@ -90,7 +94,9 @@ struct DiskCacheIndex: @unchecked Sendable {
     private var lastUse: Int64 = 0
 
     init(_ limits: DiskCacheLimits) {
-        entries = LeastRecentlyUsed(maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount)
+        entries = ValuesByKind(
+            maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount,
+            byteCounts: limits.maximumByteCountByKind)
     }
 
     var count: Int { entries.count }
@@ -156,7 +162,7 @@ struct DiskCacheIndex: @unchecked Sendable {
         lastUse += 1
         var entry = DiskCacheEntry(
             id: lastID, key: CacheDigest(key.canonicalForm), service: key.service, endpoint: key.endpoint,
-            account: key.account, target: key.target.map { CacheDigest(Array($0.utf8)) },
+            account: key.account, target: key.target.map { CacheDigest(Array($0.utf8)) }, kind: content.kind,
             metadataByteCount: content.metadata.count, bodyByteCount: content.body.count, lastUse: lastUse)
         entry.checksum = entry.contentChecksum(content)
         if insert(entry, &plan) {
@@ -169,16 +175,14 @@ struct DiskCacheIndex: @unchecked Sendable {
     @discardableResult
     private mutating func insert(_ entry: DiskCacheEntry, _ plan: inout Plan) -> Bool {
         remove(entry.key, &plan)
-        guard entry.byteCount <= entries.maximumByteCount, entries.maximumCount > 0 else {
+        guard entries.canHold(entry.kind, byteCount: entry.byteCount) else {
             plan.removed.append(entry)
             return false
         }
-        while entries.count >= entries.maximumCount || entries.byteCount + entry.byteCount > entries.maximumByteCount,
-            let oldest = entries.oldestValue
-        {
+        while let oldest = entries.valueToEvict(for: entry.kind, byteCount: entry.byteCount) {
             remove(oldest.key, &plan)
         }
-        entries.insert(entry, for: entry.key, byteCount: entry.byteCount)
+        entries.insert(entry, for: entry.key, of: entry.kind, byteCount: entry.byteCount)
         if let target = entry.target { targets[target, default: []].insert(entry.key) }
         return true
     }

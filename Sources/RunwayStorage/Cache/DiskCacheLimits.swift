@@ -1,4 +1,6 @@
-/// The bounds of a ``DiskCache``. They hold after every write; least recently used responses are evicted first.
+public import Runway
+
+/// The bounds of a ``DiskCache``, in all and for each ``/Runway/CacheKind``. They hold after every write; least recently used responses are evicted first.
 public struct DiskCacheLimits: Sendable, Hashable {
     /// The most responses. The default is 10,000.
     public let maximumCount: Int
@@ -6,11 +8,19 @@ public struct DiskCacheLimits: Sendable, Hashable {
     ///
     /// A larger response is not stored. The file of the index, which is not counted, has some 300 bytes for each response.
     public let maximumByteCount: Int
+    /// The most bytes of the responses of each kind that has a budget of its own, counted in the same way. The default is none: all kinds
+    /// share ``maximumByteCount``.
+    ///
+    /// Each budget also has a ``maximumCount`` of its own. A response evicts none of another budget.
+    public let maximumByteCountByKind: [CacheKind: Int]
 
     /// Creates limits; see the properties for the defaults. With a bound of 0, nothing is stored; a negative bound counts as 0.
-    public init(maximumCount: Int = 10_000, maximumByteCount: Int = 256 << 20) {
+    public init(
+        maximumCount: Int = 10_000, maximumByteCount: Int = 256 << 20, maximumByteCountByKind: [CacheKind: Int] = [:]
+    ) {
         self.maximumCount = max(0, maximumCount)
         self.maximumByteCount = max(0, maximumByteCount)
+        self.maximumByteCountByKind = maximumByteCountByKind.mapValues { max(0, $0) }
     }
 }
 

@@ -7,7 +7,7 @@ import Runway
 /// Only one thread at a time uses it, except for ``read(_:)``.
 final class DiskCacheStore: Sendable {
     /// The version of the schema that this code reads and writes.
-    static let version = 1
+    static let version = 2
 
     private let folder: URL
     private let lock: FolderLock
@@ -65,15 +65,20 @@ final class DiskCacheStore: Sendable {
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard found <= version else { throw NewerSchema(version: found) }
             if found == version { return }
+            if found == 0 {
+                try database.execute(
+                    sql: """
+                        CREATE TABLE entries (
+                            id INTEGER PRIMARY KEY, key BLOB NOT NULL, service TEXT NOT NULL, endpoint TEXT,
+                            account TEXT, target BLOB, metadataByteCount INTEGER NOT NULL,
+                            bodyByteCount INTEGER NOT NULL, checksum INTEGER NOT NULL, seal INTEGER NOT NULL,
+                            lastUse INTEGER NOT NULL);
+                        CREATE TABLE contents (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+                        """)
+            }
+            // The second version: whose budget an entry uses; NULL is the standard one.
             try database.execute(
-                sql: """
-                    CREATE TABLE entries (
-                        id INTEGER PRIMARY KEY, key BLOB NOT NULL, service TEXT NOT NULL, endpoint TEXT, account TEXT,
-                        target BLOB, metadataByteCount INTEGER NOT NULL, bodyByteCount INTEGER NOT NULL,
-                        checksum INTEGER NOT NULL, seal INTEGER NOT NULL, lastUse INTEGER NOT NULL);
-                    CREATE TABLE contents (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-                    PRAGMA user_version = \(version);
-                    """)
+                sql: "ALTER TABLE entries ADD COLUMN kind TEXT; PRAGMA user_version = \(version);")
         }
         return database
     }
@@ -142,7 +147,7 @@ extension DiskCacheStore {
 
     /// Named one by one: the names in a damaged schema may be others, which SQLite then reports.
     private static var columns: String {
-        "id, key, service, endpoint, account, target, metadataByteCount, bodyByteCount, checksum, seal, lastUse"
+        "id, key, service, endpoint, account, target, metadataByteCount, bodyByteCount, checksum, seal, lastUse, kind"
     }
 
     private static func entry(_ row: Row) -> DiskCacheEntry? {
@@ -153,10 +158,11 @@ extension DiskCacheStore {
             let seal: Int64 = value(9), let lastUse: Int64 = value(10)
         else { return nil }
         let target: Data? = value(5)
+        let kind: String? = value(11)
         let entry = DiskCacheEntry(
             id: id, key: digest, service: service, endpoint: value(3), account: value(4),
-            target: target.flatMap { CacheDigest(reading: Array($0)) }, metadataByteCount: metadata,
-            bodyByteCount: body,
+            target: target.flatMap { CacheDigest(reading: Array($0)) },
+            kind: kind.map { CacheKind($0) } ?? .standard, metadataByteCount: metadata, bodyByteCount: body,
             checksum: UInt64(bitPattern: checksum), lastUse: lastUse)
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
@@ -175,7 +181,7 @@ extension DiskCacheStore {
             else { return nil }
             return CacheTierEntry(
                 metadata: Array(bytes.prefix(entry.metadataByteCount)),
-                body: Array(bytes.dropFirst(entry.metadataByteCount)))
+                body: Array(bytes.dropFirst(entry.metadataByteCount)), kind: entry.kind)
         }
     }
 
@@ -204,13 +210,14 @@ extension DiskCacheStore {
                 }
             }
             let insert = try database.cachedStatement(
-                sql: "INSERT INTO entries (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+                sql: "INSERT INTO entries (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
             let fill = try database.cachedStatement(sql: "INSERT INTO contents VALUES (?, ?)")
             for (entry, content) in stored {
                 try insert.execute(arguments: [
                     entry.id, Data(entry.key.bytes), entry.service, entry.endpoint, entry.account,
                     entry.target.map { Data($0.bytes) }, entry.metadataByteCount, entry.bodyByteCount,
                     Int64(bitPattern: entry.checksum), Int64(bitPattern: entry.seal), entry.lastUse,
+                    entry.kind == .standard ? nil : entry.kind.name,
                 ])
                 if !entry.isInFile { try fill.execute(arguments: [entry.id, Data(content.metadata) + content.body]) }
             }

@@ -89,6 +89,69 @@ struct ReformingTests {
         #expect(error?.step == .reforming)
         await #expect(throws: NetworkError.self) { try await manager.fetchConcurrently(TitleReformer()) }
     }
+
+    /// Lands a failure with a body, after a success.
+    private func refused<E: Endpoint>(_ endpoint: E, _ json: String) async throws -> APIManager<E> {
+        let manager = try await landed(endpoint, #"{"headline":"earlier"}"#)
+        let flight = manager.load(endpoint)
+        try await managers.transport.waitForArrival(of: flight)
+        managers.transport.respond(flight.number, with: .success(.json(json, status: .conflict)))
+        try await recorder.landings(count: recorder.landings.count + 1)
+        return manager
+    }
+
+    @Test func aRefusedResponseCanBeReformed() async throws {
+        let manager = try await refused(Refresh(), #"{"headline":"taken"}"#)
+        #expect(try manager.fetchFailure(TitleReformer())[TitleKeys.title] == "taken")
+        #expect(try (manager as any APIManaging).fetchFailure(LabelReformer()).text == "taken")
+        #expect(try manager.fetch(TitleReformer())[TitleKeys.title] == "earlier", "the response that landed stays")
+    }
+
+    @Test func itsReformerMayThrowAsAnyOther() async throws {
+        let manager = try await refused(Refresh(), #"{"headline":7}"#)
+        let error = #expect(throws: NetworkError.self) { try manager.fetchFailure(TitleReformer()) }
+        #expect(error?.step == .reforming && error?.status == .conflict)
+        await managers.network.flushRecords()
+        let record = try #require(managers.records.records.max { $0.id < $1.id })
+        #expect(record.outcome.name == "failed" && record.decisions.last?.step == .reforming)
+    }
+
+    @Test func withoutARefusedResponseThereIsNothingToReform() async throws {
+        let manager = try await landed(Refresh(), #"{"headline":"one"}"#)
+        let error = #expect(throws: NetworkError.self) { try manager.fetchFailure(TitleReformer()) }
+        #expect(error?.step == .reforming && error?.detail.contains("has not failed") == true)
+        let flight = manager.load(Refresh())
+        try await managers.transport.waitForArrival(of: flight)
+        let lost = NetworkError(.noNetwork, in: .transporting, "gone")
+        managers.transport.respond(flight.number, with: .failure(lost))
+        try await recorder.landings(count: 2)
+        let other = #expect(throws: NetworkError.self) { try manager.fetchFailure(TitleReformer()) }
+        #expect(other?.detail.contains("without a response") == true)
+    }
+
+    @Test func aRefusedPageCanBeReformed() async throws {
+        let layer = StubbedLayer { _ in .json(#"{"headline":"closed"}"#, status: .forbidden) }
+        let manager = PagedAPIManager<Pages>(on: layer.network, delegate: recorder)
+        #expect(throws: NetworkError.self) { try manager.fetchFailure(TextReformer()) }
+        manager.load(Pages())
+        try await recorder.landings(count: 1)
+        #expect(try manager.fetchFailure(TextReformer()) == "closed")
+    }
+}
+
+private struct Pages: PagedEndpoint {
+    static let service = Estates.self
+    static let paging = PageStyle.offset
+    var path: EndpointPath { "pages" }
+    var offset = 0
+    mutating func ask(for page: PageRequest) { offset = page.offset }
+    func read(_ rawData: RawData) throws -> PageContent { try PageContent(rows: rawData["rows"], id: "id") }
+}
+
+private struct TextReformer: Reformer {
+    func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> String {
+        try rawData["headline"].require()
+    }
 }
 
 private enum TitleKeys: ViewKeySpace {

@@ -20,6 +20,11 @@ extension PagedAPIManager {
         try reform(list.response?.rawData, reformer)
     }
 
+    /// Lets a reformer convert the body of the response that made the last load fail; see ``APIManaging/fetchFailure(_:)``.
+    public func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
+        try (error == nil ? nil : lastRequest).reformFailure(of: E.self, reformer)
+    }
+
     /// Lets a reformer convert the rows that the last load added, for a view that adds them to what it shows.
     ///
     /// - Throws: As ``fetch(_:)``.

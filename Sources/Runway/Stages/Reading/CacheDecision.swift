@@ -32,6 +32,8 @@ package enum CacheDecision: StageDecision, Equatable {
     case tooLarge(byteCount: Int)
     /// The stored response was rejected by the endpoint's check or by a validator, and removed.
     case refused
+    /// The change invalidated this number of responses in memory; if it is not certain, it failed and may have taken effect.
+    case invalidated(count: Int, isCertain: Bool)
     /// The tier below memory failed.
     case tierFailed(String)
     /// The disk tier did not respond in time.
@@ -73,6 +75,11 @@ package enum CacheDecision: StageDecision, Equatable {
                 "notStored", ["reason": "tooLarge", "byteCount": byteCount],
                 "not stored: \(byteCount) bytes are too many")
         case .refused: .init("evicted", ["reason": "refused"], "the cached response was refused, and evicted")
+        case .invalidated(let count, let isCertain):
+            .init(
+                "invalidated", ["count": count],
+                "\(count) cached \(count == 1 ? "response" : "responses") invalidated"
+                    + (isCertain ? "" : ": the change may have taken effect"))
         case .tierFailed(let detail): .init("tierFailed", ["detail": detail], "the disk tier failed: \(detail)")
         case .tierTimedOut: .init("tierTimedOut", "the disk tier was too slow")
         case .revalidatingFor(let flight): .init("revalidatingFor", ["flight": flight], "revalidating for \(flight)")

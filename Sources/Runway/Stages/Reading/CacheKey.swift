@@ -9,7 +9,7 @@ import HTTPTypes
 /// hash is computed once, when the key is created.
 struct CacheKey: Sendable, Hashable {
     private let owner: ServiceIdentity
-    private let endpointType: any Endpoint.Type
+    let endpointType: any Endpoint.Type
     /// What distinguishes the calls of one API, service, environment and account.
     private let form: [UInt8]
     /// ``Flight/cookieVersion``, which has no meaning in another launch of the app.
@@ -24,6 +24,8 @@ struct CacheKey: Sendable, Hashable {
     var service: String { owner.service.name }
     /// The name of the endpoint.
     var endpoint: String { endpointType.name }
+    /// Whose budget the response uses.
+    var kind: CacheKind { endpointType.cacheKind }
 
     /// The key of a request; `nil` if its responses are never stored.
     ///

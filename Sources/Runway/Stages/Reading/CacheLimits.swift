@@ -1,4 +1,4 @@
-/// The bounds of a ``ResponseCache`` in memory, and of the requests that identical reads share.
+/// The bounds of a ``ResponseCache`` in memory, in all and for each ``CacheKind``, and of the requests that identical reads share.
 ///
 /// The responses of ``CachePolicy/http(onDisk:)`` belong to targets and have bounds of their own. With a bound of 0, nothing is stored; a
 /// negative bound counts as 0.
@@ -9,6 +9,12 @@ public struct CacheLimits: Sendable, Hashable {
     ///
     /// A larger response is not stored in memory.
     public let maximumByteCount: Int
+    /// The most bytes of the responses of each kind that has a budget of its own. The default is none: all kinds share
+    /// ``maximumByteCount``.
+    ///
+    /// Each budget holds for the responses stored by the client's own rules, and again for those stored by the rules of HTTP caching; each
+    /// also has a ``maximumCount`` and a ``maximumHTTPTargets`` of its own. A response evicts none of another budget.
+    public let maximumByteCountByKind: [CacheKind: Int]
     /// The most targets with responses stored by the rules of HTTP caching. The default is 1,000.
     public let maximumHTTPTargets: Int
     /// The most bytes of the responses stored by the rules of HTTP caching: bodies, the indexes of those that are JSON, and header
@@ -25,12 +31,14 @@ public struct CacheLimits: Sendable, Hashable {
 
     /// Bounds what is stored in memory; see the properties for the defaults.
     public init(
-        maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20, maximumHTTPTargets: Int = 1000,
+        maximumCount: Int = 1000, maximumByteCount: Int = 32 << 20,
+        maximumByteCountByKind: [CacheKind: Int] = [:], maximumHTTPTargets: Int = 1000,
         maximumHTTPByteCount: Int = 32 << 20, maximumHTTPBodyByteCount: Int = 4 << 20, maximumHTTPVariants: Int = 16,
         maximumSharedRequests: Int = 1000, maximumCallsPerRequest: Int = 1000
     ) {
         self.maximumCount = max(0, maximumCount)
         self.maximumByteCount = max(0, maximumByteCount)
+        self.maximumByteCountByKind = maximumByteCountByKind.mapValues { max(0, $0) }
         self.maximumHTTPTargets = max(0, maximumHTTPTargets)
         self.maximumHTTPByteCount = max(0, maximumHTTPByteCount)
         self.maximumHTTPBodyByteCount = max(0, maximumHTTPBodyByteCount)

@@ -97,10 +97,13 @@ public struct CacheTierEntry: Sendable, Hashable, Codable {
     public var metadata: [UInt8]
     /// The body, with codings undone.
     public var body: [UInt8]
+    /// The kind of the response, for a tier that has a budget for each. What a tier returns of it has no effect.
+    public var kind: CacheKind
 
     /// An entry with what a tier read back from its storage.
-    public init(metadata: [UInt8], body: [UInt8]) {
+    public init(metadata: [UInt8], body: [UInt8], kind: CacheKind = .standard) {
         self.metadata = metadata
         self.body = body
+        self.kind = kind
     }
 }

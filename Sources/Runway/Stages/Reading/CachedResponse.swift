@@ -43,6 +43,9 @@ final class CachedResponse: Sendable {
     /// What every entry occupies besides its texts and bytes.
     private static var fixedByteCount: Int { 512 }
 
+    /// How long ago it was received.
+    func age(at now: Duration) -> Duration { max(now - fetched, .zero) }
+
     /// The response to a call.
     func response(from source: ResponseSource) -> Response {
         var response = Response(head: rawData.response, body: .whole(rawData))

@@ -8,6 +8,10 @@ final class FlightReading: Sendable {
     fileprivate let carried = Atomic<UInt64>(0)
     /// The number of the read whose retained outcome is released when the call ends; 0 if there is none.
     fileprivate let awaited = Atomic<UInt64>(0)
+    /// Whether the call invalidates something if it takes effect.
+    fileprivate let isChange = Atomic(false)
+    /// Whether the request of a change is in flight.
+    fileprivate let changing = Atomic(false)
     /// Guards what the call received from the cache and what it brings to it.
     fileprivate let state = Mutex(State())
 
@@ -26,6 +30,10 @@ final class FlightReading: Sendable {
         var isCachedRejected = false
         /// The stale response that this call revalidates.
         var revalidated: CachedResponse?
+        /// Whether the call revalidates a stale response for another one.
+        var isRevalidation = false
+        /// What the call invalidates if it takes effect.
+        var invalidations: [CacheInvalidation] = []
         /// The response that is stored once endpoint and validator have accepted it.
         var proposal: Proposal?
         /// The response that the call receives if no fresh one can be had.
@@ -60,6 +68,24 @@ final class FlightReading: Sendable {
         var staleSince: Duration
         var policy: CachePolicy
     }
+}
+
+// What the call changes.
+extension FlightReading {
+    /// What the call invalidates if it takes effect.
+    var invalidations: [CacheInvalidation] { state.withLock { $0.invalidations } }
+
+    func setInvalidations(_ invalidations: [CacheInvalidation]) {
+        state.withLock { $0.invalidations = invalidations }
+        isChange.store(true, ordering: .releasing)
+    }
+
+    /// Whether the call invalidates something if it takes effect.
+    var invalidates: Bool { isChange.load(ordering: .acquiring) }
+    /// Whether the request of a change is in flight.
+    var isChanging: Bool { changing.load(ordering: .acquiring) }
+    func beginChange() { changing.store(true, ordering: .releasing) }
+    func endChange() { changing.store(false, ordering: .releasing) }
 }
 
 // What the call received from the cache.
@@ -101,7 +127,15 @@ extension Flight {
     }
 
     /// Makes this a call that revalidates a stale response.
-    func setRevalidated(_ stale: CachedResponse?) { reading.state.withLock { $0.revalidated = stale } }
+    func setRevalidated(_ stale: CachedResponse?) {
+        reading.state.withLock { ($0.revalidated, $0.isRevalidation) = (stale, true) }
+    }
+
+    /// Counts for the report how the call uses the cache. A call that revalidates for another one does not count.
+    func count(_ use: CacheUsage.Use) {
+        if reading.state.withLock({ $0.isRevalidation }) { return }
+        context.cache.usage.count(use, of: endpoint)
+    }
 
     /// The stale response that this call revalidates, unless it was rejected in the meantime.
     func revalidatedResponse(of key: CacheKey) -> CachedResponse? {

@@ -1,6 +1,7 @@
 import HTTPTypes
 
 /// Responds from the cache, stores responses, and shares one request among identical reads that are in flight at the same time.
+/// A call that changes something invalidates what its endpoint names, before it lands.
 ///
 /// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine and the endpoint and
 /// the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows. Which reads share a request,
@@ -34,6 +35,15 @@ struct ReadingStage: RequestStage {
 
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        guard flight.reading.invalidates else { return try await read(request, in: flight, next: next) }
+        return try await flight.sendingChange { () async throws(NetworkError) in
+            try await read(request, in: flight, next: next)
+        }
+    }
+
+    private func read(
+        _ request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         let (policy, method) = (flight.cachePolicy, request.head.method)
         let reads = SharedReads(cache: cache, admission: admission, flight: flight, next: next)

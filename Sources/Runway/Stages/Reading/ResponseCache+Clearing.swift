@@ -24,8 +24,17 @@ extension ResponseCache {
     /// Responses to calls that started before the clear are never stored, and calls that start after it do not share requests that were
     /// sent before it. Responses stored by ``CachePolicy/http(onDisk:)`` belong to targets and not to endpoints, so that a clear of an
     /// endpoint removes those of its whole service.
-    public func clear(_ scope: CacheScope) {
-        state.withLock { state in
+    public func clear(_ scope: CacheScope) { remove(scope) }
+
+    /// Removes the responses in a scope; see ``clear(_:)-(CacheScope)``. Returns how many were in memory.
+    @discardableResult
+    func remove(_ scope: CacheScope) -> Int {
+        defer {
+            background.cancel { scope.covers($0) }
+            startWriteBehind()
+        }
+        return state.withLock { state in
+            let former = state.count
             state.generations.clear(scope, at: nextSequenceNumber())
             if scope == .everything {
                 state.entries.removeAll()
@@ -36,28 +45,32 @@ extension ResponseCache {
             }
             if tier != nil { state.writeBehind.add(.clear(scope)) }
             reads.close { $0.isCovered(by: scope) }
+            return former - state.count
         }
-        background.cancel { scope.covers($0) }
-        startWriteBehind()
     }
 
     /// Removes the response of one key, and all responses of its target. Responses to calls that started before are never
-    /// stored.
-    func clear(_ key: CacheKey?, of target: HTTPCacheURI) {
-        state.withLock { state in
+    /// stored. Returns how many were in memory.
+    @discardableResult
+    func remove(_ key: CacheKey?, of target: HTTPCacheURI) -> Int {
+        defer {
+            if let key { background.cancel { $0 == key } }
+            startWriteBehind()
+        }
+        return state.withLock { state in
+            var count = 0
             let sequenceNumber = nextSequenceNumber()
             if let key {
                 state.generations.clear(key, at: sequenceNumber)
-                state.entries.remove(key)
+                if state.entries.remove(key) != nil { count += 1 }
                 if tier != nil { state.writeBehind.add(.remove(.call(key))) }
             }
             state.generations.clear(target, at: sequenceNumber)
-            state.targets.remove(target)
+            count += state.targets.remove(target)?.responses.count ?? 0
             if tier != nil { state.writeBehind.add(.removeTarget(target)) }
             reads.close { HTTPCacheURI($0.head) == target }
+            return count
         }
-        if let key { background.cancel { $0 == key } }
-        startWriteBehind()
     }
 
     /// Evicts least recently used responses, other than those of ``CachePolicy/http(onDisk:)``, until they fit. The disk tier stays

@@ -25,20 +25,28 @@ extension ResponseCache {
     func store(_ response: CachedResponse, from start: UInt64, in tiers: CacheTiers) -> Storing {
         let key = response.key
         let isOnDisk = tiers.contains(.disk) && tier != nil && key.isPersistable
-        let storing = state.withLock { state -> Storing in
+        let (storing, replaced) = state.withLock { state -> (Storing, CachedResponse?) in
+            let former = state.entries.peek(key)
             guard state.generations.allows(key, response.sequenceNumber, from: start),
-                state.entries.peek(key)?.sequenceNumber ?? 0 <= response.sequenceNumber
-            else { return .outdated }
+                former?.sequenceNumber ?? 0 <= response.sequenceNumber
+            else { return (.outdated, nil) }
             // Memory may evict it before the response to an older, slower request is received.
             state.generations.replace(key, by: response.sequenceNumber)
             if tiers.contains(.memory) {
-                state.entries.insert(response, for: key, byteCount: response.byteCount)
+                state.entries.insert(response, for: key, of: key.kind, byteCount: response.byteCount)
             } else {
                 state.entries.remove(key)
             }
             let isInMemory = state.entries.peek(key) === response
             if isOnDisk { state.writeBehind.add(.store(.call(response))) }
-            return isInMemory || isOnDisk ? .stored : .tooLarge
+            // A response that several calls share is stored by each of them.
+            let replaced = former.flatMap { $0.sequenceNumber < response.sequenceNumber ? $0 : nil }
+            return (isInMemory || isOnDisk ? .stored : .tooLarge, replaced)
+        }
+        if let replaced {
+            usage.count(
+                at: response.fetched - replaced.fetched, isChanged: replaced.rawData.bytes != response.rawData.bytes,
+                of: key.endpointType)
         }
         if isOnDisk { startWriteBehind() }
         return storing
@@ -50,7 +58,8 @@ extension ResponseCache {
             guard state.generations.allows(response.key, start, from: start),
                 state.entries.peek(response.key).map({ $0.fetched <= response.fetched }) ?? true
             else { return }
-            state.entries.insert(response, for: response.key, byteCount: response.byteCount)
+            state.entries.insert(
+                response, for: response.key, of: response.key.kind, byteCount: response.byteCount)
         }
     }
 

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Stores the responses of a ``NetworkLayer`` in memory, and in its disk tier if it has one.
 ///
-/// Entries are bounded by count and by bytes; least recently used entries are evicted first. Endpoints whose policy is
+/// Entries are bounded by count and by bytes; least recently used entries are evicted first, of the same ``CacheKind`` alone. Endpoints whose policy is
 /// ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned
 /// only to calls of the same service, environment and account whose requests have equal values in every header field that may
 /// authenticate them. These are all fields except those whose standard assigns another meaning, such as `Accept` or `User-Agent`.
@@ -25,6 +25,8 @@ public final class ResponseCache: Sendable {
     let reads: SharedWork<ReadKey, ReadOutcome>
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
+    /// How calls used stored responses, for the report.
+    let usage = CacheUsage()
     let clock: LayerClock
     let timer: DeadlineTimer
     /// Identifies this launch in what the disk tier stores: sequence numbers and instants of another one have no meaning in it.
@@ -33,9 +35,9 @@ public final class ResponseCache: Sendable {
 
     struct State {
         /// The responses stored by a time to live or until evicted.
-        var entries: LeastRecentlyUsed<CacheKey, CachedResponse>
+        var entries: ValuesByKind<CacheKind, CacheKey, CachedResponse>
         /// The responses stored by the rules of HTTP caching.
-        var targets: LeastRecentlyUsed<HTTPCacheURI, HTTPCacheTarget>
+        var targets: ValuesByKind<CacheKind, HTTPCacheURI, HTTPCacheTarget>
         /// How often a target was changed, from which versions are taken.
         var targetChangeCount: UInt64 = 0
         var generations = ClearGenerations()
@@ -61,20 +63,19 @@ public final class ResponseCache: Sendable {
             in: .reading, limits.sharing, onStart: { $0.beginCarrying($1) }, onEnd: { $0.endCarrying() })
         state = Mutex(
             State(
-                entries: LeastRecentlyUsed(
-                    maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount),
-                targets: LeastRecentlyUsed(
-                    maximumCount: limits.maximumHTTPTargets, maximumByteCount: limits.maximumHTTPByteCount),
-                writeBehind: WriteBehindQueue(maximumByteCount: limits.maximumByteCount)))
+                entries: ValuesByKind(
+                    maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount,
+                    byteCounts: limits.maximumByteCountByKind),
+                targets: ValuesByKind(
+                    maximumCount: limits.maximumHTTPTargets, maximumByteCount: limits.maximumHTTPByteCount,
+                    byteCounts: limits.maximumByteCountByKind),
+                writeBehind: WriteBehindQueue(
+                    maximumByteCount: max(
+                        limits.maximumByteCount, limits.maximumByteCountByKind.values.max() ?? 0))))
     }
 
     /// The number of responses in memory. Counting takes time in proportion to the number of targets stored by the rules of HTTP caching.
-    public var count: Int {
-        state.withLock { state in
-            state.entries.count
-                + state.targets.keys.reduce(0) { $0 + (state.targets.peek($1)?.responses.count ?? 0) }
-        }
-    }
+    public var count: Int { state.withLock(\.count) }
 
     /// The bytes that the responses in memory occupy.
     public var byteCount: Int { state.withLock { $0.entries.byteCount + $0.targets.byteCount } }
@@ -124,6 +125,9 @@ extension ResponseCache {
 }
 
 extension ResponseCache.State {
+    /// The number of responses.
+    var count: Int { entries.count + targets.keys.reduce(0) { $0 + (targets.peek($1)?.responses.count ?? 0) } }
+
     fileprivate func isCurrent(_ snapshot: ResponseCache.Snapshot) -> Bool {
         switch snapshot {
         case .none: true

@@ -30,6 +30,13 @@ struct SharedReads {
         var snapshot = ResponseCache.Snapshot.none
         /// What the call records once its request is sent or shared.
         var decision: (any StageDecision)?
+        /// What the report counts then; `nil` if the call was counted before.
+        var use: CacheUsage.Use?
+
+        fileprivate func record(in flight: Flight) {
+            if let decision { flight.note(decision) }
+            if let use { flight.count(use) }
+        }
     }
 
     /// Sends a request, or waits for that of an identical read.
@@ -44,14 +51,14 @@ struct SharedReads {
     ) async throws(NetworkError) -> (response: Response, own: Response?)? {
         guard let key = ReadKey(request, in: flight) else {
             guard cache.isCurrent(lookup.snapshot) else { return nil }
-            if let decision = lookup.decision { flight.note(decision) }
+            lookup.record(in: flight)
             let response = try await next.send(request, in: flight)
             return (response, store(response))
         }
         let role = try cache.enter(
             key, for: flight, after: lookup.snapshot, isJoinable: flight.renewing.isEmpty,
             endsInTime: next.endsInTime(request, in: flight))
-        if role != nil, let decision = lookup.decision { flight.note(decision) }
+        if role != nil { lookup.record(in: flight) }
         switch role {
         case nil: return nil
         case .finished(let outcome, let leader):

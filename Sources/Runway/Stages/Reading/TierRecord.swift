@@ -102,7 +102,7 @@ struct CallRecord {
         writer.write(version)
         writer.write(response.date.timeIntervalSince1970.bitPattern)
         writer.write(response.rawData.response)
-        return CacheTierEntry(metadata: writer.bytes, body: response.rawData.bytes)
+        return CacheTierEntry(metadata: writer.bytes, body: response.rawData.bytes, kind: response.key.kind)
     }
 }
 

@@ -36,12 +36,14 @@ struct TimeToLiveReading {
         switch policy.freshness(of: cached, at: now) {
         case .fresh(let age):
             flight.note(CacheDecision.hit(age: age), at: now)
+            flight.count(.fresh(age: age))
             return .response(cached.received(by: flight, as: .cache))
         case .stale where usesDisk:
             flight.setLookup(lookup)
             return .wait
         case .stale(let excess) where use == .onlyIfCached:
             flight.note(CacheDecision.staleAllowed(by: excess))
+            flight.count(.stale(age: cached.age(at: now)))
             return .response(cached.received(by: flight, as: .staleCache))
         case .stale(let excess):
             guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else {
@@ -49,6 +51,7 @@ struct TimeToLiveReading {
                 return .pass
             }
             flight.note(CacheDecision.revalidating(staleBy: excess))
+            flight.count(.stale(age: cached.age(at: now)))
             flight.forgoProvisional()
             return .provisional(cached.received(by: flight, as: .staleCache))
         }
@@ -63,6 +66,7 @@ struct TimeToLiveReading {
         }
         if use == .refresh {
             flight.note(CacheDecision.refreshing)
+            flight.count(.bypassed)
             let validation = flight.revalidatedResponse(of: key)?.validation(of: request)
             return try await fetchUnconditionally(Fetch(request: request, key: key, validation: validation), reads)
         }
@@ -94,14 +98,17 @@ struct TimeToLiveReading {
         guard let (cached, freshness, isOnDisk) = await find(key, inMemory, in: flight) else {
             if use == .onlyIfCached { throw .notCached }
             fetch.lookup.decision = CacheDecision.miss
+            fetch.lookup.use = .absent
             return try await self.fetch(fetch, reads)
         }
         switch freshness {
         case .fresh(let age):
             flight.note(isOnDisk ? CacheDecision.hitOnDisk(age: age) : .hit(age: age))
+            flight.count(.fresh(age: age))
             return cached.received(by: flight, as: .cache)
         case .stale(let excess) where use == .onlyIfCached:
             flight.note(CacheDecision.staleAllowed(by: excess))
+            flight.count(.stale(age: cached.age(at: flight.clock.now)))
             return cached.received(by: flight, as: .staleCache)
         case .stale(let excess):
             flight.setFallback(
@@ -109,6 +116,7 @@ struct TimeToLiveReading {
             fetch.validation = cached.validation(of: request)
             if policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally {
                 flight.note(CacheDecision.revalidating(staleBy: excess))
+                flight.count(.stale(age: cached.age(at: flight.clock.now)))
                 var provisional = cached.received(by: flight, as: .staleCache)
                 provisional.isProvisional = true
                 if !flight.landProvisionally(provisional) { return provisional }
@@ -116,6 +124,7 @@ struct TimeToLiveReading {
                 fetch.lookup.decision =
                     fetch.validation == nil
                     ? CacheDecision.expired(by: excess) : CacheDecision.validating(staleBy: excess)
+                fetch.lookup.use = .expired(age: cached.age(at: flight.clock.now))
             }
             return try await self.fetch(fetch, reads)
         }

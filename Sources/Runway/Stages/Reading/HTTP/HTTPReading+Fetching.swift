@@ -9,10 +9,13 @@ extension HTTPReading {
         let candidates: [StoredResponse]
         var lookup: SharedReads.Lookup
 
-        init(_ request: Request, validating candidates: [StoredResponse] = [], decision: HTTPCacheDecision? = nil) {
+        init(
+            _ request: Request, validating candidates: [StoredResponse] = [], decision: HTTPCacheDecision? = nil,
+            use: CacheUsage.Use? = nil
+        ) {
             self.request = request
             self.candidates = candidates
-            lookup = SharedReads.Lookup(decision: decision)
+            lookup = SharedReads.Lookup(decision: decision, use: use)
         }
     }
 
@@ -64,6 +67,7 @@ extension HTTPReading {
         let times = ExchangeTimes(
             requested: response.attempt?.start ?? passing.requested, received: flight.clock.now,
             receivedDate: HTTPDate(flight.clock.date))
+        countChange(by: response, of: fetch, in: flight)
         guard response.hops.isEmpty else { return store(response, to: request, times, sequenceNumber, in: flight) }
         switch response.head.status.code {
         // The cookies changed after the cache lookup, so the server compared the validators with another sender's response.
@@ -74,6 +78,18 @@ extension HTTPReading {
             let stale = staleResponse(fetch, isDisconnected: false, in: flight)
             return stale ?? store(response, to: request, times, sequenceNumber, in: flight)
         default: return store(response, to: request, times, sequenceNumber, in: flight)
+        }
+    }
+
+    /// Counts for the report whether the response changes what was stored.
+    private func countChange(by response: Response, of fetch: Fetch, in flight: Flight) {
+        guard let stored = fetch.candidates.first, case .whole(let former) = stored.content else { return }
+        let age = stored.age(at: flight.clock.now)
+        switch (response.head.status, response.body) {
+        case (.notModified, _): cache.usage.count(at: age, isChanged: false, of: flight.endpoint)
+        case (.ok, .whole(let rawData)) where response.hops.isEmpty:
+            cache.usage.count(at: age, isChanged: rawData.bytes != former.bytes, of: flight.endpoint)
+        default: break
         }
     }
 

@@ -99,6 +99,7 @@ extension HTTPReading {
         if refusal == nil {
             var stored = stored
             stored.isOnDisk = flight.cachePolicy.tiers.contains(.disk)
+            stored.kind = flight.endpoint.cacheKind
             if cache.store(stored, of: uri, from: flight.reading.start) {
                 flight.note(HTTPCacheDecision.stored(lifetime: stored.lifetime, isHeuristic: stored.isHeuristic))
                 return

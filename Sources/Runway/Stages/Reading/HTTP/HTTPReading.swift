@@ -22,6 +22,7 @@ struct HTTPReading {
             return .wait
         case .stale(let response, _) where flight.manager != nil && flight.mayLandProvisionally:
             flight.note(HTTPCacheDecision.revalidating)
+            if let use = lookup.use { flight.count(use) }
             flight.forgoProvisional()
             return .provisional(response)
         case .stale, .notInMemory: return .wait
@@ -70,7 +71,8 @@ struct HTTPReading {
             lookup.note(in: flight)
             return response
         case .stale(var response, let fetch):
-            lookup.note(in: flight)
+            // A call that a stale response has landed for was counted with that.
+            lookup.note(in: flight, counts: flight.mayLandProvisionally)
             if flight.mayLandProvisionally {
                 response.isProvisional = true
                 guard flight.landProvisionally(response) else {
@@ -103,7 +105,13 @@ struct HTTPReading {
         /// What the lookup decided, for the record. If a request has to be sent, its ``Fetch`` has the last decision.
         var decisions: [HTTPCacheDecision] = []
 
-        func note(in flight: Flight) { for decision in decisions { flight.note(decision) } }
+        /// What the report counts if a stored response is returned.
+        var use: CacheUsage.Use?
+
+        func note(in flight: Flight, counts: Bool = true) {
+            for decision in decisions { flight.note(decision) }
+            if counts, let use { flight.count(use) }
+        }
     }
 
     /// Looks up a request, and the targets of stored redirects.
@@ -128,7 +136,9 @@ struct HTTPReading {
                 if !isElsewhere { return lookup }
                 // A request to another origin must not pass the stages that authorize for this one: it is redirected there again.
                 var fetch = Fetch(own)
-                if case .none(let elsewhere) = lookup.found { fetch.lookup.decision = elsewhere.lookup.decision }
+                if case .none(let elsewhere) = lookup.found {
+                    (fetch.lookup.decision, fetch.lookup.use) = (elsewhere.lookup.decision, elsewhere.lookup.use)
+                }
                 return Lookup(found: .none(fetch), decisions: lookup.decisions)
             }
             decisions = lookup.decisions
@@ -159,7 +169,7 @@ struct HTTPReading {
         let directives = RequestDirectives(request.head.headerFields, use: use)
         if use == .refresh || HTTPValidation.isForOriginAlone(request.head.headerFields) {
             if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
-            return Lookup(found: .none(Fetch(request, decision: .bypassed)))
+            return Lookup(found: .none(Fetch(request, decision: .bypassed, use: .bypassed)))
         }
         let candidates = ResponseSelection.candidates(stored, for: request.head)
         let now = flight.clock.now
@@ -168,21 +178,25 @@ struct HTTPReading {
         for candidate in candidates {
             let reuse = HTTPReuse(candidate, for: directives, at: now)
             let decision: HTTPCacheDecision
+            let use: CacheUsage.Use
+            let age = candidate.age(at: now)
             switch reuse {
-            case .fresh(let remaining): decision = .fresh(age: candidate.age(at: now), remaining: remaining)
-            case .stale(let staleBy, let reason): decision = .stale(by: staleBy, reason)
+            case .fresh(let remaining): (decision, use) = (.fresh(age: age, remaining: remaining), .fresh(age: age))
+            case .stale(let staleBy, let reason):
+                (decision, use) = (.stale(by: staleBy, reason), .stale(age: age))
             case .validate: continue
             }
             guard let response = response(candidate, to: request, reuse, in: flight) else { continue }
             if case .stale(_, .whileRevalidating) = reuse {
                 // The target of a stale redirect may have changed, so the redirect is validated first.
                 if response.verdict == .redirected { continue }
-                return Lookup(found: .stale(response, fetch), decisions: [decision])
+                return Lookup(found: .stale(response, fetch), decisions: [decision], use: use)
             }
-            return Lookup(found: .fresh(response), decisions: [decision])
+            return Lookup(found: .fresh(response), decisions: [decision], use: use)
         }
         if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
         fetch.lookup.decision = Self.decision(for: candidates, directives, at: now)
+        fetch.lookup.use = candidates.first.map { .expired(age: $0.age(at: now)) } ?? .absent
         return Lookup(found: .none(fetch))
     }
 

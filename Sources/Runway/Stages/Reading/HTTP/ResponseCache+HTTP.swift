@@ -52,9 +52,11 @@ extension ResponseCache {
             responses = merged
             // A combined response is stored where the endpoint of the newest part says so.
             responses[responses.endIndex - 1].isOnDisk = response.isOnDisk
+            responses[responses.endIndex - 1].kind = response.kind
+            let maximumByteCount = state.targets.maximumByteCount(of: response.kind)
             while responses.count > limits.maximumHTTPVariants
                 || responses.count > 1
-                    && responses.reduce(0, { $0 + $1.byteCount }) > limits.maximumHTTPByteCount
+                    && responses.reduce(0, { $0 + $1.byteCount }) > maximumByteCount
             {
                 responses.removeFirst()
             }
@@ -122,7 +124,10 @@ extension ResponseCache.State {
             targets.remove(uri)
         } else {
             let target = HTTPCacheTarget(responses: responses, version: targetChangeCount)
-            targets.insert(target, for: uri, byteCount: target.byteCount + uri.text.utf8.count)
+            // The newest response decides whose budget its target uses.
+            targets.insert(
+                target, for: uri, of: responses.last?.kind ?? .standard,
+                byteCount: target.byteCount + uri.text.utf8.count)
         }
     }
 

@@ -18,7 +18,11 @@ extension ResponseCache {
             guard let read = TargetRecord.responses(of: entry, reading) else {
                 return flight.note(CacheDecision.tierFailed("its entry is malformed"))
             }
-            responses = read
+            responses = read.map { response in
+                var response = response
+                response.kind = flight.endpoint.cacheKind
+                return response
+            }
         }
         state.withLock { state in
             let start = flight.reading.start

@@ -55,6 +55,8 @@ struct StoredResponse: Sendable {
     var isInvalidated = false
     /// Whether the endpoint that brought it stores responses on disk.
     var isOnDisk = false
+    /// Whose budget it uses: that of the endpoint that brought it.
+    var kind = CacheKind.standard
 
     private(set) var directives: ResponseDirectives
     var vary: VarySelection

@@ -48,7 +48,7 @@ enum TargetRecord {
             writer.write(UInt64(rawData.bytes.count))
             if body.isEmpty { body = rawData.bytes } else { body += rawData.bytes }
         }
-        return CacheTierEntry(metadata: writer.bytes, body: body)
+        return CacheTierEntry(metadata: writer.bytes, body: body, kind: responses.last?.kind ?? .standard)
     }
 
     /// Reads an entry; `nil` if it is malformed, or of another version of this package.

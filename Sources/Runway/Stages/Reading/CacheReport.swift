@@ -1,0 +1,159 @@
+/// How the calls of a layer used stored responses, by endpoint: what to choose a lifetime by.
+///
+/// ```swift
+/// print(network.cacheReport)
+/// ```
+///
+/// It has numbers alone, no parameters and no accounts. Calls that revalidate a stale response for another call do not count, nor do calls
+/// of endpoints whose policy stores nothing, and those that may send nothing and find nothing. A prefetch counts as a call.
+public struct CacheReport: Sendable, Hashable {
+    /// The endpoints, those with the most calls first; at most 500.
+    public let endpoints: [EndpointUse]
+    /// How many calls of further endpoints were not counted.
+    public let uncountedCount: Int
+
+    /// The longest ages of the ranges but the last: from a second to a week.
+    static let bounds: [Duration] = [1, 10, 30, 60, 180, 600, 1_800, 3_600, 21_600, 86_400, 604_800].map {
+        .seconds($0)
+    }
+
+    /// The calls of one endpoint.
+    public struct EndpointUse: Sendable, Hashable {
+        /// The name of the service.
+        public let service: String
+        /// The name of the endpoint.
+        public let endpoint: String
+        /// Whose budget its responses use.
+        public let kind: CacheKind
+        /// The calls for which a fresh stored response landed.
+        public internal(set) var freshCount = 0
+        /// The calls for which a stale stored response landed, and maybe a fresh one after it.
+        public internal(set) var staleCount = 0
+        /// The calls whose stored response was too old, so that the request was sent.
+        public internal(set) var expiredCount = 0
+        /// The calls for which nothing was stored: the first ones, and those after an eviction, a clear or a change.
+        public internal(set) var absentCount = 0
+        /// The calls that asked for a response of the server.
+        public internal(set) var bypassedCount = 0
+        /// What was found by the age of the stored response, the youngest first; the last range has no longest age.
+        public internal(set) var ages: [AgeRange]
+
+        init(_ endpoint: any Endpoint.Type) {
+            service = endpoint.serviceName
+            self.endpoint = endpoint.name
+            kind = endpoint.cacheKind
+            ages = (bounds.map(Optional.some) + [nil]).map { AgeRange(longest: $0) }
+        }
+
+        /// The number of all calls.
+        public var callCount: Int { freshCount + staleCount + expiredCount + absentCount + bypassedCount }
+
+        /// Estimates how large a part of the calls a lifetime would serve without a request, from 0 to 1; `nil` before the first call.
+        ///
+        /// It counts the calls that found a stored response of at most this age. Calls that ask for a response of the server are left
+        /// out. The estimate for a longer lifetime than the present one is low, since every request makes the stored response young again.
+        ///
+        /// - Parameter lifetime: A time to live. It is rounded down to a ``AgeRange/longest`` of ``ages``.
+        public func servedShare(for lifetime: Duration) -> Double? {
+            let all = callCount - bypassedCount
+            return all == 0 ? nil : Double(ranges(within: lifetime).reduce(0) { $0 + $1.callCount }) / Double(all)
+        }
+
+        /// Estimates how large a part of the responses that a lifetime serves would be out of date at its end, from 0 to 1; `nil` if no
+        /// stored response of at most this age was compared with a new one.
+        ///
+        /// - Parameter lifetime: As in ``servedShare(for:)``.
+        public func changedShare(for lifetime: Duration) -> Double? {
+            let changed = ranges(within: lifetime).reduce(0) { $0 + $1.changedCount }
+            let all = ranges(within: lifetime).reduce(changed) { $0 + $1.unchangedCount }
+            return all == 0 ? nil : Double(changed) / Double(all)
+        }
+
+        private func ranges(within lifetime: Duration) -> some Sequence<AgeRange> {
+            ages.lazy.filter { range in range.longest.map { $0 <= lifetime } ?? false }
+        }
+    }
+
+    /// What was found of stored responses of similar ages.
+    public struct AgeRange: Sendable, Hashable {
+        /// The longest age of the range; `nil` is any. The shortest is the longest of the range before.
+        public let longest: Duration?
+        /// The calls that found a stored response of such an age, fresh or not.
+        public internal(set) var callCount = 0
+        /// The stored responses of such an age that the server then replaced by another body.
+        public internal(set) var changedCount = 0
+        /// The stored responses of such an age that the server then confirmed, or sent again unchanged.
+        public internal(set) var unchangedCount = 0
+
+        init(longest: Duration?) { self.longest = longest }
+    }
+}
+
+extension CacheReport: CustomStringConvertible {
+    /// The most endpoints that the text lists.
+    private static var maximumListedCount: Int { 20 }
+
+    /// A table for each of the twenty endpoints with the most calls, in lines of at most 100 characters unless names are longer: what each
+    /// lifetime would serve, and how many of the stored responses compared by then had changed.
+    public var description: String {
+        if endpoints.isEmpty { return "No call has used the cache." }
+        var lines = endpoints.prefix(Self.maximumListedCount).flatMap(\.lines)
+        let unlisted = endpoints.count - Self.maximumListedCount
+        if unlisted > 0 { lines.append("and \(unlisted) endpoints with fewer calls") }
+        if uncountedCount > 0 { lines.append("and \(uncountedCount) calls of endpoints that are not counted") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension CacheReport.EndpointUse {
+    fileprivate var lines: [String] {
+        let budget = kind == .standard ? "" : " (\(kind))"
+        var lines = [
+            "\(service) \(endpoint)\(budget): \(callCount) calls, \(freshCount) fresh, \(staleCount) stale, "
+                + "\(expiredCount) expired, \(absentCount) not stored, \(bypassedCount) bypassing"
+        ]
+        guard let last = ages.lastIndex(where: { $0.callCount + $0.changedCount + $0.unchangedCount > 0 }) else {
+            return lines
+        }
+        lines.append("  lifetime  serves  changed")
+        for range in ages[...last] {
+            guard let longest = range.longest, let served = servedShare(for: longest) else { continue }
+            let changed = changedShare(for: longest).map(Self.percent) ?? "-"
+            lines.append(
+                "  \(Self.padded(longest.unitText, 8))  \(Self.padded(Self.percent(served), 6))  \(Self.padded(changed, 7))"
+            )
+        }
+        let older = ages[ages.endIndex - 1]
+        if older.callCount > 0 { lines.append("  older than a week: \(older.callCount) calls") }
+        return lines
+    }
+
+    private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded()))%" }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+extension Duration {
+    /// The duration in its largest unit that is whole.
+    fileprivate var unitText: String {
+        let seconds = components.seconds
+        for (unit, length) in [("d", 86_400), ("h", 3_600), ("min", 60)] as [(String, Int64)]
+        where seconds % length == 0 { return "\(seconds / length) \(unit)" }
+        return "\(seconds) s"
+    }
+}
+
+extension Endpoint {
+    /// The name of the service.
+    fileprivate static var serviceName: String { Service.name }
+}
+
+extension NetworkLayer {
+    /// How the calls of this layer have used stored responses since it was made, or since ``resetCacheReport()``.
+    public var cacheReport: CacheReport { cache.usage.report }
+
+    /// Begins a new ``cacheReport``, for example after a change of a lifetime. Nothing that is stored changes.
+    public func resetCacheReport() { cache.usage.reset() }
+}

@@ -1,0 +1,93 @@
+import Synchronization
+
+/// Counts how the calls of each endpoint use stored responses, for the ``CacheReport``.
+final class CacheUsage: Sendable {
+    /// The most endpoints that are counted one by one.
+    private let maximumEndpoints: Int
+
+    /// How one call used the cache.
+    enum Use: Equatable {
+        /// A fresh response landed.
+        case fresh(age: Duration)
+        /// A stale response landed, although a fresh one may follow.
+        case stale(age: Duration)
+        /// A stored response was too old, and the request was sent.
+        case expired(age: Duration)
+        /// No response was stored.
+        case absent
+        /// The call asked for a response of the server.
+        case bypassed
+    }
+
+    /// Guards the counts.
+    private let state = Mutex<(counts: [ObjectIdentifier: CacheReport.EndpointUse], uncounted: Int)>(([:], 0))
+
+    init(maximumEndpoints: Int = 500) { self.maximumEndpoints = maximumEndpoints }
+
+    /// Counts a call.
+    func count(_ use: Use, of endpoint: any Endpoint.Type) {
+        change(endpoint, isCall: true) { counts in
+            switch use {
+            case .fresh(let age):
+                counts.freshCount += 1
+                counts.ages[Self.index(of: age)].callCount += 1
+            case .stale(let age):
+                counts.staleCount += 1
+                counts.ages[Self.index(of: age)].callCount += 1
+            case .expired(let age):
+                counts.expiredCount += 1
+                counts.ages[Self.index(of: age)].callCount += 1
+            case .absent: counts.absentCount += 1
+            case .bypassed: counts.bypassedCount += 1
+            }
+        }
+    }
+
+    /// Counts a response of the server that was compared with the stored one.
+    ///
+    /// - Parameters:
+    ///   - age: The age that the stored response had then.
+    ///   - isChanged: Whether their bodies differ.
+    func count(at age: Duration, isChanged: Bool, of endpoint: any Endpoint.Type) {
+        change(endpoint, isCall: false) { counts in
+            if isChanged {
+                counts.ages[Self.index(of: age)].changedCount += 1
+            } else {
+                counts.ages[Self.index(of: age)].unchangedCount += 1
+            }
+        }
+    }
+
+    /// The counts so far.
+    var report: CacheReport {
+        let (counts, uncounted) = state.withLock { $0 }
+        let endpoints = counts.values.sorted {
+            ($1.callCount, $0.service, $0.endpoint) < ($0.callCount, $1.service, $1.endpoint)
+        }
+        return CacheReport(endpoints: endpoints, uncountedCount: uncounted)
+    }
+
+    /// Begins anew.
+    func reset() { state.withLock { $0 = ([:], 0) } }
+
+    private func change(
+        _ endpoint: any Endpoint.Type, isCall: Bool, _ change: (inout CacheReport.EndpointUse) -> Void
+    ) {
+        let id = ObjectIdentifier(endpoint)
+        state.withLock { state in
+            if state.counts[id] == nil {
+                if state.counts.count >= maximumEndpoints {
+                    if isCall { state.uncounted += 1 }
+                    return
+                }
+                state.counts[id] = CacheReport.EndpointUse(endpoint)
+            }
+            // Changed in its place, so that the list of ages is not copied.
+            if let index = state.counts.index(forKey: id) { change(&state.counts.values[index]) }
+        }
+    }
+
+    private static func index(of age: Duration) -> Int {
+        CacheReport.bounds.firstIndex { age <= $0 } ?? CacheReport.bounds.endIndex
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPTypes
+
+// A call that changes what other calls read; see ``Endpoint/invalidates``.
+extension Flight {
+    /// Reads from a checked endpoint what its call invalidates.
+    func readInvalidations<E: Endpoint>(of endpoint: E) {
+        if E.method.isSafe { return }
+        let invalidations = endpoint.invalidates
+        if !invalidations.isEmpty { reading.setInvalidations(invalidations) }
+    }
+
+    /// Sends the request of a change, and invalidates what it names before its response lands.
+    func sendingChange(
+        _ send: () async throws(NetworkError) -> Response
+    ) async throws(NetworkError) -> Response {
+        reading.beginChange()
+        do throws(NetworkError) {
+            let response = try await send()
+            let isCertain = response.refusal == nil || !response.hops.isEmpty
+            let mayHaveTakenEffect = isCertain || response.refusal?.mayHaveTakenEffect ?? true
+            endChange(isCertain: isCertain, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearAttempt)
+            return response
+        } catch {
+            let mayHaveTakenEffect = (error.sending == .sent || mayHaveSent) && error.mayHaveTakenEffect
+            endChange(isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearAttempt)
+            throw error
+        }
+    }
+
+    /// Invalidates what a change names whose call ends before its request: it was cancelled, or its deadline passed.
+    func leaveChange() {
+        guard reading.isChanging else { return }
+        if mayHaveSent { invalidate(isCertain: false) }
+    }
+
+    /// Whether a request may have been sent. That of a merged call is recorded with its envelope.
+    private var mayHaveSent: Bool { recorder.attemptCount > 0 || mergePolicy != nil }
+
+    private func endChange(isCertain: Bool, mayHaveTakenEffect: Bool) {
+        reading.endChange()
+        if mayHaveTakenEffect { invalidate(isCertain: isCertain) }
+    }
+
+    private func invalidate(isCertain: Bool) {
+        let count = reading.invalidations.reduce(0) { $0 + remove($1) }
+        note(CacheDecision.invalidated(count: count, isCertain: isCertain))
+    }
+
+    /// Removes what an invalidation names. Returns how many responses in memory that were.
+    private func remove(_ invalidation: CacheInvalidation) -> Int {
+        switch invalidation.subject {
+        case .service(let service): context.cache.remove(.service(service.name))
+        case .endpoint(let endpoint): context.cache.remove(endpoint.cacheScope)
+        case .call(let endpoint): remove(endpoint)
+        }
+    }
+
+    private func remove<E: Endpoint>(_ endpoint: E) -> Int {
+        var endpoint = endpoint
+        // In the environment and for the account of the change, whatever they are by now.
+        let configuration =
+            E.Service.self == service ? configuration : context.services.configuration(of: E.Service.self)
+        do {
+            try endpoint.complete()
+            let (key, target) = try context.cacheKey(of: endpoint, with: configuration, keeper: keeper)
+            return context.cache.remove(key, of: target)
+        } catch {
+            return context.cache.remove(E.cacheScope)
+        }
+    }
+}
+
+extension FlightContext {
+    /// The key of the response to a checked call, and its target.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
+    func cacheKey<E: Endpoint>(
+        of endpoint: E, with configuration: ServiceConfiguration, keeper: any AnyObject & Sendable
+    ) throws(NetworkError) -> (key: CacheKey?, target: HTTPCacheURI) {
+        // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
+        let flight = Flight(
+            id: makeID(), endpoint: E.self, configuration: configuration, options: CallOptions(cache: .untilEvicted()),
+            lifetime: .zero, context: self, keeper: keeper)
+        let content = try CallContent(of: endpoint, in: flight)
+        flight.setKey(CacheKey(content, of: E.self, in: flight))
+        var draft = RequestDraft(content, of: endpoint)
+        let request = try draft.request(in: flight)
+        return (CacheKey(request, in: flight), HTTPCacheURI(request.head))
+    }
+}
+
+extension Endpoint {
+    /// All responses of the endpoint.
+    fileprivate static var cacheScope: CacheScope { .endpoint(name, service: Service.name) }
+}
+
+extension NetworkError {
+    /// Whether a change that ended in this error may have taken effect at the server.
+    fileprivate var mayHaveTakenEffect: Bool {
+        // The service read the request and refused it.
+        if [.service, .needsLogin, .loginCancelled, .needsAccessToken].contains(kind) { return false }
+        // A status of 400 to 499 says that the request was not carried out (RFC 9110 §15.5); a server or a gateway that failed may have.
+        if let status { return status.kind != .clientError }
+        return kind != .notTrusted && sending != .notSent
+    }
+}
