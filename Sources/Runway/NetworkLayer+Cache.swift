@@ -151,3 +151,30 @@ extension NetworkLayer {
     /// The reads in flight that calls can share.
     var reads: SharedWork<ReadKey, ReadOutcome> { cache.reads }
 }
+
+extension NetworkLayer {
+    /// How the calls of this layer have used stored responses since it was made, or since ``resetCacheReport()``.
+    public var cacheReport: CacheReport { cache.usage.report }
+
+    /// Begins a new ``cacheReport``, for example after a change of a lifetime. Nothing that is stored changes.
+    public func resetCacheReport() { cache.usage.reset() }
+}
+
+extension FlightContext {
+    /// The key of the response to a checked call, and its target.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
+    func cacheKey<E: Endpoint>(
+        of endpoint: E, with configuration: ServiceConfiguration, keeper: any AnyObject & Sendable
+    ) throws(NetworkError) -> (key: CacheKey?, target: HTTPCacheURI) {
+        // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
+        let flight = Flight(
+            id: makeID(), endpoint: E.self, configuration: configuration, options: CallOptions(cache: .untilEvicted()),
+            lifetime: .zero, context: self, keeper: keeper)
+        let content = try CallContent(of: endpoint, in: flight)
+        flight.setKey(CacheKey(content, of: E.self, in: flight))
+        var draft = RequestDraft(content, of: endpoint)
+        let request = try draft.request(in: flight)
+        return (CacheKey(request, in: flight), HTTPCacheURI(request.head))
+    }
+}

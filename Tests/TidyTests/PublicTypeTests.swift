@@ -20,7 +20,7 @@ struct PublicTypeTests {
 
     @Test func publicTypesAreFew() throws {
         let names = try Self.declarations().map(\.name).sorted()
-        #expect(names.count <= 130, "\(names.count): \(names.joined(separator: ", "))")
+        #expect(names.count <= 140, "\(names.count): \(names.joined(separator: ", "))")
         #expect(names.contains("NetworkLayer"))
     }
 

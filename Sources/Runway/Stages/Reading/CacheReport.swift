@@ -149,11 +149,3 @@ extension Endpoint {
     /// The name of the service.
     fileprivate static var serviceName: String { Service.name }
 }
-
-extension NetworkLayer {
-    /// How the calls of this layer have used stored responses since it was made, or since ``resetCacheReport()``.
-    public var cacheReport: CacheReport { cache.usage.report }
-
-    /// Begins a new ``cacheReport``, for example after a change of a lifetime. Nothing that is stored changes.
-    public func resetCacheReport() { cache.usage.reset() }
-}

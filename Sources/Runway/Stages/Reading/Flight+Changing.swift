@@ -70,25 +70,6 @@ extension Flight {
     }
 }
 
-extension FlightContext {
-    /// The key of the response to a checked call, and its target.
-    ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
-    func cacheKey<E: Endpoint>(
-        of endpoint: E, with configuration: ServiceConfiguration, keeper: any AnyObject & Sendable
-    ) throws(NetworkError) -> (key: CacheKey?, target: HTTPCacheURI) {
-        // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
-        let flight = Flight(
-            id: makeID(), endpoint: E.self, configuration: configuration, options: CallOptions(cache: .untilEvicted()),
-            lifetime: .zero, context: self, keeper: keeper)
-        let content = try CallContent(of: endpoint, in: flight)
-        flight.setKey(CacheKey(content, of: E.self, in: flight))
-        var draft = RequestDraft(content, of: endpoint)
-        let request = try draft.request(in: flight)
-        return (CacheKey(request, in: flight), HTTPCacheURI(request.head))
-    }
-}
-
 extension Endpoint {
     /// All responses of the endpoint.
     fileprivate static var cacheScope: CacheScope { .endpoint(name, service: Service.name) }
