@@ -3,7 +3,8 @@ import Synchronization
 /// The progress of a transfer.
 ///
 /// Within one body the count only grows, and the last report of a successful transfer includes all bytes. It decreases if the
-/// transfer has to start over: a download whose file has changed on the server, an upload that is sent a second time.
+/// transfer has to start over: a download whose file has changed on the server, an upload that is sent a second time,
+/// or that continues where the server has less than was sent.
 public struct TransferProgress: Sendable, Hashable {
     /// How many bytes were received, or passed to the wire, including those of an earlier download that was resumed.
     public var completedByteCount: Int

@@ -17,7 +17,7 @@ import Logging
 /// content as its body. `Authorization`, `Cookie` and the like are those of the last request and are never stored, so that the router's
 /// middleware judges whether the client still has access. Every other request passes unchanged.
 ///
-/// The upload has a URL of its own, in which 201 random bits are the secret: `HEAD` returns the offset, `PATCH` appends, `DELETE`
+/// The upload has a URL of its own, in which 192 random bits are the secret: `HEAD` returns the offset, `PATCH` appends, `DELETE`
 /// removes. A request for an upload takes it from a request that still appends: its connection is cut. Requests to that URL do not pass
 /// the router's middleware: set `owner` to bind an upload to its client.
 ///
