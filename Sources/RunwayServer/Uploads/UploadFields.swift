@@ -1,13 +1,21 @@
 import HTTPTypes
 
 extension HTTPField.Name {
-    static let uploadComplete = Self("Upload-Complete")!
-    static let uploadIncomplete = Self("Upload-Incomplete")!
-    static let uploadOffset = Self("Upload-Offset")!
-    static let uploadLength = Self("Upload-Length")!
-    static let uploadLimit = Self("Upload-Limit")!
-    static let uploadDraftInteropVersion = Self("Upload-Draft-Interop-Version")!
-    static let acceptPatch = Self("Accept-Patch")!
+    static let uploadComplete = Self(known: "Upload-Complete")
+    static let uploadIncomplete = Self(known: "Upload-Incomplete")
+    static let uploadOffset = Self(known: "Upload-Offset")
+    static let uploadLength = Self(known: "Upload-Length")
+    static let uploadLimit = Self(known: "Upload-Limit")
+    static let uploadDraftInteropVersion = Self(known: "Upload-Draft-Interop-Version")
+    static let acceptPatch = Self(known: "Accept-Patch")
+}
+
+extension HTTPField.Name {
+    /// A name that is known to be valid.
+    init(known text: StaticString) {
+        guard let name = Self("\(text)") else { preconditionFailure("\(text) is not the name of a header field") }
+        self = name
+    }
 }
 
 /// The version of the draft that a client speaks (draft-ietf-httpbis-resumable-upload, "Draft Version Identification").

@@ -224,13 +224,15 @@ extension UploadRecord {
 extension HTTPFields {
     /// The fields that authenticate a client. They are never stored.
     fileprivate static let authenticating: Set<HTTPField.Name> = [
-        .authorization, .proxyAuthorization, .cookie, HTTPField.Name("Signature")!, HTTPField.Name("Signature-Input")!,
-        HTTPField.Name("Runway-Digest")!, HTTPField.Name("Runway-Sealed-Key")!,
+        .authorization, .proxyAuthorization, .cookie, HTTPField.Name(known: "Signature"),
+        HTTPField.Name(known: "Signature-Input"),
+        HTTPField.Name(known: "Runway-Digest"), HTTPField.Name(known: "Runway-Sealed-Key"),
     ]
 
     /// The fields that belong to a connection, to one message, or to the upload.
     private static let ofMessage: Set<HTTPField.Name> = [
-        .connection, .transferEncoding, .contentLength, .te, .trailer, .upgrade, .expect, HTTPField.Name("Keep-Alive")!,
+        .connection, .transferEncoding, .contentLength, .te, .trailer, .upgrade, .expect,
+        HTTPField.Name(known: "Keep-Alive"),
         .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadDraftInteropVersion,
     ]
 

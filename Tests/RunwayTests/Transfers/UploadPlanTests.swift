@@ -9,7 +9,9 @@ struct UploadPlanTests {
 
     private func fields(_ pairs: [String: String]) -> UploadFields {
         var fields = HTTPFields()
-        for (name, value) in pairs { fields[HTTPField.Name(name)!] = value }
+        for (name, value) in pairs {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
         return UploadFields(fields)
     }
 

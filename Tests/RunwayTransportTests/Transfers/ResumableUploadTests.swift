@@ -30,10 +30,10 @@ struct ResumableUploadTests {
 
     private static func interim(
         _ location: String, version: String = "6"
-    ) -> (HTTPResponse.Status, HTTPFields) {
+    ) throws -> (HTTPResponse.Status, HTTPFields) {
         (
             HTTPResponse.Status(code: 104, reasonPhrase: "Upload Resumption Supported"),
-            [.location: location, HTTPField.Name("Upload-Draft-Interop-Version")!: version]
+            [.location: location, try #require(HTTPField.Name("Upload-Draft-Interop-Version")): version]
         )
     }
 
@@ -83,7 +83,7 @@ struct ResumableUploadTests {
                     case "version": origin.baseURL + "/uploads/1"
                     default: "ftp://127.0.0.1/uploads/1"
                     }
-                let (status, fields) = Self.interim(location, version: kind == "version" ? "7" : "6")
+                let (status, fields) = try Self.interim(location, version: kind == "version" ? "7" : "6")
                 let count = Mutex(0)
                 origin.on("/film") { _ in
                     let isFirst = count.withLock { count in
@@ -106,7 +106,7 @@ struct ResumableUploadTests {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 10_000))
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in
-            let (status, fields) = Self.interim("/uploads/1?a=b")
+            let (status, fields) = try Self.interim("/uploads/1?a=b")
             origin.on("/film", respond: ScriptedResponse(status: .serviceUnavailable).informing(status, fields))
             let state: HTTPFields = [
                 HTTPField.Name("Upload-Offset")!: "4000", HTTPField.Name("Upload-Complete")!: "?0",

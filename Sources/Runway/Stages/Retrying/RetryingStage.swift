@@ -72,9 +72,9 @@ struct RetryingStage: RequestStage {
         in flight: Flight
     ) -> Duration? {
         // A caller that allows one attempt needs no reason for the lack of another, nor does one whose deadline has passed.
-        guard !request.isRetriedBySender, flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled, flight.clock.now < flight.deadline else {
-            return nil
-        }
+        guard !request.isRetriedBySender, flight.retryPolicy.maximumAttempts > 1, !Task.isCancelled,
+            flight.clock.now < flight.deadline
+        else { return nil }
         do throws(RetryDecision.Reason) {
             let wait = try retries.decide(
                 request, after: attempt, cause, retryAfter: retryAfter,

@@ -19,12 +19,12 @@ struct UploadFields: Sendable, Equatable {
         maximumAppendByteCount = Self.maximumAppendByteCount(fields)
     }
 
-    static let completeName = HTTPField.Name("Upload-Complete")!
-    private static let incompleteName = HTTPField.Name("Upload-Incomplete")!
-    static let offsetName = HTTPField.Name("Upload-Offset")!
-    static let lengthName = HTTPField.Name("Upload-Length")!
-    private static let limitName = HTTPField.Name("Upload-Limit")!
-    static let versionName = HTTPField.Name("Upload-Draft-Interop-Version")!
+    static let completeName = HTTPField.Name(known: "Upload-Complete")
+    private static let incompleteName = HTTPField.Name(known: "Upload-Incomplete")
+    static let offsetName = HTTPField.Name(known: "Upload-Offset")
+    static let lengthName = HTTPField.Name(known: "Upload-Length")
+    private static let limitName = HTTPField.Name(known: "Upload-Limit")
+    static let versionName = HTTPField.Name(known: "Upload-Draft-Interop-Version")
 
     /// The member `max-append-size` of `Upload-Limit`; a value of another type makes the whole field invalid.
     private static func maximumAppendByteCount(_ fields: HTTPFields) -> Int? {
@@ -35,6 +35,14 @@ struct UploadFields: Sendable, Equatable {
             return HTTPFields.integer(parts[1].prefix { $0 != ";" })
         }
         return nil
+    }
+}
+
+extension HTTPField.Name {
+    /// A name that is known to be valid.
+    fileprivate init(known text: StaticString) {
+        guard let name = Self("\(text)") else { preconditionFailure("\(text) is not the name of a header field") }
+        self = name
     }
 }
 
