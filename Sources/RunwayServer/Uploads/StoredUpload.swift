@@ -197,7 +197,7 @@ final class StoredUpload: Sendable {
     func enter(_ stage: UploadRecord.Stage, in turn: Turn?, now: Date) throws(UploadFile.Failure) -> Bool {
         try state.withLock { state throws(UploadFile.Failure) in
             if let turn, state.turn != turn.number { return false }
-            guard state.record.stage != stage else { return false }
+            guard state.record.stage != stage, !state.isRemoved else { return false }
             state.record.stage = stage
             state.record.byteCount = state.offset
             state.record.length = state.record.length ?? state.offset

@@ -60,6 +60,13 @@ struct UploadResource: Sendable {
         return response
     }
 
+    /// The app's response to an upload that it has not handled.
+    func unfinished(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
+        var response = completed(response, byteCount: byteCount, fields)
+        response.headers.setComplete(false, fields.version)
+        return response
+    }
+
     /// The app's response to a complete upload.
     func completed(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
         var response = response

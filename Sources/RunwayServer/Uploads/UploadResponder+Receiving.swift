@@ -128,7 +128,6 @@ extension UploadResponder {
             body: RequestBody(asyncSequence: content))
         let result: Result<Response, any Error>
         do { result = .success(try await base.respond(to: whole, context: context)) } catch { result = .failure(error) }
-        try await store.onDisk { store.complete(upload) }
         let response: Response
         switch result {
         case .success(let success): response = success
@@ -137,6 +136,12 @@ extension UploadResponder {
             context.logger.error("the handler of an upload failed", metadata: ["error.type": "\(type(of: error))"])
             response = Response(status: .internalServerError)
         }
+        // A token may expire while a large upload is sent: the client completes it with another one.
+        if response.status == .unauthorized {
+            try await store.onDisk { store.reopen(upload) }
+            return resource.unfinished(response, byteCount: byteCount, fields)
+        }
+        try await store.onDisk { store.complete(upload) }
         return resource.completed(response, byteCount: byteCount, fields)
     }
 }

@@ -15,7 +15,7 @@ import Logging
 /// response of status 104 with the URL of its upload. What comes of its content is stored in the folder. When all of it has come, in
 /// one request or in several, the router gets one request: the method, the path and the header fields of the first, and the whole
 /// content as its body. `Authorization`, `Cookie` and the like are those of the last request and are never stored, so that the router's
-/// middleware judges whether the client still has access. Every other request passes unchanged.
+/// middleware judges whether the client still has access; after a 401 the client may complete the upload again. Every other request passes unchanged.
 ///
 /// The upload has a URL of its own, in which 192 random bits are the secret: `HEAD` returns the offset, `PATCH` appends, `DELETE`
 /// removes. A request for an upload takes it from a request that still appends: its connection is cut. Requests to that URL do not pass

@@ -104,6 +104,11 @@ final class UploadStore: Sendable {
         UploadFile.remove(upload.contentPath)
     }
 
+    /// Lets a client complete an upload again that the app has not handled.
+    func reopen(_ upload: StoredUpload) {
+        if (try? upload.enter(.receiving, in: nil, now: time)) != true { remove(upload) }
+    }
+
     private func removeExpired() {
         let now = time
         let all = state.withLock { Array($0.uploads.values) }

@@ -137,6 +137,20 @@ struct UploadLimitTests {
         }
     }
 
+    @Test func uploadIsCompletedAgainWithANewToken() async throws {
+        try await UploadApp.run(in: try UploadFolder()) { app in
+            let created = try await app.exchange("POST", "/films/7", Self.fields, "0")
+            let path = try #require(created.field("Location"))
+            let refused = try await app.exchange(
+                "PATCH", path, Self.last + ["Upload-Offset: 1", "Authorization: expired"], "1")
+            #expect(refused.statuses == ["401"] && refused.field("Upload-Complete") == "?0")
+            let state = try await app.exchange("HEAD", path, Self.version)
+            #expect(state.field("Upload-Complete") == "?0" && state.field("Upload-Offset") == "2")
+            let last = try await app.exchange("PATCH", path, Self.last + ["Upload-Offset: 2", "Authorization: new"])
+            #expect(last.statuses == ["201"] && app.handled.map(\.byteCount) == [2])
+        }
+    }
+
     @Test func refusalOfTheHandlerIsThatOfACompleteUpload() async throws {
         try await UploadApp.run(in: try UploadFolder()) { app in
             let created = try await app.exchange("POST", "/films/7", Self.fields + ["User-Agent: refused"], "0")

@@ -123,6 +123,7 @@ final class HandledUploads: Sendable {
 
     func respond(to request: Request) async throws -> Response {
         if request.headers[.userAgent] == "refused" { throw HTTPError(.unprocessableContent) }
+        if request.headers[.authorization] == "expired" { throw HTTPError(.unauthorized) }
         var hash = SHA256()
         var byteCount = 0
         for try await part in request.body {

@@ -115,6 +115,7 @@ struct UploadPlanTests {
     @Test(arguments: [
         ["Upload-Offset": "101"], ["Upload-Offset": "-1"], ["Upload-Offset": "x"], [:],
         ["Upload-Offset": "1", "Upload-Length": "99"],
+        ["Upload-Offset": "1", "Upload-Length": "99", "Upload-Complete": "?1"],
     ])
     func stateThatCannotBeIsRefused(pairs: [String: String]) {
         var plan = interrupted()
@@ -143,6 +144,13 @@ struct UploadPlanTests {
         #expect(take(&plan, 204, ["Upload-Complete": "?0"]) == .proceed)
         #expect(plan.step == .append(80..<100))
         #expect(take(&plan, 201, ["Upload-Complete": "?1"]) == .land)
+    }
+
+    @Test func serverThatTakesPartsAndHasNoMoreIsNotSentThemForEver() {
+        var plan = UploadPlan(byteCount: 100, isRepeatable: false)
+        #expect(take(&plan, 413, ["Upload-Limit": "max-append-size=40"]) == .proceed)
+        #expect(take(&plan, 201, ["Upload-Complete": "?0", "Upload-Offset": "40"], location: Self.url) == .proceed)
+        #expect(take(&plan, 204, ["Upload-Complete": "?0", "Upload-Offset": "40"]) == .wait)
     }
 
     @Test func refusalOfTheSizeWithoutALimitEndsTheCall() {

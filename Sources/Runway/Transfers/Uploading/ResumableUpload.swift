@@ -51,7 +51,9 @@ struct ResumableUpload: Sendable {
         _ check: @Sendable (Response) throws(NetworkError) -> RawData
     ) async throws(NetworkError) -> RawData {
         defer { record?.close() }
-        if let stored = await record?.load(), stored.matches(source, file, byteCount: byteCount) {
+        if let stored = await record?.load(), stored.matches(source, file, byteCount: byteCount),
+            request.forUpload(at: stored.location, policy) != nil
+        {
             plan.resume(at: stored.location)
         }
         var attempt = 1
@@ -65,6 +67,7 @@ struct ResumableUpload: Sendable {
                 await saveRecord()
                 guard mayContinue(after: error) else { throw error }
                 _ = plan.update { $0.takeFailure(of: step, isWholeSent: sent.value >= step.bytes.count) }
+                if plan.location == nil { progress.restart(at: 0) }
                 try await wait(&attempt, after: error.retryCause, sent, failing: error)
                 continue
             }
@@ -86,12 +89,17 @@ struct ResumableUpload: Sendable {
                 if step == .retrieve { flight.note(UploadDecision.resuming(at: offset)) }
             case .wait:
                 let cause = RetryCause.status(response.head.status.code)
-                try await wait(&attempt, after: cause, sent, failing: response.uploadError)
+                try await wait(&attempt, after: cause, sent, failing: response.uploadError, response.delay(in: flight))
             case .startOver:
                 flight.note(UploadDecision.startedOver)
                 await record?.remove()
                 progress.restart(at: 0)
                 try await wait(&attempt, after: .status(response.head.status.code), sent, failing: response.uploadError)
+            case .land where plan.location == nil && response.verdict != .fine:
+                // As without the policy: the whole request is made again, if that is allowed.
+                guard let cause = flight.retryPolicy.cause(of: response) else { return try check(response) }
+                try await wait(&attempt, after: cause, sent, failing: response.uploadError, response.delay(in: flight))
+                progress.restart(at: 0)
             case .land:
                 let landed = Result { () throws(NetworkError) in try check(response) }
                 await end(after: landed, response)
@@ -142,15 +150,18 @@ struct ResumableUpload: Sendable {
     ///
     /// - Throws: `error`, if no request follows.
     private func wait(
-        _ attempt: inout Int, after cause: RetryCause, _ sent: SentCount, failing error: NetworkError
+        _ attempt: inout Int, after cause: RetryCause, _ sent: SentCount, failing error: NetworkError,
+        _ retryAfter: Duration? = nil
     ) async throws(NetworkError) {
         // Of an upload that the server knows, only its state is requested.
         var probe = request
         if plan.location != nil { probe.head.method = .head }
-        let payer = sent.value >= UploadPlan.stepByteCount ? nil : Origin(request.head)
-        guard let wait = try? network.retries.decide(probe, after: attempt, cause, paidBy: payer, in: flight) else {
-            throw error
-        }
+        let hasAdvanced = plan.location != nil && sent.value >= UploadPlan.stepByteCount
+        guard
+            let wait = try? network.retries.decide(
+                probe, after: attempt, cause, retryAfter: retryAfter,
+                paidBy: hasAdvanced ? nil : Origin(request.head), in: flight)
+        else { throw error }
         attempt += 1
         flight.note(UploadDecision.interrupted(at: plan.offset, wait: wait, cause: cause))
         do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
@@ -265,6 +276,9 @@ extension UploadRecord {
 }
 
 extension Response {
+    /// The wait that the server demands; `nil` if it demands none.
+    fileprivate func delay(in flight: Flight) -> Duration? { retryAfter(now: flight.clock.date) }
+
     /// The error of an upload that ends with this response.
     fileprivate var uploadError: NetworkError {
         refusal

@@ -134,7 +134,7 @@ struct UploadPlan: Sendable {
         if let length = fields.length, length != byteCount {
             return .contradict("The server has an upload of \(length) bytes, and the file has \(byteCount).")
         }
-        if fields.isComplete == true { return .landWithoutResponse }
+        if fields.isComplete == true, fields.offset ?? byteCount == byteCount { return .landWithoutResponse }
         guard let offset = fields.offset else {
             return .contradict("The server does not say how much of the upload it has.")
         }
@@ -155,7 +155,11 @@ struct UploadPlan: Sendable {
             isOffsetUnknown = true
             return isLimited(to: bytes.count) && former != maximumAppendByteCount ? .proceed : .fail
         case _ where status.kind == .successful:
-            if bytes.upperBound < byteCount { return continued(at: fields.offset ?? bytes.upperBound) }
+            if bytes.upperBound < byteCount {
+                let action = continued(at: fields.offset ?? bytes.upperBound)
+                // A server that accepts parts and has no more than before would be sent them for ever.
+                return action == .proceed && offset == bytes.lowerBound ? .wait : action
+            }
             if fields.isComplete == nil { return .land }
             isOffsetUnknown = true
             return .wait
