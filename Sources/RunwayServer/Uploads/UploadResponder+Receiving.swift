@@ -177,6 +177,14 @@ struct UploadIntake: Sendable {
         if received < fields.contentLength ?? 0 { throw Interrupted() }
     }
 
+    /// Removes the upload, which is of no use any more, as the draft demands.
+    private func discard() async throws {
+        let (store, upload) = (store, upload)
+        // The connection of this request is not to be cut: the response is sent over it.
+        upload.end(turn, now: store.time)
+        try await store.onDisk { store.remove(upload) }
+    }
+
     private func append(_ part: ByteBuffer, to file: UploadFile) async throws -> Int {
         let (store, upload, turn) = (store, upload, turn)
         do {
@@ -195,11 +203,10 @@ struct UploadIntake: Sendable {
             switch failure {
             case .superseded: throw Interrupted()
             case .surplus:
-                // The upload is of no use any more, as the draft demands.
-                try await store.onDisk { store.remove(upload) }
+                try await discard()
                 throw UploadProblem.inconsistentLength
             case .tooLarge:
-                try await store.onDisk { store.remove(upload) }
+                try await discard()
                 throw UploadProblem.tooLarge
             case .noSpace: throw UploadProblem.noSpace
             case .file(let failure): throw failure
