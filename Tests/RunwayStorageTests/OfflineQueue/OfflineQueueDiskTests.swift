@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import HTTPTypes
 import Runway
 import RunwayTesting
@@ -54,6 +55,23 @@ struct OfflineQueueDiskTests {
         fixture.status.set(.none)
         try FileManager.default.removeItem(at: folder.url)
         #expect(await fixture.write("c")?.kind == .queued)
+        await fixture.queue.close()
+    }
+
+    @Test func fullDiskFailsTheCallAndRemovesNothing() async throws {
+        let fixture = QueueFixture(status: .none)
+        await fixture.write("a")
+        try await fixture.queue.parts().journal.run { journal throws(StorageError) in
+            try journal.write { database in
+                let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+                try database.execute(sql: "PRAGMA max_page_count = \(pages)")
+            }
+        }
+        #expect(problem(await fixture.write(String(repeating: "x", count: 100_000))) == .full)
+        #expect(fixture.queue.currentState.problem?.kind == .full)
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        #expect(fixture.server.texts == ["a"])
         await fixture.queue.close()
     }
 

@@ -22,7 +22,8 @@
 ///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``), or
 /// - the server, or the service in its envelope, asks for fewer requests, or the status is 408, 425, 502, 503 or 504.
 ///
-/// Every other call ends as it would without a queue.
+/// Every other call ends as it would without a queue. Below a stage of the app's own that does not end in time
+/// (``RequestStage/endsInTime``), a call whose deadline passes fails, and is not stored.
 public struct OfflinePolicy: Sendable, Hashable {
     /// Whether calls are stored.
     public let isQueued: Bool
