@@ -216,7 +216,7 @@ let package = Package(
             name: "RunwayDemo",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
-                "RunwayTesting", "RunwayTestServer",
+                "RunwayTesting", "RunwayTestServer", "RunwayStorage", "RunwayServerStorage",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),

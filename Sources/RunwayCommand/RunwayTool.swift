@@ -52,6 +52,7 @@ struct RunwayTool: AsyncParsableCommand {
         subcommands: [
             CallCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self, ProbeCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self,
+            DemoLogCommand.self,
         ])
 
     static func main() async {

@@ -18,7 +18,8 @@ struct DemoCommand: AsyncParsableCommand {
             signed calls to a server that verifies them: forged, replayed, tampered,
             by a clock that is wrong, and under a key that is rotated. Last, a host
             with four addresses of the loopback, near and far, of which one is dead
-            and one fails while a call is in flight.
+            and one fails while a call is in flight; and an app in a process of its
+            own, which is killed while it sends its action log.
 
             For each part the output says what the user did, how many calls that were
             and how many requests they took, and what the layer did; then the totals,
@@ -32,8 +33,8 @@ struct DemoCommand: AsyncParsableCommand {
             --json prints one object: "calls", "callsSent", "callsNotSent" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
-            every request that carried several calls), "signing" and "hosts" (the
-            results of the last two parts), "scenes", "seed" and "problems".
+            every request that carried several calls), "signing", "hosts" and
+            "log" (the results of the last three parts), "scenes", "seed" and "problems".
 
             PARTS, for --scene
               \(Self.names)
@@ -115,6 +116,12 @@ struct DemoCommand: AsyncParsableCommand {
             let hosts = try await HostTour.play(seed: seed)
             report.problems += hosts.problems
             report.hosts = hosts
+        }
+        if parts.contains(.log), let program = Bundle.main.executableURL {
+            title.text = DemoPart.log.action
+            let log = try await LogTour.play(program: program)
+            report.problems += log.problems
+            report.log = log
         }
         return report
     }

@@ -14,6 +14,7 @@ struct DemoStory {
         if !report.scenes.isEmpty { story.appendTotals() }
         if let signing = report.signing { story.append(signing) }
         if let hosts = report.hosts { story.append(hosts) }
+        if let log = report.log { story.append(log) }
         story.appendProblems()
         return story.text
     }
@@ -73,8 +74,11 @@ struct DemoStory {
     private mutating func append(_ hosts: HostTourReport) {
         line(DemoPart.addresses.action, .bold)
         line("  \(DemoPart.addresses.effect)")
-        for (address, state) in hosts.addresses.sorted(by: { $0.key < $1.key }) {
-            line("    \(address)  \(state)", .dim)
+        let addresses = hosts.addresses.sorted { $0.key < $1.key }.map { "\($0)  \($1)" }
+        // Two in a line.
+        for start in stride(from: 0, to: addresses.count, by: 2) {
+            let second = start + 1 < addresses.count ? addresses[start + 1] : ""
+            line("  \(addresses[start].padded(to: 38)) \(second)", .dim)
         }
         func name(_ address: String) -> String {
             hosts.addresses[address].map { String($0.prefix { $0 != "," }) } ?? address
@@ -88,6 +92,14 @@ struct DemoStory {
             let dialled = step.dialled.map(name).joined(separator: " ")
             line(row((step.title, dialled, step.won.map(name) ?? "none", "\(step.milliseconds)")))
         }
+        line("")
+    }
+
+    /// The counts of both sides.
+    private mutating func append(_ log: LogTourReport) {
+        line(DemoPart.log.action, .bold)
+        line("  \(DemoPart.log.effect)")
+        line("    \(log)", .dim)
         line("")
     }
 

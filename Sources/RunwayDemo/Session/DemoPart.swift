@@ -1,7 +1,7 @@
 /// A part of the demo, which can be played alone.
 public enum DemoPart: String, Sendable, CaseIterable, Codable {
     case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
-    case outage, signing, addresses
+    case outage, signing, addresses, log
 
     /// What the user does, or what happens to the app.
     public var action: String {
@@ -22,6 +22,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .outage: "The server is down, and comes back"
         case .signing: "Others pose as the app, and its key is rotated"
         case .addresses: "One host has four addresses"
+        case .log: "The app is killed while it sends its log, and starts again"
         }
     }
 
@@ -44,6 +45,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .outage: "After five failures calls fail at once, until one call finds it back."
         case .signing: "The server refuses what the app did not sign; a new key fails no call."
         case .addresses: "The nearest is used, and others where it fails."
+        case .log: "What the user did arrives complete, and each action once."
         }
     }
 }

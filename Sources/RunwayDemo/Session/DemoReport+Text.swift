@@ -22,6 +22,7 @@ extension DemoReport: CustomStringConvertible {
         lines += ["", "— Totals"] + totals.map { "    \($0)" }
         if let signing { lines += ["", signing.description] }
         if let hosts { lines += ["", hosts.description] }
+        if let log { lines += ["", "— \(DemoPart.log.action)", "    \(log)"] }
         if !problems.isEmpty {
             lines += ["", "— Not as it should be"] + problems.map { "    \($0)" }
         }

@@ -40,6 +40,8 @@ public struct DemoReport: Sendable, Encodable {
     public var problems: [String]
     /// How the addresses of a host were chosen, if that was part of the session.
     public var hosts: HostTourReport?
+    /// What became of the log of an app that was killed, if that was part of the session.
+    public var log: LogTourReport?
     /// What became of signed requests, if they were part of the session.
     public var signing: SigningTourReport?
 

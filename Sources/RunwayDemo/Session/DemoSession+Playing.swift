@@ -4,7 +4,7 @@ import Runway
 extension DemoSession {
     /// Plays parts of the demo, in their order.
     ///
-    /// - Parameter parts: The parts; ``DemoPart/signing`` and ``DemoPart/addresses`` are ``SigningTour`` and ``HostTour``.
+    /// - Parameter parts: The parts; ``DemoPart/signing`` and ``DemoPart/addresses`` and ``DemoPart/log`` are tours of their own.
     func play(_ parts: [DemoPart]) async throws {
         for part in parts {
             self.part = part
@@ -23,7 +23,7 @@ extension DemoSession {
             case .merging: try await openAShowroom()
             case .login: try await letATokenExpire()
             case .outage: try await sitOutAnOutage()
-            case .signing, .addresses: break
+            case .signing, .addresses, .log: break
             }
         }
     }

@@ -23,6 +23,8 @@ struct DemoTests {
         let hosts = try #require(report["hosts"] as? [String: Any])
         #expect((hosts["rows"] as? [Any])?.count == 7)
         let signing = try #require(report["signing"] as? [String: Any])
+        let log = try #require(report["log"] as? [String: Any])
+        #expect(["recorded", "stored", "repeated"].map { log[$0] as? Int } == [90, 90, 30])
         #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [1, 0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(

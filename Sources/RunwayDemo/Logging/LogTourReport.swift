@@ -1,0 +1,18 @@
+/// The results of a ``LogTour``: the counts of both sides.
+public struct LogTourReport: Sendable, Encodable {
+    /// Actions that the app recorded in both of its runs.
+    public var recorded: Int
+    /// Actions that the server has.
+    public var stored: Int
+    /// Actions that came to the server again, and were not stored again.
+    public var repeated: Int
+    /// Deviations from the expected results; empty if there are none.
+    public var problems: [String] = []
+}
+
+extension LogTourReport: CustomStringConvertible {
+    /// The counts, as a person reads them.
+    public var description: String {
+        "\(recorded) recorded on the device, \(stored) at the server; \(repeated) of them were sent twice"
+    }
+}
