@@ -78,7 +78,7 @@ struct DemoStory {
         // Two in a line.
         for start in stride(from: 0, to: addresses.count, by: 2) {
             let second = start + 1 < addresses.count ? addresses[start + 1] : ""
-            line("  \(addresses[start].padded(to: 38)) \(second)", .dim)
+            line("  \(addresses[start].padded(to: 37)) \(second)", .dim)
         }
         func name(_ address: String) -> String {
             hosts.addresses[address].map { String($0.prefix { $0 != "," }) } ?? address
