@@ -4,7 +4,7 @@ import Runway
 extension DemoSession {
     /// Plays parts of the demo, in their order.
     ///
-    /// - Parameter parts: The parts; ``DemoPart/signing`` and ``DemoPart/addresses`` and ``DemoPart/log`` are tours of their own.
+    /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses`` and ``DemoPart/log`` are tours of their own.
     func play(_ parts: [DemoPart]) async throws {
         for part in parts {
             self.part = part
