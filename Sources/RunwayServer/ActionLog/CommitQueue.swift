@@ -147,8 +147,18 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
 
     private func run() {
         while true {
-            let group = state.withLock { $0.queue.next() }
-            if group.isEmpty { break }
+            let (group, closers) = state.withLock { state -> ([Waiter], [CheckedContinuation<Void, Never>]) in
+                let group = state.queue.next()
+                guard group.isEmpty else { return (group, []) }
+                // In the same turn: who closes after it may wait for another run.
+                let closers = state.closers
+                state.closers = []
+                return (group, closers)
+            }
+            if group.isEmpty {
+                for closer in closers { closer.resume() }
+                return
+            }
             let result = Result { try commit(group.map(\.element)) }
             switch result {
             case .success(let values):
@@ -157,10 +167,5 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             case .failure(let error): for waiter in group { waiter.continuation.resume(throwing: error) }
             }
         }
-        let closers = state.withLock { state in
-            defer { state.closers = [] }
-            return state.closers
-        }
-        for closer in closers { closer.resume() }
     }
 }
