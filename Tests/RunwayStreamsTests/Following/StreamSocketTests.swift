@@ -4,6 +4,7 @@ import Runway
 import RunwayServer
 import RunwayStreams
 import RunwayTesting
+import RunwayTransport
 import Testing
 
 /// Client and server over real sockets.
