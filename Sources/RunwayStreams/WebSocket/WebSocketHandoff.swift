@@ -74,7 +74,7 @@ final class WebSocketHandoff: Sendable {
 
     /// Waits in a place until a condition holds, the reading has ended, or the task is cancelled.
     private func wait(
-        _ place: WritableKeyPath<State, CheckedContinuation<Void, Never>?> & Sendable,
+        _ place: any WritableKeyPath<State, CheckedContinuation<Void, Never>?> & Sendable,
         until isReady: @Sendable (State) -> Bool
     ) async {
         await withTaskCancellationHandler {
