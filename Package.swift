@@ -187,7 +187,6 @@ let package = Package(
                 product("Crypto", of: "swift-crypto", with: "Server"),
                 product("X509", of: "swift-certificates", with: "Server"),
                 product("SwiftASN1", of: "swift-asn1", with: "Server"),
-                product("GRDB", of: "GRDB.swift", with: "Server"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -317,7 +316,8 @@ let package = Package(
         .testTarget(
             name: "RunwayStreamsTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayTransport", "RunwayTesting",
+                "Runway", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayServerStorage", "RunwayTransport",
+                "RunwayTesting",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,12 +1,12 @@
 import HTTPTypes
 
 extension RequestPipeline.Rest {
-    /// Follows redirects: as long as a response redirects, sends the request that follows it. Returns the last response.
+    /// Follows redirects: as long as a response redirects, sends the request that follows it. The last response replaces the first.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for a redirect that can't be read, or for more redirects than one call follows; the
     ///   error of a request that followed a redirect, see ``NetworkError/afterRedirect(to:)``.
-    func follow(_ first: Response, to redirected: Request, in flight: Flight) async throws(NetworkError) -> Response {
-        var (request, response) = (redirected, first)
+    func follow(_ response: inout Response, to redirected: Request, in flight: Flight) async throws(NetworkError) {
+        var request = redirected
         var hops: [RedirectHop] = []
         do throws(NetworkError) {
             while let following = try request.following(response, in: flight) {
@@ -25,7 +25,6 @@ extension RequestPipeline.Rest {
                 response = try await send(request, in: flight)
                 response.hops = hops
             }
-            return response
         } catch {
             throw hops.isEmpty ? error : error.afterRedirect(to: request.head)
         }

@@ -5,7 +5,7 @@ import Synchronization
 /// Passes published events to all clients that follow their topics, and stores the last ones for clients that come back.
 ///
 /// ```swift
-/// let hub = try await EventHub(name: "listings", log: DatabaseEventLog(file: file))
+/// let hub = try await EventHub(name: "listings", log: SQLiteEventLog(file: file))
 /// EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router, path: "events")
 /// try await hub.publish(PublishedEvent(topic: "rentals", type: "added", data: #"{"id":7}"#))
 /// ```

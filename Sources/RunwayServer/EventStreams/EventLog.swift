@@ -53,7 +53,7 @@ public struct EventLogRange: Sendable, Hashable {
 
 /// Stores the last events of a hub, so that clients that come back receive what they missed.
 ///
-/// ``MemoryEventLog`` forgets them when the process ends; ``DatabaseEventLog`` does not. The hub calls ``append(_:)`` one call at a time.
+/// ``MemoryEventLog`` forgets them when the process ends; `SQLiteEventLog` of `RunwayServerStorage` does not. The hub calls ``append(_:)`` one call at a time.
 public protocol EventLog: Sendable {
     /// Returns which events the log has.
     func range() async throws -> EventLogRange

@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import Runway
 import RunwayServer
+import RunwayServerStorage
 import RunwayStreams
 import RunwayTesting
 import RunwayTransport
@@ -43,7 +44,7 @@ struct StreamSocketTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "events.sqlite")
-        var server = try await StreamServer.start(try await EventHub(name: "news", log: DatabaseEventLog(file: file)))
+        var server = try await StreamServer.start(try await EventHub(name: "news", log: SQLiteEventLog(file: file)))
         let port = server.port
         let (network, transport) = try makeNetwork(port: port)
         let receptions = (0..<100).map { _ in Reception() }
@@ -56,7 +57,7 @@ struct StreamSocketTests {
         for round in 0..<3 {
             await server.kill()
             // The server that follows has read its events from the file, and publishes before and while clients come back.
-            let hub = try await EventHub(name: "news", log: DatabaseEventLog(file: file))
+            let hub = try await EventHub(name: "news", log: SQLiteEventLog(file: file))
             try await publish(round * 20..<round * 20 + 10, to: hub)
             server = try await StreamServer.start(hub, port: port)
             try await publish(round * 20 + 10..<round * 20 + 20, to: hub)

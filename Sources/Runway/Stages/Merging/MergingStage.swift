@@ -74,6 +74,7 @@ struct MergingStage: RequestStage {
         response.judge(as: item.request.verdict(of: response, by: flight.service), in: flight)
         // The redirecting stage, which is below, has not seen it. Where there is none, no redirect is followed.
         guard response.verdict == .redirected, let next = item.next.below(.redirecting) else { return response }
-        return try await next.follow(response, to: item.request, in: flight)
+        try await next.follow(&response, to: item.request, in: flight)
+        return response
     }
 }

@@ -12,8 +12,8 @@ struct RedirectingStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let response = try await next.send(request, in: flight)
-        guard response.verdict == .redirected else { return response }
-        return try await next.follow(response, to: request, in: flight)
+        var response = try await next.send(request, in: flight)
+        if response.verdict == .redirected { try await next.follow(&response, to: request, in: flight) }
+        return response
     }
 }

@@ -1,0 +1,100 @@
+public import Foundation
+import GRDB
+public import RunwayServer
+
+/// Stores the last events in a SQLite file, so that the ids of a stream survive a restart of the server.
+///
+/// An event that was published is on the drive: it survives `kill -9` and a power loss. A file that can't be read is set aside beside
+/// the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a reset. One process uses the file.
+public final class SQLiteEventLog: EventLog {
+    private let database: DatabaseQueue
+    private let maximumCount: Int
+    private let epoch: String
+
+    /// Opens the file, and creates it if there is none.
+    ///
+    /// - Parameters:
+    ///   - file: The file, in a folder that exists.
+    ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
+    /// - Throws: What SQLite reports, if the file can be neither opened nor replaced.
+    public init(file: URL, maximumCount: Int = 100_000) throws {
+        self.maximumCount = max(1, maximumCount)
+        do {
+            (database, epoch) = try Self.open(file)
+        } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
+            for ending in ["", "-wal", "-shm"] {
+                let damaged = file.path + ".damaged" + ending
+                try? FileManager.default.removeItem(atPath: damaged)
+                try? FileManager.default.moveItem(atPath: file.path + ending, toPath: damaged)
+            }
+            (database, epoch) = try Self.open(file)
+        }
+    }
+
+    private static func open(_ file: URL) throws -> (DatabaseQueue, String) {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA journal_mode = WAL")
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+        }
+        // SQLite creates the other files with the permissions of this one.
+        try? Data().write(to: file, options: .withoutOverwriting)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+        let epoch = try queue.write { database in
+            // AUTOINCREMENT: the offset of an event that was removed is never used again.
+            try database.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS event
+                        (number INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL);
+                    CREATE TABLE IF NOT EXISTS log (epoch TEXT NOT NULL);
+                    """)
+            if let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM log") { return epoch }
+            let epoch = EventLogRange.newEpoch()
+            try database.execute(sql: "INSERT INTO log VALUES (?)", arguments: [epoch])
+            return epoch
+        }
+        return (queue, epoch)
+    }
+
+    /// Which events the log has.
+    public func range() async throws -> EventLogRange {
+        try await database.read { [epoch] database in try Self.range(database, epoch) }
+    }
+
+    /// Stores events with the next offsets, in one transaction.
+    public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
+        try await database.write { [epoch, maximumCount] database in
+            let insert = try database.cachedStatement(sql: "INSERT INTO event (topic, type, data) VALUES (?, ?, ?)")
+            for event in events { try insert.execute(arguments: [event.topic, event.type, event.data]) }
+            let range = try Self.range(database, epoch)
+            guard range.last - range.first >= Int64(maximumCount + maximumCount / 10) else { return range }
+            try database.execute(
+                sql: "DELETE FROM event WHERE number <= ?", arguments: [range.last - Int64(maximumCount)])
+            return try Self.range(database, epoch)
+        }
+    }
+
+    /// Returns events after an offset.
+    public func events(
+        after offset: Int64, upTo maximumCount: Int
+    ) async throws -> (first: Int64, events: [PublishedEvent]) {
+        try await database.read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT number, topic, type, data FROM event WHERE number > ? ORDER BY number LIMIT ?",
+                arguments: [offset, maximumCount])
+            return (
+                rows.first?["number"] ?? offset + 1,
+                rows.map { PublishedEvent(topic: $0["topic"], type: $0["type"], data: $0["data"]) }
+            )
+        }
+    }
+
+    private static func range(_ database: Database, _ epoch: String) throws -> EventLogRange {
+        let last = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
+        let first = try Int64.fetchOne(database, sql: "SELECT MIN(number) FROM event") ?? last + 1
+        return EventLogRange(epoch: epoch, first: first, last: last)
+    }
+}
