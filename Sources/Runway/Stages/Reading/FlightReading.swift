@@ -50,7 +50,8 @@ final class FlightReading: Sendable {
     enum Lookup: Sendable {
         /// Under the key of a call: a stale response, or `nil` if none is stored.
         case call(CacheKey, CachedResponse?, changes: UInt64)
-        case http(HTTPReading.Lookup)
+        /// By the rules of HTTP caching. It is large, and hardly any call has one.
+        indirect case http(HTTPReading.Lookup)
     }
 
     /// A response to be stored.
