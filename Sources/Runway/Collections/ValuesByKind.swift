@@ -25,6 +25,8 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
 
     /// The number of values.
     package var count: Int { shares.reduce(0) { $0 + $1.count } }
+    /// How often a value was inserted, changed or removed; see ``LeastRecentlyUsed/changeCount``.
+    var changeCount: UInt64 { shares.count == 1 ? shares[0].changeCount : shares.reduce(0) { $0 + $1.changeCount } }
     /// The bytes of all values.
     package var byteCount: Int { shares.reduce(0) { $0 + $1.byteCount } }
     /// The keys, those of one kind after those of another, the most recently used of each first.
