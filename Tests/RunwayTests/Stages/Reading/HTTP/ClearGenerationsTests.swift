@@ -28,7 +28,7 @@ struct ClearGenerationsTests {
         let uri = uri
         return [
             Clearing(concernsNobody: true) { $0.clear() }, Clearing(concernsNobody: true) { $0.clear(.everything) },
-            Clearing(concernsNobody: true) { $0.clear(nil, of: uri) },
+            Clearing(concernsNobody: true) { $0.remove(nil, of: uri) },
             Clearing(concernsNobody: false) { $0.clear(account: "kim") },
             Clearing(concernsNobody: false) { $0.clear(Other.self) },
             Clearing(concernsNobody: false) { $0.clear(.service("other")) },
@@ -131,7 +131,7 @@ struct ClearGenerationsTests {
 
     @Test func aForgottenTargetClearAppliesToAll() {
         let mark = store.nextSequenceNumber()
-        store.clear(nil, of: uri)
+        store.remove(nil, of: uri)
         for number in 0...ClearGenerations.maximumCount {
             var other = head
             other.path = "/\(number)"
