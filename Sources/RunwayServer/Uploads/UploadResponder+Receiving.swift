@@ -151,7 +151,7 @@ struct UploadIntake: Sendable {
     /// The request ended before all of its content came, or another took its place.
     struct Interrupted: Error {}
 
-    /// After how many bytes the client is told how many there are: 1 MiB.
+    /// After how many bytes the client is sent how many there are: 1 MiB.
     private static let reportByteCount = 1 << 20
 
     let store: UploadStore

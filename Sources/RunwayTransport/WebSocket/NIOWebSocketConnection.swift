@@ -92,7 +92,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
     /// Closes the connection at once, because of any error.
     func cut(_ error: any Error) { eventLoop.execute { [handler] in handler.value.abandon(error) } }
 
-    /// Gives the connection up if the server sends nothing within this time after a ping.
+    /// Closes the connection if the server sends nothing within this time after a ping.
     func checkLiveness(within limit: Duration) {
         eventLoop.execute { [handler] in handler.value.checkLiveness(within: limit) }
     }

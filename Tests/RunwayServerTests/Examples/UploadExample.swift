@@ -1,0 +1,24 @@
+import Hummingbird
+import NIOCore
+import RunwayServer
+
+// The examples in the doc comments of the server's half of resumable uploads, line by line. They are compiled and not run.
+
+struct AppContext: InterimResponseContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
+
+private func store(_ body: RequestBody) async throws -> HTTPResponse.Status { .created }
+
+private func receiveUploads() {
+    let router = Router(context: UploadRequestContext.self)
+    router.put("films/{id}") { request, context in try await store(request.body) }
+    let app = Application(router: UploadRouter(router, folder: "/var/lib/app/uploads"))
+    print(app)
+}
