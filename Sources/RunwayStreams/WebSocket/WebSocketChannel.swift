@@ -7,7 +7,7 @@ public import Runway
 /// @MainActor final class ChatController: WebSocketChannelDelegate {
 ///     lazy var chat = WebSocketChannel(Chat(room: "swift"), on: network, delegate: self)
 ///     func appear() { chat.start() }
-///     func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) { list.append(message) }
+///     func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) { log.append(message) }
 ///     func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink) {
 ///         if link.number > 1 { reload() }
 ///     }

@@ -4,13 +4,15 @@ import RunwayServer
 
 // The examples in the doc comments of the server's half of resumable uploads, line by line. They are compiled and not run.
 
-struct AppContext: InterimResponseContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
+private enum ContextExample {
+    struct AppContext: InterimResponseContext {
+        var coreContext: CoreRequestContextStorage
+        let channel: any Channel
 
-    init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
+        init(source: ApplicationRequestContextSource) {
+            coreContext = CoreRequestContextStorage(source: source)
+            channel = source.channel
+        }
     }
 }
 

@@ -31,6 +31,7 @@ struct DiskCacheDamageTests {
         try? await cache.apply([.clear(.everything)])
         try await cache.apply([.clear(.everything)])
         #expect(cache.count == 0, comment)
+        try? await cache.store(.numbered(9, byteCount: 20_000), for: .named("new"))
         try await cache.store(.numbered(9, byteCount: 20_000), for: .named("new"))
         #expect(try await cache.find(.named("new")) == .numbered(9, byteCount: 20_000), comment)
         await cache.close()

@@ -1,13 +1,18 @@
 import Foundation
 import Hummingbird
+import NIOCore
 import Runway
+import RunwayJSON
 import RunwayServer
 import RunwayServerStorage
 import RunwayStreams
+import RunwayTesting
+
+import struct Runway.EndpointPath
 
 // The examples in the documentation of event streams, line by line. They are compiled and not run.
 
-private enum Listings: APIService {
+enum Listings: APIService {
     static let environments: [ServiceEnvironment: String] = [.release: "https://listings.example"]
 }
 
@@ -65,7 +70,7 @@ private func follow(on network: NetworkLayer) async throws {
 
 extension ListController {
     private var list: RentalRows { RentalRows() }
-    private var network: NetworkLayer { NetworkLayer() }
+    private var network: NetworkLayer { NetworkLayer(transport: StubTransport { _ in .json("{}") }) }
     private func reload() {}
 
     func startWithACursor(in file: URL) {
@@ -75,7 +80,8 @@ extension ListController {
             var topics: Set<String>? { ["rentals"] }
         }
 
-        let events = EventStream(RentalEvents(), on: network, delegate: self, cursors: FileStreamCursorStore(file: file))
+        let cursors = FileStreamCursorStore(file: file)
+        let events = EventStream(RentalEvents(), on: network, delegate: self, cursors: cursors)
         events.start()
     }
 }

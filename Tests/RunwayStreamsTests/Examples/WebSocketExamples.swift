@@ -1,5 +1,6 @@
 import Runway
 import RunwayStreams
+import RunwayTesting
 
 // The examples in the documentation of WebSockets, line by line. They are compiled and not run.
 
@@ -11,7 +12,7 @@ private final class MessageRows {
     func append(_ message: WebSocketMessage) {}
 }
 
-private enum OnAPage {
+private enum PageExample {
     struct Chat: Endpoint {
         static let service = Messages.self
         var path: EndpointPath { "rooms/\(room)" }
@@ -24,7 +25,7 @@ private enum OnAPage {
         func appear() { chat.start() }
         func disappear() { chat.stop() }
 
-        func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) { list.append(message) }
+        func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) { log.append(message) }
         func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink) {
             if link.number > 1 { reload() }  // messages in between may be missing
         }
@@ -32,28 +33,30 @@ private enum OnAPage {
     }
 }
 
-extension OnAPage.ChatController {
-    fileprivate var list: MessageRows { MessageRows() }
-    fileprivate var network: NetworkLayer { NetworkLayer() }
+extension PageExample.ChatController {
+    fileprivate var log: MessageRows { MessageRows() }
+    fileprivate var network: NetworkLayer { NetworkLayer(transport: StubTransport { _ in .json("{}") }) }
     fileprivate func reload() {}
 }
 
-private typealias Chat = OnAPage.Chat
+private typealias Chat = PageExample.Chat
 
-@MainActor private final class ChatController: WebSocketChannelDelegate {
-    lazy var chat = WebSocketChannel(Chat(room: "swift"), on: network, delegate: self)
-    func appear() { chat.start() }
-    func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) { list.append(message) }
-    func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink) {
-        if link.number > 1 { reload() }
+private enum CommentExample {
+    @MainActor final class ChatController: WebSocketChannelDelegate {
+        lazy var chat = WebSocketChannel(Chat(room: "swift"), on: network, delegate: self)
+        func appear() { chat.start() }
+        func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) { log.append(message) }
+        func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink) {
+            if link.number > 1 { reload() }
+        }
+        func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?) {}
     }
-    func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?) {}
 }
 
-extension ChatController {
-    private var list: MessageRows { MessageRows() }
-    private var network: NetworkLayer { NetworkLayer() }
-    private func reload() {}
+extension CommentExample.ChatController {
+    fileprivate var log: MessageRows { MessageRows() }
+    fileprivate var network: NetworkLayer { NetworkLayer(transport: StubTransport { _ in .json("{}") }) }
+    fileprivate func reload() {}
 }
 
 private func talk(on network: NetworkLayer) async throws {

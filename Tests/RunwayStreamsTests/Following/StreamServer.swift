@@ -89,7 +89,9 @@ func makeNetwork(
     port: Int, records: RecordCollector = RecordCollector(), clock: LayerClock = .system,
     status: any NetworkStatusSource = SettableNetworkStatus()
 ) throws -> (network: NetworkLayer, transport: NIOTransport) {
-    let transport = try NIOTransport()
+    var configuration = TransportConfiguration()
+    configuration.maximumConnectionsPerOrigin = 200
+    let transport = try NIOTransport(configuration: configuration)
     let network = NetworkLayer(transport: transport, clock: clock, sinks: [records], status: status)
     network.configure(Newsroom.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
     return (network, transport)

@@ -103,7 +103,8 @@ struct CacheKindTests {
             _ = try await layer.network.call(Picture(id: id))
         }
         layer.network.cache.relieveMemory()
-        #expect(layer.network.cache.count == 4)
+        // Half of the bytes of each kind, which may be less than half of its responses.
+        #expect((2...4).contains(layer.network.cache.count))
         #expect(await isStored(Work(id: 4), in: layer, .timeToLive()))
         #expect(await isStored(Picture(id: 4), in: layer, .untilEvicted()))
         layer.network.cache.relieveMemory(isCritical: true)
