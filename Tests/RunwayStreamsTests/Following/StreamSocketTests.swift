@@ -44,14 +44,10 @@ struct StreamSocketTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "events.sqlite")
-<<<<<<< HEAD
-        var server = try await StreamServer.start(try await EventHub(name: "news", log: SQLiteEventLog(file: file)))
-=======
         var limits = EventHubOptions()
         limits.maximumConnectionsPerSource = 1000
         var server = try await StreamServer.start(
-            try await EventHub(name: "news", log: DatabaseEventLog(file: file), options: limits))
->>>>>>> fd6c5a9e (Open a hundred streams in a test)
+            try await EventHub(name: "news", log: SQLiteEventLog(file: file), options: limits))
         let port = server.port
         let (network, transport) = try makeNetwork(port: port)
         let receptions = (0..<100).map { _ in Reception() }
@@ -64,11 +60,7 @@ struct StreamSocketTests {
         for round in 0..<3 {
             await server.kill()
             // The server that follows has read its events from the file, and publishes before and while clients come back.
-<<<<<<< HEAD
-            let hub = try await EventHub(name: "news", log: SQLiteEventLog(file: file))
-=======
-            let hub = try await EventHub(name: "news", log: DatabaseEventLog(file: file), options: limits)
->>>>>>> fd6c5a9e (Open a hundred streams in a test)
+            let hub = try await EventHub(name: "news", log: SQLiteEventLog(file: file), options: limits)
             try await publish(round * 20..<round * 20 + 10, to: hub)
             server = try await StreamServer.start(hub, port: port)
             try await publish(round * 20 + 10..<round * 20 + 20, to: hub)
