@@ -3,3 +3,4 @@
 @_exported import class NIOPosix.MultiThreadedEventLoopGroup
 @_exported import struct NIOPosix.NIOConnectionError
 @_exported import class NIOPosix.ServerBootstrap
+@_exported import class NIOPosix.NIOThreadPool

@@ -111,7 +111,9 @@ extension NetworkLayer {
             value = try await perform(endpoint)
         } catch {
             let error = flight.locate(error)
-            if error.kind != .cancelled, !error.isAbsorbed { try flight.checkVeto(of: endpoint, on: error) }
+            if error.kind != .cancelled, error.kind != .queued, !error.isAbsorbed {
+                try flight.checkVeto(of: endpoint, on: error)
+            }
             throw error
         }
         try flight.checkVeto(of: endpoint, on: rawData(value))

@@ -98,8 +98,7 @@ struct DemoStory {
     /// The counts of both sides.
     private mutating func append(_ log: LogTourReport) {
         line(DemoPart.log.action, .bold)
-        line("  \(DemoPart.log.effect)")
-        line("    \(log)", .dim)
+        line("  \(DemoPart.log.effect): \(log)")
         line("")
     }
 

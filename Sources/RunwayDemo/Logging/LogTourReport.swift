@@ -13,6 +13,6 @@ public struct LogTourReport: Sendable, Encodable {
 extension LogTourReport: CustomStringConvertible {
     /// The counts, as a person reads them.
     public var description: String {
-        "\(recorded) recorded on the device, \(stored) at the server; \(repeated) of them were sent twice"
+        "\(recorded) recorded, \(stored) at the server; \(repeated) were sent twice"
     }
 }

@@ -45,7 +45,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .outage: "After five failures calls fail at once, until one call finds it back."
         case .signing: "The server refuses what the app did not sign; a new key fails no call."
         case .addresses: "The nearest is used, and others where it fails."
-        case .log: "What the user did arrives complete, and each action once."
+        case .log: "Each action arrives once"
         }
     }
 }

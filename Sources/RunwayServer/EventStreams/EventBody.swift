@@ -6,10 +6,12 @@ import ServiceLifecycle
 struct EventBody: Sendable {
     private static let pageSize = 256
 
-    let hub: EventHub
-    let connection: EventConnection
+    let registration: EventRegistration
     let lastEventID: String?
     let padding: Int
+
+    private var hub: EventHub { registration.hub }
+    private var connection: EventConnection { registration.connection }
 
     /// Writes until the connection ends, the client disconnects or the server shuts down.
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
@@ -25,7 +27,12 @@ struct EventBody: Sendable {
                 // A write that waits for a slow client ends when the connection does.
                 group.addTask { await waitForEnd() }
                 _ = try await group.next()
-                if connection.end == .slow { group.cancelAll() }
+                if connection.end == .lifetime || connection.end == .draining {
+                    // What is being written may end within its time; a client that reads nothing is cut.
+                    group.addTask { try? await hub.clock.sleep(min(hub.options.writeTimeout, .seconds(5))) }
+                    _ = try await group.next()
+                }
+                group.cancelAll()
                 try await group.waitForAll()
             }
         } onGracefulShutdown: {
@@ -64,7 +71,7 @@ struct EventBody: Sendable {
         var buffer = ByteBuffer()
         if padding > 0 { buffer.writeString(":" + String(repeating: " ", count: padding) + "\n\n") }
         if let time = hub.options.reconnectionTime {
-            buffer.writeString("retry: \(time.components.seconds * 1000)\n\n")
+            buffer.writeString("retry: \(Int64(time / .milliseconds(1)))\n\n")
         }
         let range = hub.range
         let id = ("connection", connection.id)
@@ -110,5 +117,18 @@ struct EventBody: Sendable {
         }
         connection.offset = first + Int64(events.count) - 1
         try await write(frames, &writer)
+    }
+}
+
+/// An open connection of a hub, which is removed from it with the last reference: also if its response is never written.
+final class EventRegistration: Sendable {
+    let hub: EventHub
+    let connection: EventConnection
+
+    init(_ connection: EventConnection, in hub: EventHub) { (self.connection, self.hub) = (connection, hub) }
+
+    deinit {
+        connection.finish(.disconnected)
+        hub.close(connection)
     }
 }

@@ -57,7 +57,8 @@ final class EventConnection: Sendable {
     /// Changes the topics, and returns the place from which the change holds.
     func change(adding added: Set<String>, removing removed: Set<String>) -> Int64 {
         state.withLock { state in
-            state.topics = (state.topics ?? []).union(added).subtracting(removed)
+            // A connection of all topics keeps them all.
+            if let topics = state.topics { state.topics = topics.union(added).subtracting(removed) }
             return state.offset
         }
     }
@@ -68,10 +69,11 @@ final class EventConnection: Sendable {
     func offer(_ frame: ByteBuffer, topic: String, _ offset: Int64) -> Bool {
         let (isQueued, reader, onEnd) = state.withLock {
             state -> (Bool, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
-            guard state.end == nil else { return (false, nil, nil) }
+            // A replay may have been ahead of the delivery.
+            guard state.end == nil, offset > state.offset else { return (false, nil, nil) }
             state.offset = offset
             guard state.topics?.contains(topic) ?? true else { return (false, nil, nil) }
-            guard state.byteCount + frame.readableBytes <= maximumByteCount else {
+            guard state.frames.isEmpty || state.byteCount + frame.readableBytes <= maximumByteCount else {
                 return (false, state.finish(.slow), state.onEnd)
             }
             state.frames.append(frame)

@@ -12,7 +12,8 @@ public struct EventHubOptions: Sendable, Hashable {
     public var writeTimeout = Duration.seconds(60)
     /// The most open connections. More are refused with 503 and `Retry-After`. The default is 20,000.
     public var maximumConnections = 20_000
-    /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64.
+    /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64. Connections whose source and
+    /// owner are not known are not limited so.
     public var maximumConnectionsPerSource = 64
     /// The least `Retry-After` of a refusal; as much again is added at random. The default is 5 s.
     public var retryAfter = Duration.seconds(5)
@@ -20,8 +21,8 @@ public struct EventHubOptions: Sendable, Hashable {
     public var drainingTime = Duration.seconds(5)
     /// The most events that wait to be stored; ``EventHub/publish(_:)`` throws for more. The default is 10,000.
     public var maximumPendingEvents = 10_000
-    /// The largest event, in bytes of its data. The default is 1 MiB.
-    public var maximumEventByteCount = 1 << 20
+    /// The largest event, in bytes of its data. The default is 64 bytes less than 1 MiB, which is the longest line that clients take.
+    public var maximumEventByteCount = (1 << 20) - 64
     /// How long a client waits before it reconnects, beside its own jitter. The default, `nil`, says nothing.
     public var reconnectionTime: Duration?
 

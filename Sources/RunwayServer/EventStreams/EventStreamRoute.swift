@@ -98,7 +98,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         if let lifetime = permission.lifetime { set("Runway-Lifetime", "\(max(1, lifetime.components.seconds))") }
         let padding = request.uri.queryParameters["padding"].flatMap { Int($0) }.map { min(max(0, $0), 8192) } ?? 0
         let lastEventID = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
-        let body = EventBody(hub: hub, connection: connection, lastEventID: lastEventID, padding: padding)
+        let body = EventBody(
+            registration: EventRegistration(connection, in: hub), lastEventID: lastEventID, padding: padding)
         return Response(
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }

@@ -198,11 +198,14 @@ final class StoredUpload: Sendable {
         try state.withLock { state throws(UploadFile.Failure) in
             if let turn, state.turn != turn.number { return false }
             guard state.record.stage != stage, !state.isRemoved else { return false }
-            state.record.stage = stage
-            state.record.byteCount = state.offset
-            state.record.length = state.record.length ?? state.offset
+            // Stored first: a stage that could not be stored has not been entered.
+            var record = state.record
+            record.stage = stage
+            record.byteCount = state.offset
+            record.length = record.length ?? state.offset
+            try Self.write(record, path)
+            state.record = record
             state.lastUse = now
-            try Self.write(state.record, path)
             return true
         }
     }

@@ -57,7 +57,9 @@ extension UploadResponder {
             if offset != status.offset {
                 throw UploadProblem.mismatchingOffset(expected: status.offset, provided: offset)
             }
-            try upload.setLength(try fields.length(from: offset))
+            let length = try fields.length(from: offset)
+            guard length ?? 0 <= store.limits.maximumByteCount else { throw UploadProblem.tooLarge }
+            try upload.setLength(length)
             try await store.onDisk { try upload.save() }
         } catch {
             upload.end(turn, now: store.time)
@@ -115,9 +117,15 @@ extension UploadResponder {
         _ context: Base.Context
     ) async throws -> Response {
         let store = resource.store
-        let file = try await store.onDisk { () -> UploadFile? in
-            guard try upload.enter(.handling, in: turn, now: store.time) else { return nil }
-            return try UploadFile(upload.contentPath, O_RDONLY)
+        let file: UploadFile?
+        do {
+            file = try await store.onDisk { () -> UploadFile? in
+                let file = try UploadFile(upload.contentPath, O_RDONLY)
+                return try upload.enter(.handling, in: turn, now: store.time) ? file : nil
+            }
+        } catch {
+            upload.end(turn, now: store.time)
+            throw error
         }
         guard let file else { throw UploadProblem.unknown }
         // Its connection is not to be cut while the app responds: a later request learns that the upload is complete.
@@ -174,7 +182,11 @@ struct UploadIntake: Sendable {
             }
         }
         // A connection that ended may look like the end of a body.
-        if received < fields.contentLength ?? 0 { throw Interrupted() }
+        guard let contentLength = fields.contentLength else {
+            if !channel.isActive { throw Interrupted() }
+            return
+        }
+        if received < contentLength { throw Interrupted() }
     }
 
     /// Removes the upload, which is of no use any more, as the draft demands.

@@ -135,7 +135,10 @@ final class UploadStore: Sendable {
                     if isOrphan, Self.isID(id) { UploadFile.remove(path) }
                     continue
                 }
-                guard let upload = Self.read(name, at: path, session: session, now: now) else {
+                guard let upload = Self.read(name, at: path, session: session, now: now),
+                    (0...limits.maximumByteCount).contains(upload.reservedByteCount),
+                    state.reserved <= Int.max - upload.reservedByteCount
+                else {
                     UploadFile.remove(path)
                     UploadFile.remove(path + ".content")
                     continue

@@ -131,7 +131,8 @@ extension NetworkLayer {
     ///   - endpoint: The stream and its parameters.
     ///   - options: How it reconnects; see ``StreamOptions`` for the defaults.
     ///   - cursors: Stores the place in the stream. The default, `nil`, begins anew whenever the app starts.
-    ///   - key: What identifies the stream in the store. The default, `nil`, is service, endpoint and account.
+    ///   - key: What identifies the stream in the store. The default, `nil`, is made of the service, its
+    ///     environment, the endpoint with its path, parameters and topics, and the account.
     ///   - randomness: Randomises waits. The default is the system's generator; a test passes one with a seed.
     public func events<E: EventStreamEndpoint>(
         of endpoint: E, options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil,
@@ -145,11 +146,21 @@ extension NetworkLayer {
         _ randomness: any RandomNumberGenerator & Sendable, onState: @escaping @Sendable (StreamState) -> Void
     ) -> EventSequence {
         let driver = StreamDriver(
-            EndpointLinks(network: self, stream: endpoint), on: self, topics: endpoint.topics, options,
+            EndpointLinks(network: self, stream: endpoint, account: settings(of: E.service).account), on: self,
+            topics: endpoint.topics, options,
             random: randomness,
             onState: onState)
-        let account = settings(of: E.service).account ?? ""
-        return EventSequence(
-            driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? "\(E.service.name)/\(E.name)/\(account)")
+        return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
+    }
+
+    /// Tells the place in one stream from those in others: of other endpoints, parameters, topics, environments and accounts.
+    private func cursorKey<E: EventStreamEndpoint>(of endpoint: E) -> String {
+        let settings = settings(of: E.service)
+        let parameters = ((try? endpoint.parameters) ?? [:]).map { "\($0.name)=\($0.value)" }.sorted()
+        let topics = endpoint.topics.map { $0.sorted().joined(separator: ",") } ?? "*"
+        return [
+            E.service.name, "\(settings.environment)", E.name, endpoint.path.percentEncoded,
+            parameters.joined(separator: "&"), topics, settings.account ?? "",
+        ].joined(separator: "/")
     }
 }

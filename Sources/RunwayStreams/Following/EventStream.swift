@@ -71,7 +71,8 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         let start = startCount
         error = nil
         state = .connecting
-        let events = network.events(of: endpoint, options, cursors, key: key, SystemRandomNumberGenerator()) { state in
+        let generator = SystemRandomNumberGenerator()
+        let events = network.events(of: endpoint, options, cursors, key: key, generator) { [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
                 self.state = self.events?.state ?? state

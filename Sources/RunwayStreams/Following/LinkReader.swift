@@ -63,7 +63,10 @@ struct LinkReader: Sendable {
                 life.noteBytes(at: clock.now)
                 counts.bytes += part.count
                 parser.add(part)
-                while let item = try parser.next() { await pass(intake.read(item), of: intake.stream, &counts) }
+                // What the intake has read must reach the buffer: the next link begins after it.
+                while !Task.isCancelled, let item = try parser.next() {
+                    await pass(intake.read(item), of: intake.stream, &counts)
+                }
             }
             counts.duplicates = intake.duplicateCount
             return (.transient(retryAfter: nil), .closed)
@@ -85,7 +88,6 @@ struct LinkReader: Sendable {
             return StreamBuffer.Entry(element: element, cursor: cursor, byteCount: byteCount)
         }
         for output in outputs {
-            if Task.isCancelled { return }
             switch output {
             case .retry(let time): report(.retry(time))
             case .connection(let connection): report(.connection(connection, topics: topics))

@@ -16,11 +16,14 @@ protocol LinkSource: Sendable {
 struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     let network: NetworkLayer
     let stream: E
+    /// Whose stream it is; `nil` if nobody was signed in.
+    let account: String?
     var endpoint: any Endpoint { stream }
 
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
     ) async throws(NetworkError) -> StreamedResponse {
+        try checkAccount()
         var options = CallOptions()
         options.isLongLived = true
         return try await network.stream(
@@ -29,7 +32,16 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     }
 
     func change(_ connection: String, adding: Set<String>, removing: Set<String>) async throws(NetworkError) {
+        try checkAccount()
         _ = try await network.call(
             TopicsCall(endpoint: stream, connection: connection, add: adding, remove: removing))
+    }
+
+    /// The place in the stream, and who is notified of it, are the account's: nobody else continues it.
+    private func checkAccount() throws(NetworkError) {
+        if account == nil || network.settings(of: E.service).account == account { return }
+        throw NetworkError(
+            .cancelled, in: .authorizing, "The account of the stream signed out, or another signed in.",
+            sending: .notSent)
     }
 }

@@ -56,11 +56,18 @@ final class StreamDriver: Sendable {
 
     /// Changes the topics, on the open connection if there is one.
     func change(adding added: Set<String>, removing removed: Set<String>) async throws(NetworkError) {
-        let connection = state.withLock { state in
-            state.topics = (state.topics ?? []).union(added).subtracting(removed)
-            return state.connection
+        let change = state.withLock { state -> (isPossible: Bool, connection: String?) in
+            guard let topics = state.topics else { return (false, nil) }
+            state.topics = topics.union(added).subtracting(removed)
+            return (true, state.connection)
         }
-        guard let connection else { return }
+        guard change.isPossible else {
+            throw NetworkError(
+                .invalidParameters, in: .validating,
+                "The server chooses the topics of this stream: an endpoint that names its topics can change them.",
+                sending: .notSent)
+        }
+        guard let connection = change.connection else { return }
         try await send(connection, adding: added, removing: removed)
     }
 

@@ -65,7 +65,7 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         let start = startCount
         error = nil
         state = .connecting
-        let messages = network.webSocket(endpoint, options, SystemRandomNumberGenerator()) { state in
+        let messages = network.webSocket(endpoint, options, SystemRandomNumberGenerator()) { [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
                 self.state = self.messages?.state ?? state

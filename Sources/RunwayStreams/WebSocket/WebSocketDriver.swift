@@ -20,6 +20,8 @@ final class WebSocketDriver: Sendable {
         /// The open connection; `nil` while there is none.
         var connection: WebSocketFlight?
         var stream = StreamState.idle
+        /// How many connections were opened.
+        var openCount = 0
         /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
         var close: WebSocketClose?
 
@@ -167,19 +169,25 @@ final class WebSocketDriver: Sendable {
         run.linkCount += 1
         let number = run.linkCount
         run.link = Task { [self] in
-            let failure = await Self.follow(number, open, handoff, options) { connection in
+            let failure = await Self.follow(open, handoff, options) { connection in
                 // Before the reader hears of it, who may send at once. The task has ended before the driver removes it.
-                state.withLock { $0.connection = connection }
-                continuation.yield(.opened(link: number))
+                defer { continuation.yield(.opened(link: number)) }
+                return state.withLock { state in
+                    state.connection = connection
+                    state.openCount += 1
+                    return state.openCount
+                }
             }
             continuation.yield(.ended(failure, link: number))
         }
     }
 
     /// Opens a connection, and passes on what comes until it ends.
+    ///
+    /// - Parameter opened: Is passed the open connection, and returns its number.
     private static func follow(
-        _ number: Int, _ open: Open, _ handoff: WebSocketHandoff, _ options: WebSocketOptions,
-        opened: (WebSocketFlight) -> Void
+        _ open: Open, _ handoff: WebSocketHandoff, _ options: WebSocketOptions,
+        opened: (WebSocketFlight) -> Int
     ) async -> LinkFailure {
         let flight: WebSocketFlight
         do throws(NetworkError) {
@@ -187,7 +195,7 @@ final class WebSocketDriver: Sendable {
         } catch {
             return LinkFailure(error)
         }
-        opened(flight)
+        let number = opened(flight)
         let agreement = flight.connection.agreement
         let link = WebSocketLink(number: number, subprotocol: agreement.subprotocol, extensions: agreement.extensions)
         guard await handoff.add(.connected(link)) else { return .transient(retryAfter: nil) }

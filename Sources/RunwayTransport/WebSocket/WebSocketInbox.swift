@@ -57,7 +57,8 @@ final class WebSocketInbox: Sendable {
                 state.messages.append(payload)
                 state.cost += payload.byteCount + Self.costOfMessage
             }
-            state.status.isHeldBack = state.cost > maximumCost
+            // Only the reader lifts it, together with the call that resumes reading.
+            if state.cost > maximumCost { state.status.isHeldBack = true }
             return (state.reader.take(), !state.status.isHeldBack)
         }
         reader?.resume()
