@@ -143,9 +143,7 @@ extension EventHub {
             if state.isDraining { return (.draining, false) }
             if state.connections.count >= options.maximumConnections { return (.tooManyConnections, false) }
             let count = state.sources[connection.source] ?? 0
-            if !connection.source.isEmpty, count >= options.maximumConnectionsPerSource {
-                return (.tooManyOfSource, false)
-            }
+            if count >= options.maximumConnectionsPerSource { return (.tooManyOfSource, false) }
             state.sources[connection.source] = count + 1
             state.connections[connection.id] = connection
             defer { state.isTicking = true }

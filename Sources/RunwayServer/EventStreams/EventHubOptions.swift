@@ -12,8 +12,8 @@ public struct EventHubOptions: Sendable, Hashable {
     public var writeTimeout = Duration.seconds(60)
     /// The most open connections. More are refused with 503 and `Retry-After`. The default is 20,000.
     public var maximumConnections = 20_000
-    /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64. Connections whose source and
-    /// owner are not known are not limited so.
+    /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64. All
+    /// connections without a known source and owner count as one source.
     public var maximumConnectionsPerSource = 64
     /// The least `Retry-After` of a refusal; as much again is added at random. The default is 5 s.
     public var retryAfter = Duration.seconds(5)
