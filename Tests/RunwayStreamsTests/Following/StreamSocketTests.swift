@@ -154,7 +154,7 @@ struct StreamSocketTests {
             let (network, transport) = try makeNetwork(port: server.port)
             let store = FileStreamCursorStore(file: file)
             let reception = Reception()
-            let task = reception.follow(network.events(of: News(), options: hasty, cursors: store))
+            let task = reception.follow(network.events(of: News(), options: hasty, cursors: store, key: "news"))
             try await reception.wait(forConnections: 1)
             #expect(reception.continuities == [launch == 0 ? .reset(.first) : .resumed])
             try await publish(launch * 5..<launch * 5 + 5, to: hub)
@@ -162,7 +162,7 @@ struct StreamSocketTests {
             received += reception.events
             // The reader has asked for the next event when it waits, so that the last one counts as taken.
             let last = "\(hub.epoch)-\(launch * 5 + 5)"
-            try await waitUntil("the cursor") { await store.cursor(for: "newsroom/News/")?.lastEventID == last }
+            try await waitUntil("the cursor") { await store.cursor(for: "news")?.lastEventID == last }
             task.cancel()
             _ = await task.value
             await store.flush()
