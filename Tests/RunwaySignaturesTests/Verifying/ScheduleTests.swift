@@ -68,7 +68,7 @@ private struct Schedule {
     init(seed: UInt64) throws {
         (self.seed, random) = (seed, SeededGenerator(seed: seed))
         file = FileManager.default.temporaryDirectory.appending(path: "runway-schedule-\(UUID().uuidString).json")
-        try add("k-0")
+        try add("k-first")
     }
 
     func removeFile() { try? FileManager.default.removeItem(at: file) }
