@@ -65,10 +65,10 @@ compile() {
 }
 
 # `-typecheck` alone would leave out region isolation.
-check() { compile "$1" "$2" "$work/modules" "${features[@]}" -emit-sil -o "$work/$1.sil"; }
+check() { compile "$1" "$2" "$work/modules" "${features[@]}" "${@:3}" -emit-sil -o "$work/$1.sil"; }
 object() { compile "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix SwiftUI UIKit; do
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security AppleFoundation Network CoreTelephony AppleNIOPosix SwiftUI; do
     compile "$stub" "Scripts/apple/$stub" "$work/stubs" -c -o "$work/stubs/$stub.o"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"
@@ -121,11 +121,14 @@ if [ "$what" = run ]; then
 fi
 sources RunwaySignatures RunwaySigning RunwayStorage RunwayServer RunwayServerStorage RunwayDemo RunwayCommand
 turn macOS "$root/Samples" "$work/macOS/Samples"
+# Seen by the samples alone: the tests have code for UIKit, and use more of it.
+mkdir "$work/kits"
+compile UIKit Scripts/apple/UIKit "$work/kits" -c -o "$work/kits/UIKit.o"
 for kit in SwiftUI UIKit; do
     # Two apps: each with what they share.
     mkdir "$work/$kit"
     cp -R "$work"/macOS/Samples/{Shared,$kit} "$work/$kit"
-    check "Samples$kit" "$work/$kit"
+    check "Samples$kit" "$work/$kit" -I "$work/kits"
 done
 # Two at a time.
 (

@@ -47,6 +47,7 @@
 @_exported import class Foundation.Pipe
 @_exported import class Foundation.Process
 @_exported import class Foundation.ProcessInfo
+@_exported import class Foundation.PropertyListSerialization
 @_exported import class Foundation.Thread
 @_exported import typealias Foundation.TimeInterval
 @_exported import struct Foundation.TimeZone
