@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# Builds the DocC documentation of every library with the toolchain's docc, warnings as errors. Arguments: the folder for the result; a
-# temporary one that is removed by default.
+# Builds the DocC documentation of every library with the toolchain's docc, warnings as errors. Needs a debug build.
+# Arguments: the folder for the result; a temporary one that is removed by default.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+built=$(realpath .build/debug)
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
+triple=$(swift -print-target-info | python3 -c 'import json, sys; print(json.load(sys.stdin)["target"]["triple"])')
 output=${1:-$graphs/documentation}
 
-swift package dump-symbol-graph --emit-extension-block-symbols >"$graphs/log" ||
-    { cat "$graphs/log" >&2; exit 1; }
-extracted=$(swift build --show-bin-path)/../symbolgraph
+maps=()
+while read -r map; do
+    maps+=(-Xcc "-fmodule-map-file=$map")
+done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap'
+    find .build/checkouts/GRDB.swift -path '*GRDBSQLite*' -name module.modulemap)
 
-for target in RunwayJSON Runway RunwaySignatures RunwaySigning RunwayTransport RunwayServer RunwayTesting RunwayTestServer RunwayDemo; do
+for catalog in Sources/*/*.docc; do
+    target=$(basename "$catalog" .docc)
     mkdir -p "$graphs/$target" "$output"
-    # A module, and what it adds to the types of others.
-    find "$extracted" \( -name "$target.symbols.json" -o -name "$target@*.symbols.json" \) -exec cp {} "$graphs/$target" \;
-    docc convert "Sources/$target/$target.docc" --additional-symbol-graph-dir "$graphs/$target" \
+    # `swift package dump-symbol-graph` turns every package trait on, whose libraries need not be here.
+    swift symbolgraph-extract -module-name "$target" -target "$triple" -I "$built/Modules" "${maps[@]}" \
+        -minimum-access-level public -emit-extension-block-symbols -output-dir "$graphs/$target"
+    docc convert "$catalog" --additional-symbol-graph-dir "$graphs/$target" \
         --fallback-display-name "$target" --fallback-bundle-identifier "$target" --output-path "$output/$target" \
         --warnings-as-errors
 done

@@ -10,9 +10,10 @@ public protocol EnrolledKeyDirectory: KeyDirectory {
     ///
     /// - Parameters:
     ///   - record: The new key.
-    ///   - replaced: The identifier of the key that it replaces, accepted for the length of `overlap` from `now` on, and no longer
-    ///     than before.
+    ///   - replaced: The identifier of the key that it replaces.
+    ///   - overlap: How long the replaced key is still accepted, from `now` on; never longer than before.
     ///   - maximum: How many keys of the owner may be accepted at the same time, without the replaced one.
+    ///   - now: The time of the enrolment.
     func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) async throws -> KeyEnrolment

@@ -40,7 +40,7 @@ public struct StreamEvent: Sendable {
     ///   - type: The type of the model.
     ///   - path: The names of the members that lead from the root of the data to the model. The default is the root.
     ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the data is not JSON, has no value at the path, or the value is not of the type.
+    /// - Throws: `NetworkError.Kind.invalidResponse` if the data is not JSON, has no value at the path, or the value is not of the type.
     public func decode<Value: Decodable & Sendable>(
         _ type: Value.Type, at path: String..., decoder: JSONDocumentDecoder = JSONDocumentDecoder()
     ) throws(NetworkError) -> Value {
@@ -54,7 +54,7 @@ public struct StreamEvent: Sendable {
 
     /// Lets a reformer convert the data into what a view shows, in the isolation of the caller.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` with the error of the reformer as its ``NetworkError/underlying``.
+    /// - Throws: `NetworkError.Kind.invalidResponse` with the error of the reformer as its `NetworkError.underlying`.
     public func reform<R: Reformer>(with reformer: R) throws(NetworkError) -> R.Value {
         do { return try reformer.reform(rawData, from: endpoint) } catch { throw invalid("\(R.self)", error) }
     }

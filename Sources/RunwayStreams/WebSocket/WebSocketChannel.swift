@@ -93,8 +93,8 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
 
     /// Sends a message on the open connection; see ``WebSocketSequence/send(_:)``.
     ///
-    /// - Throws: ``NetworkError/Kind/noNetwork`` if no connection is open: nothing waits for the next one;
-    ///   ``NetworkError/Kind/overloaded`` beyond ``WebSocketOptions/maximumUnsentByteCount``.
+    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: nothing waits for the next one;
+    ///   `NetworkError.Kind.overloaded` beyond ``WebSocketOptions/maximumUnsentByteCount``.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) {
         guard let messages else {
             throw NetworkError(

@@ -33,8 +33,8 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     /// Sends a message on the open connection, and returns when the system has taken all of it. That the server received it only a
     /// message of the server can say.
     ///
-    /// - Throws: ``NetworkError/Kind/noNetwork`` if no connection is open: nothing waits for the next one;
-    ///   ``NetworkError/Kind/overloaded`` beyond ``WebSocketOptions/maximumUnsentByteCount``.
+    /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open: nothing waits for the next one;
+    ///   `NetworkError.Kind.overloaded` beyond ``WebSocketOptions/maximumUnsentByteCount``.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) { try await driver.send(message) }
 
     /// Closes the WebSocket in order. The iteration returns what waits, and then `nil`.
