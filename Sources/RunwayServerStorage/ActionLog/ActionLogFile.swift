@@ -49,7 +49,7 @@ public struct ActionLogFile: Sendable {
     /// Records in the order in which they were stored, without those whose contents were removed.
     ///
     /// - Parameters:
-    ///   - sequence: The last ``StoredAction/sequence`` that is not wanted. The default, 0, begins with the first record.
+    ///   - sequence: The last `StoredAction/sequence` that is not wanted. The default, 0, begins with the first record.
     ///   - limit: The most records. The default is 1,000.
     /// - Throws: ``ServerStorageError``.
     public func records(after sequence: Int64 = 0, limit: Int = 1000) throws(ServerStorageError) -> [StoredAction] {

@@ -44,7 +44,7 @@ public final class SQLiteActionLogSink: ActionLogSink {
 
     /// Stores a batch, and returns when it is durable.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too much waits, ``ServerStorageError`` if the file can't be written, `CancellationError` after
+    /// - Throws: `ActionLogSinkBusy` if too much waits, ``ServerStorageError`` if the file can't be written, `CancellationError` after
     ///   ``close()``. Nothing of the batch is stored.
     public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
         try await writer.commit(batch, byteCount: batch.approximateByteCount)
