@@ -34,7 +34,8 @@ printf 'module RunwayLibPQ { header "%s" export * }\n' "$PWD/Sources/RunwayLibPQ
 maps=(-Xcc "-fmodule-map-file=$work/module.modulemap")
 while read -r map; do
     maps+=(-Xcc "-fmodule-map-file=$map")
-done < <(find -L "$built" -maxdepth 2 -name module.modulemap; find .build/checkouts -path '*/Sources/*/include/module.modulemap'
+done < <(find -L "$built" -maxdepth 2 -name module.modulemap ! -path '*/RunwayLibPQ.build/*'
+    find .build/checkouts -path '*/Sources/*/include/module.modulemap'
     find .build/checkouts/GRDB.swift -path '*GRDBSQLite*' -name module.modulemap)
 traits=(-D PostgreSQL -D Command -D Transport -D Signing -D Server -D Storage -D Pins)
 features=(-enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
