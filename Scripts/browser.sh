@@ -33,7 +33,7 @@ if [ "$(installed)" != "$playwright_version" ]; then
         "playwright==$playwright_version"
 fi
 
-swift build --product runway
+SWIFT_DETERMINISTIC_HASHING=1 swift build --product runway
 
 servers=$(mktemp -d)
 trap 'Scripts/integration-servers.sh stop "$servers"; rm -rf "$servers"' EXIT

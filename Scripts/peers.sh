@@ -18,7 +18,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-swift build --build-tests
+SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests
 
 dir=$(mktemp -d)
 pids=()
