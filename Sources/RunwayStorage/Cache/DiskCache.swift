@@ -3,7 +3,7 @@ public import Foundation
 public import Runway
 import Synchronization
 
-/// Stores responses in a folder on the device's disk, below the memory of a ``NetworkLayer``. For example:
+/// Stores responses in a folder on the device's disk, below the memory of a `NetworkLayer`. For example:
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: transport, diskCache: DiskCache(in: folder))

@@ -1,6 +1,6 @@
 public import Runway
 
-/// The bounds of a ``DiskCache``, in all and for each ``/Runway/CacheKind``. They hold after every write; least recently used responses are evicted first.
+/// The bounds of a ``DiskCache``, in all and for each `CacheKind`. They hold after every write; least recently used responses are evicted first.
 public struct DiskCacheLimits: Sendable, Hashable {
     /// The most responses. The default is 10,000.
     public let maximumCount: Int
