@@ -50,7 +50,7 @@ struct CrashTest: AsyncParsableCommand {
                 random: SeededGenerator(seed: seed))
             let totals = try await run.play(for: .seconds(seconds))
             let check = try await CrashCheck(folder: folder, writerCount: writers, postgres: postgres)
-            findings = check.findings
+            findings = totals.unsent.map { "the rest of writer \($0) did not arrive" } + check.findings
             print("seed \(seed): \(totals), \(check.totals)")
         } catch {
             try? FileManager.default.removeItem(at: folder)
