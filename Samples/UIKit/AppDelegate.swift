@@ -3,8 +3,8 @@ import UIKit
 
 @main
 final class AppDelegate: UIResponder, UIApplicationDelegate {
-    /// One layer for the whole app. The keychain holds its tokens between launches.
-    let network = NetworkLayer(tokens: KeychainTokenStore())
+    /// One layer for the whole app. The keychain holds its tokens between launches, and calls in flight end in the background.
+    let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
     var window: UIWindow?
 
     func application(

@@ -18,9 +18,9 @@ group() {
     expected=()
 }
 
-# plant FILE SED REPORT: changes a file below Sources/Runway; REPORT is a regular expression of the lines that report it.
+# plant FILE SED REPORT: changes a file below Sources; REPORT is a regular expression of the lines that report it.
 plant() {
-    local file=$copy/Sources/Runway/$1
+    local file=$copy/Sources/$1
     cp "$file" "$copy/before"
     sed -i -E "$2" "$file"
     cmp -s "$file" "$copy/before" && { echo "planted: nothing to change in $1: $2" >&2; exit 1; }
@@ -40,46 +40,56 @@ report() {
 
 group
 # A delegate method that no session calls, since its name is another.
-plant URLSession/URLSessionRelay.swift 's/needNewBodyStream completionHandler/needsNewBodyStream completionHandler/' \
+plant Runway/URLSession/URLSessionRelay.swift 's/needNewBodyStream completionHandler/needsNewBodyStream completionHandler/' \
     "different argument labels from those required by protocol 'URLSessionTaskDelegate'"
 # A module that is not imported.
-plant URLSession/WireRecord+Darwin.swift '/import Security/d' "'TLSv12' is not available due to missing import.*'Security'"
+plant Runway/URLSession/WireRecord+Darwin.swift '/import Security/d' "'TLSv12' is not available due to missing import.*'Security'"
 # A member that only Linux has.
-plant Files/OpenFile.swift 's/status\.st_mtimespec/status.st_mtim/' "'stat' has no member 'st_mtim'"
+plant Runway/Files/OpenFile.swift 's/status\.st_mtimespec/status.st_mtim/' "'stat' has no member 'st_mtim'"
 # An integer of another width.
-plant Files/PrivateFile.swift 's/mkdir\(path, 0o700\)/mkdir(path, UInt32(0o700))/' "PrivateFile.swift.*'UInt32' to expected argument type"
+plant Runway/Files/PrivateFile.swift 's/mkdir\(path, 0o700\)/mkdir(path, UInt32(0o700))/' "PrivateFile.swift.*'UInt32' to expected argument type"
 # A property that does not exist.
-plant Status/PathNetworkStatus.swift 's/path\.isExpensive/path.isMetered/' "'NWPath' has no member 'isMetered'"
+plant Runway/Status/PathNetworkStatus.swift 's/path\.isExpensive/path.isMetered/' "'NWPath' has no member 'isMetered'"
 # A constant that does not exist.
-plant Stages/Authorizing/KeychainTokenStore.swift 's/kSecMatchLimitOne/kSecMatchLimitFirst/' "cannot find 'kSecMatchLimitFirst'"
+plant Runway/Stages/Authorizing/KeychainTokenStore.swift 's/kSecMatchLimitOne/kSecMatchLimitFirst/' "cannot find 'kSecMatchLimitFirst'"
 # A case that does not exist.
-plant Stages/Reading/SystemMemoryPressure.swift 's/eventMask: \.warning/eventMask: .low/' "has no member 'low'"
+plant Runway/Stages/Reading/SystemMemoryPressure.swift 's/eventMask: \.warning/eventMask: .low/' "has no member 'low'"
 # An optional that is not unwrapped.
-plant URLSession/NetworkLayer+Darwin.swift 's/transport: URLSessionTransport\(\)/transport: URLSessionTransport?.none/' \
+plant Runway/URLSession/NetworkLayer+Darwin.swift 's/transport: URLSessionTransport\(\)/transport: URLSessionTransport?.none/' \
     "NetworkLayer.Darwin.swift.*(optional|unwrapped)"
 report
 
 group
 # A stream that two tasks use at a time.
-plant URLSession/Upload+Darwin.swift 's/^( *)if isStarted \{ return input \}/\1if isStarted {\n\1    Task { input.close() }\n\1    return input\n\1}/' \
+plant Runway/URLSession/Upload+Darwin.swift 's/^( *)if isStarted \{ return input \}/\1if isStarted {\n\1    Task { input.close() }\n\1    return input\n\1}/' \
     "Upload.Darwin.swift.*sending value of non-Sendable type.*risks causing data races"
 report
 
 group
 # A suspension after the reader was resumed, who may be faster than it.
-plant URLSession/URLSessionExchange.swift '/^ *task\.suspend\(\)$/d
+plant Runway/URLSession/URLSessionExchange.swift '/^ *task\.suspend\(\)$/d
     /^        case \.streamed:$/,/^        \}$/s/#endif/#endif\n            if byteCount > maximumBufferedByteCount { task.suspend() }/' \
     'streamedResponseArrivesWholeWhateverItsReaderDoes.* failed'
 # The credentials of a proxy are refused.
-plant URLSession/URLSessionRelay.swift '/if space\.isProxy\(\)/d' \
+plant Runway/URLSession/URLSessionRelay.swift '/if space\.isProxy\(\)/d' \
     'challengesOfServersAreLeftToStages.* failed'
 # A body is sent again that can't be read again.
-plant URLSession/Upload+Darwin.swift 's/state\.pipe == nil \|\| isReplayable/true/' 'bodyThatCannotBeReadAgainIsNotSentAgain.* failed'
+plant Runway/URLSession/Upload+Darwin.swift 's/state\.pipe == nil \|\| isReplayable/true/' 'bodyThatCannotBeReadAgainIsNotSentAgain.* failed'
 # Pins that refuse no chain.
-plant URLSession/PinnedTrust+Darwin.swift 's/outcome == \.refused/outcome == .expired/' 'chainWithoutAPinnedKeyIsRefused.* failed'
+plant Runway/URLSession/PinnedTrust+Darwin.swift 's/outcome == \.refused/outcome == .expired/' 'chainWithoutAPinnedKeyIsRefused.* failed'
 # Pins that are compared with a chain that the system did not verify.
-plant URLSession/PinnedTrust+Darwin.swift 's/, SecTrustEvaluateWithError\(trust, nil\)//' 'pinMakesNoUntrustedChainTrusted.* failed'
+plant Runway/URLSession/PinnedTrust+Darwin.swift 's/, SecTrustEvaluateWithError\(trust, nil\)//' 'pinMakesNoUntrustedChainTrusted.* failed'
 # A request that no server may receive is sent.
-plant URLSession/URLSessionMessages.swift 's/ \|\| head\.method == \.trace//' 'traceWithABodyIsRefusedBeforeItLeaves.* failed'
+plant Runway/URLSession/URLSessionMessages.swift 's/ \|\| head\.method == \.trace//' 'traceWithABodyIsRefusedBeforeItLeaves.* failed'
+# A downloaded file is moved when the session has removed it.
+plant Runway/Transfers/Background/BackgroundRelay.swift \
+    's/guard rename\(location\.path, path\) == 0 else .*/queue.addOperation { rename(location.path, path) }/' \
+    'downloadEndsInItsFile.* failed'
+# An unknown authority is taken for a lost connection.
+plant Runway/URLSession/URLSessionErrors.swift '/case \.serverCertificateHasUnknownRoot:/,+1d' \
+    'aCertificateOfAnUnknownAuthorityIsNotTrusted.* failed'
+# Every device is said to have a Secure Enclave.
+plant RunwaySigning/Enrolment/DeviceKey.swift 's/\{ SecureEnclave\.isAvailable \}/{ true }/' \
+    'deviceWithoutAnEnclaveMakesNoKey.* failed'
 report
 exit $code

@@ -38,6 +38,10 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open var allowsExpensiveNetworkAccess = true
     open var allowsConstrainedNetworkAccess = true
     open var waitsForConnectivity = false
+    // developer.apple.com: URLSessionConfiguration.MultipathServiceType; not on macOS and watchOS
+    public enum MultipathServiceType: Int, Sendable { case none, handover, interactive, aggregate }
+    // developer.apple.com: URLSessionConfiguration.multipathServiceType
+    open var multipathServiceType = MultipathServiceType.none
     // developer.apple.com: URLSessionConfiguration.background(withIdentifier:)
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration()
@@ -139,7 +143,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
-    private func added<Task: URLSessionTask>(_ task: Task) -> Task {
+    func added<Task: URLSessionTask>(_ task: Task) -> Task {
         state.withLock { state in
             precondition(!state.isInvalid, "A task was made in a session that was invalidated.")
             state.tasks[ObjectIdentifier(task)] = task

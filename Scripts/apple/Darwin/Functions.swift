@@ -165,8 +165,12 @@ public func socket(_ domain: Int32, _ type: Int32, _ protocolNumber: Int32) -> I
 public func bind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>!, _ count: socklen_t) -> Int32 {
     Glibc.bind(descriptor, address, count)
 }
+// The manual page listen(2): a backlog of 0 or less is replaced by SOMAXCONN, which Linux does not do.
 @discardableResult
-public func listen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { Glibc.listen(descriptor, backlog) }
+public func listen(_ descriptor: Int32, _ backlog: Int32) -> Int32 {
+    precondition(backlog > 0, "listen() with a backlog of \(backlog) is SOMAXCONN on Darwin.")
+    return Glibc.listen(descriptor, backlog)
+}
 @discardableResult
 public func accept(
     _ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>!, _ count: UnsafeMutablePointer<socklen_t>!

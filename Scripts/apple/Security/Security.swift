@@ -1,9 +1,14 @@
 public import CoreFoundation
+import Synchronization
+
+import struct Foundation.Data
+import class Foundation.NSData
 
 // developer.apple.com: OSStatus
 public typealias OSStatus = Int32
 
 public let errSecSuccess: OSStatus = 0
+public let errSecDuplicateItem: OSStatus = -25299
 public let errSecItemNotFound: OSStatus = -25300
 // developer.apple.com: errSecMissingEntitlement
 public let errSecMissingEntitlement: OSStatus = -34018
@@ -22,21 +27,80 @@ nonisolated(unsafe) public let kSecReturnData: CFString = "r_Data"
 nonisolated(unsafe) public let kSecMatchLimit: CFString = "m_Limit"
 nonisolated(unsafe) public let kSecMatchLimitOne: CFString = "m_LimitOne"
 
-/// The program over the fakes sets what the calls below return.
-nonisolated(unsafe) public var fakeKeychainStatus: OSStatus = errSecMissingEntitlement
+/// The keychain of the fakes' system: generic passwords by service, account and access group.
+public enum FakeKeychain {
+    fileprivate struct Item {
+        var data: Data
+        var accessibility: String
+    }
+    fileprivate struct State {
+        var refusal: OSStatus?
+        var items: [[String]: Item] = [:]
+    }
+    fileprivate static let state = Mutex(State())
+
+    /// Has every call fail, as for a program without the entitlement; `nil` has them succeed.
+    public static func refuse(_ status: OSStatus?) { state.withLock { $0.refusal = status } }
+
+    /// When each item can be read (`kSecAttrAccessible`).
+    public static var accessibilities: [String] { state.withLock { $0.items.values.map(\.accessibility) } }
+
+    /// Replaces what each item has.
+    public static func damage() {
+        state.withLock { state in for key in state.items.keys { state.items[key]?.data = Data([0]) } }
+    }
+
+    fileprivate static func perform(
+        _ query: CFDictionary, _ operation: (inout State, [String]) -> OSStatus
+    ) -> OSStatus {
+        // Without it macOS uses the keychain of files, which has no accessibility.
+        precondition(query.object(forKey: kSecUseDataProtectionKeychain) as? Bool == true)
+        precondition(query.object(forKey: kSecClass) as? String == kSecClassGenericPassword as String)
+        let key = [kSecAttrService, kSecAttrAccount, kSecAttrAccessGroup].map {
+            query.object(forKey: $0) as? String ?? ""
+        }
+        return state.withLock { state in state.refusal ?? operation(&state, key) }
+    }
+}
 
 // developer.apple.com: SecItemCopyMatching(_:_:)
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    fakeKeychainStatus
+    var found: Data?
+    let status = FakeKeychain.perform(query) { state, key in
+        found = state.items[key]?.data
+        return found == nil ? errSecItemNotFound : errSecSuccess
+    }
+    if let found, query.object(forKey: kSecReturnData) as? Bool == true {
+        result?.pointee = found.withUnsafeBytes { NSData(bytes: $0.baseAddress, length: $0.count) }
+    }
+    return status
 }
 // developer.apple.com: SecItemUpdate(_:_:)
-public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { fakeKeychainStatus }
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
+    FakeKeychain.perform(query) { state, key in
+        guard var item = state.items[key] else { return errSecItemNotFound }
+        if let data = attributesToUpdate.object(forKey: kSecValueData) as? Data { item.data = data }
+        if let value = attributesToUpdate.object(forKey: kSecAttrAccessible) as? String { item.accessibility = value }
+        state.items[key] = item
+        return errSecSuccess
+    }
+}
 // developer.apple.com: SecItemAdd(_:_:)
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    fakeKeychainStatus
+    FakeKeychain.perform(attributes) { state, key in
+        if state.items[key] != nil { return errSecDuplicateItem }
+        state.items[key] = FakeKeychain.Item(
+            data: attributes.object(forKey: kSecValueData) as? Data ?? Data(),
+            accessibility: attributes.object(forKey: kSecAttrAccessible) as? String ?? "ak")
+        return errSecSuccess
+    }
 }
 // developer.apple.com: SecItemDelete(_:)
-public func SecItemDelete(_ query: CFDictionary) -> OSStatus { fakeKeychainStatus }
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+    FakeKeychain.perform(query) { state, key in
+        state.items.removeValue(forKey: key) == nil ? errSecItemNotFound : errSecSuccess
+    }
+}
 // developer.apple.com: SecCopyErrorMessageString(_:_:)
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? { nil }
 

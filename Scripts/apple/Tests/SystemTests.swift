@@ -82,7 +82,30 @@ struct SystemTests {
         #expect(report(path, to: PhoneStatus.PathNetworkStatus.init).current.generation == nil)
     }
 
+    @Test func keychainStoresReplacesAndDeletesTokensOfTheirPlaces() throws {
+        let store = KeychainTokenStore()
+        let places = ["ann", "bob"].map { TokenPlace(network: "a", service: "b", environment: "c", account: $0) }
+        #expect(try store.load(places[0]) == nil)
+        let tokens = ["1", "2", "3"].map { AccessToken($0, account: "ann", refreshToken: "r\($0)") }
+        try store.save(tokens[0], at: places[0])
+        try store.save(tokens[1], at: places[1])
+        try store.save(tokens[2], at: places[0])
+        #expect(try store.load(places[0]) == tokens[2] && store.load(places[1]) == tokens[1])
+        #expect(try KeychainTokenStore(accessGroup: "group").load(places[0]) == nil)
+        let accessible = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String
+        #expect(FakeKeychain.accessibilities == [accessible, accessible])
+        try store.remove(places[0])
+        try store.remove(places[0])
+        #expect(try store.load(places[0]) == nil && store.load(places[1]) == tokens[1])
+        FakeKeychain.damage()
+        #expect(throws: NetworkError.self) { try store.load(places[1]) }
+        try store.remove(places[1])
+        #expect(FakeKeychain.accessibilities.isEmpty)
+    }
+
     @Test func keychainWithoutEntitlementSaysWhatToDo() async throws {
+        FakeKeychain.refuse(errSecMissingEntitlement)
+        defer { FakeKeychain.refuse(nil) }
         let place = TokenPlace(network: "a", service: "b", environment: "c", account: "d")
         let error = #expect(throws: NetworkError.self) { try KeychainTokenStore().load(place) }
         #expect(error?.description.contains("Keychain Sharing") == true)

@@ -18,6 +18,20 @@ public import AppleFoundation
 // developer.apple.com: UIApplication, UIApplicationDelegate
 @MainActor open class UIApplication: UIResponder {
     public struct LaunchOptionsKey: Hashable, Sendable {}
+    // developer.apple.com: UIApplication.shared
+    open class var shared: UIApplication { UIApplication() }
+    // developer.apple.com: UIApplication.beginBackgroundTask(withName:expirationHandler:)
+    nonisolated open func beginBackgroundTask(
+        withName taskName: String?, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
+    ) -> UIBackgroundTaskIdentifier { .invalid }
+    // developer.apple.com: UIApplication.endBackgroundTask(_:)
+    nonisolated open func endBackgroundTask(_ identifier: UIBackgroundTaskIdentifier) {}
+}
+// developer.apple.com: UIBackgroundTaskIdentifier
+public struct UIBackgroundTaskIdentifier: RawRepresentable, Hashable, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public static let invalid = UIBackgroundTaskIdentifier(rawValue: 0)
 }
 @MainActor public protocol UIApplicationDelegate: AnyObject {
     init()

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Lets one download at a time write a file. One that follows a cancelled download waits until that has closed the file; any other
-/// fails.
+/// Lets one transfer of a layer at a time use a file. A download that follows a cancelled one waits until that has closed the file; any
+/// other fails.
 final class FileClaims: Sendable {
     private struct Claim {
         let number: UInt64
@@ -23,7 +23,7 @@ final class FileClaims: Sendable {
         case refused
     }
 
-    /// Guards the files that downloads write, by their paths.
+    /// Guards the files that transfers use, by their paths.
     private let state = Mutex(State())
 
     /// Runs a download that alone writes the file.
@@ -52,6 +52,16 @@ final class FileClaims: Sendable {
             }
         }
         return try result.get()
+    }
+
+    /// Claims a file without waiting, until ``release(_:)``; returns `false` if another transfer has it.
+    func claim(_ path: String) -> Bool {
+        state.withLock { state in
+            guard state.claims[path] == nil else { return false }
+            state.count += 1
+            state.claims[path] = Claim(number: state.count, isCancelled: false)
+            return true
+        }
     }
 
     private func claim(_ path: String, _ number: UInt64, in flight: Flight) async throws(NetworkError) {
@@ -95,7 +105,8 @@ final class FileClaims: Sendable {
         }
     }
 
-    private func release(_ path: String) {
+    /// Lets other transfers have a file that was claimed.
+    func release(_ path: String) {
         let waiters = state.withLock { $0.claims.removeValue(forKey: path)?.waiters ?? [:] }
         for waiter in waiters.values { waiter.resume(returning: .granted) }
     }

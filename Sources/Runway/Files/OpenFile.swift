@@ -167,10 +167,13 @@ final class OpenFile: Sendable {
         throw FileError(path, "can't be removed")
     }
 
+    /// Whether files at this path are locked at all; see ``AppGroup``.
+    var isLockable: Bool { !AppGroup.contains(path) }
+
     /// Locks the file for as long as it is open here; returns `false` if another process, or another opening, has locked it.
     func lock() -> Bool {
-        // Some file systems have no locks: there every file counts as unlocked.
-        flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+        // Some file systems have no locks: there every file counts as unlocked, as one that is not lockable does.
+        !isLockable || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 
     /// Unlocks the file while it stays open.

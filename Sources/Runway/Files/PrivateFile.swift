@@ -31,6 +31,7 @@ struct PrivateFile {
     ///
     /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked by nobody, and
     /// removed by the next that comes to its name: there are never more drafts than were written at one time, nor than ``maximumDrafts``.
+    /// Where files are not locked (``AppGroup``), a draft counts as left behind if it was not written to for ``longestDraft``.
     static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let draft = try makeDraft(of: path)
         // It is locked for as long as it is open.
@@ -40,9 +41,13 @@ struct PrivateFile {
             // A mask of the process may have taken more than it should.
             try draft.setMode(0o600)
             try draft.sync()
+            // Where it was not locked, another may have replaced it by its own.
+            guard try draft.isInPlace() else {
+                throw FileError(path, "can't be replaced", reason: "its draft was removed")
+            }
             guard rename(draft.path, path) == 0 else { throw FileError(path, "can't be replaced") }
         } catch {
-            unlink(draft.path)
+            if (try? draft.isInPlace()) == true { unlink(draft.path) }
             throw error
         }
         try OpenFile.syncFolder(of: path)
@@ -50,6 +55,9 @@ struct PrivateFile {
 
     /// The most drafts of one file at a time; who comes when there are so many fails.
     static let maximumDrafts = 64
+
+    /// How long a draft that is not locked may be written to.
+    static let longestDraft = Duration.seconds(3600)
 
     private static func makeDraft(of path: String) throws(FileError) -> OpenFile {
         for draft in drafts(of: path) {
@@ -74,8 +82,15 @@ struct PrivateFile {
     private static func removeForsaken(_ draft: String) {
         guard let file = try? OpenFile(draft, O_WRONLY | O_NOFOLLOW | O_NONBLOCK) else { return }
         withExtendedLifetime(file) {
-            if takes(file) { unlink(draft) }
+            if takes(file), !isRecent(file) { unlink(draft) }
         }
+    }
+
+    /// Whether a draft that nobody can lock may still be another's.
+    private static func isRecent(_ draft: OpenFile) -> Bool {
+        guard !draft.isLockable, let modified = try? draft.status().modified else { return false }
+        let age = Date().timeIntervalSince1970 - Double(modified) / 1e9
+        return age < longestDraft.seconds
     }
 
     /// Takes a draft for oneself, until it is closed; `false` where another has it, or where it was moved or removed meanwhile.

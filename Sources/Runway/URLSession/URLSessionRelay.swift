@@ -19,6 +19,8 @@ final class URLSessionRelay: NSObject, Sendable {
     /// Guards the exchanges in flight, by their tasks.
     private let exchanges = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
     #if canImport(Darwin)
+        /// Guards the WebSockets whose tasks have not ended.
+        let webSockets = Mutex<[ObjectIdentifier: URLSessionWebSocketLink]>([:])
         private let trust: PinnedTrust
 
         init(_ trust: PinnedTrust) { self.trust = trust }
@@ -57,6 +59,9 @@ extension URLSessionRelay: URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.finish(error)
+        #if canImport(Darwin)
+            webSockets.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.finish(error)
+        #endif
     }
 
     func urlSession(
@@ -64,6 +69,9 @@ extension URLSessionRelay: URLSessionDataDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         // The redirect is the response; a stage follows it.
+        #if canImport(Darwin)
+            webSocket(of: task)?.refused(response)
+        #endif
         completionHandler(nil)
     }
 
@@ -90,6 +98,7 @@ extension URLSessionRelay: URLSessionDataDelegate {
                 case .refused(let error):
                     // First, since the session would report a cancellation.
                     self.exchange(of: task)?.stop(error)
+                    self.webSocket(of: task)?.stop(error)
                     completionHandler(.cancelAuthenticationChallenge, nil)
                 }
             }
@@ -108,6 +117,7 @@ extension URLSessionRelay: URLSessionDataDelegate {
             _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
         ) {
             exchange(of: task)?.note(metrics)
+            webSocket(of: task)?.note(metrics)
         }
     #endif
 }

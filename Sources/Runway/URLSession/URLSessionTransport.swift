@@ -18,7 +18,8 @@ import HTTPTypes
 /// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. Header fields of one
 /// name are joined, and their order is lost; only `Set-Cookie` is split again. On Apple's systems a slow reader of a streamed
 /// response suspends its task, the system decides which servers are trusted and has the credentials of its proxies, and the record
-/// has the times that the system measured. ``PublicKeyPins`` restrict which of the trusted servers get requests.
+/// has the times that the system measured. ``PublicKeyPins`` restrict which of the trusted servers get requests. WebSockets are opened
+/// with the system's `URLSessionWebSocketTask`, without compression.
 ///
 /// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
 ///
@@ -27,8 +28,8 @@ import HTTPTypes
 /// - The body of a redirect comes as a whole at its end.
 /// - A body that is a stream is read into memory first, up to ``Configuration/maximumStreamedRequestByteCount``, and sent when it is
 ///   whole.
-/// - HTTP/1.1 alone, the system's certificate authorities alone, no public-key pins, and no measured times. The record names no version
-///   of HTTP.
+/// - HTTP/1.1 alone, the system's certificate authorities alone, no public-key pins, no WebSockets, and no measured times. The record
+///   names no version of HTTP.
 /// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
 ///   loopback name or address therefore fails unless `no_proxy` lists the host.
 /// - A content coding that libcurl does not know fails the call.
@@ -59,7 +60,7 @@ public final class URLSessionTransport: Transport {
         /// `false`. On iOS alone, in apps with the entitlement for multipath, and to servers that support it.
         public var allowsMultipathHandover = false
 
-        /// Makes a configuration; see the properties for the defaults.
+        /// Configures the session; see the properties for the defaults.
         public init(
             idleTimeout: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
             maximumBufferedByteCount: Int = 4 << 20, maximumStreamedRequestByteCount: Int = 64 << 20
@@ -72,8 +73,8 @@ public final class URLSessionTransport: Transport {
     }
 
     private let configuration: Configuration
-    private let relay: URLSessionRelay
-    private let session: URLSession
+    let relay: URLSessionRelay
+    let session: URLSession
 
     /// Sends requests over the platform's own networking, which connects when a request needs it.
     public convenience init(configuration: Configuration = Configuration()) {
@@ -141,6 +142,9 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Throws: A `NetworkError` of the step `FlightStep.transporting`.
     public func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        #if canImport(Darwin)
+            if let offer = request.webSocket { return try await openWebSocket(request, offer, in: flight) }
+        #endif
         do {
             let exchange = try await begin(request, in: flight)
             return try await flight.withDeadlineHandler {

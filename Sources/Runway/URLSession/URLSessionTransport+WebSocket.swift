@@ -1,0 +1,74 @@
+#if canImport(Darwin)
+    import Foundation
+    import HTTPTypes
+
+    extension URLSessionTransport {
+        /// Makes the handshake of a WebSocket with a task of the session.
+        ///
+        /// - Returns: The response with the open WebSocket, or that in which the server refuses, without its body.
+        /// - Throws: The transport's error.
+        func openWebSocket(
+            _ request: Request, _ offer: WebSocketOffer, in flight: Flight
+        ) async throws(NetworkError) -> Response {
+            do {
+                let task = session.webSocketTask(with: try request.webSocketRequest(offer))
+                task.maximumMessageSize = max(0, offer.maximumMessageByteCount)
+                let link = URLSessionWebSocketLink(task, for: request, offer, in: flight)
+                relay.webSockets.withLock { $0[ObjectIdentifier(task)] = link }
+                task.resume()
+                let outcome = try await flight.withDeadlineHandler {
+                    try await link.handshake()
+                } onDeadline: {
+                    link.stop(URLError(.timedOut))
+                }
+                var response = Response(head: outcome.head, body: .whole(RawData([], response: outcome.head)))
+                if let agreement = outcome.agreement {
+                    response.webSocket = URLSessionWebSocket(link, agreement, to: request.head.authority)
+                }
+                return response
+            } catch {
+                throw NetworkError(session: error, from: request.head.authority)
+            }
+        }
+    }
+
+    extension URLSessionRelay: URLSessionWebSocketDelegate {
+        func webSocket(of task: URLSessionTask) -> URLSessionWebSocketLink? {
+            webSockets.withLock { $0[ObjectIdentifier(task)] }
+        }
+
+        func urlSession(
+            _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+        ) {
+            webSocket(of: webSocketTask)?.opened(`protocol`, webSocketTask.response as? HTTPURLResponse)
+        }
+
+        func urlSession(
+            _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+            didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+        ) {
+            webSocket(of: webSocketTask)?.closed(closeCode, reason)
+        }
+    }
+
+    extension Request {
+        /// The request of a handshake in Foundation's terms, without what the system sets itself.
+        ///
+        /// - Throws: `URLError` for a URL that can't be used.
+        fileprivate func webSocketRequest(_ offer: WebSocketOffer) throws -> URLRequest {
+            var request = self
+            request.head.scheme = head.scheme?.lowercased() == "https" ? "wss" : "ws"
+            for name in [HTTPField.Name.connection, .upgrade, .secWebSocketKey, .secWebSocketVersion] {
+                request.head.headerFields[name] = nil
+            }
+            // The system does not compress, and would not know what to do with an agreement about it.
+            request.head.headerFields[.secWebSocketExtensions] = nil
+            request.head.headerFields[.secWebSocketProtocol] =
+                offer.subprotocols.isEmpty ? nil : offer.subprotocols.joined(separator: ", ")
+            var urlRequest = try request.urlRequest()
+            // The deadline of the call covers the handshake, and a quiet WebSocket is not idle: who opened it sends pings.
+            urlRequest.timeoutInterval = 7 * 86_400
+            return urlRequest
+        }
+    }
+#endif

@@ -1,0 +1,273 @@
+#if canImport(Darwin)
+    import Foundation
+    import HTTPTypes
+    import Synchronization
+
+    /// One task of a session that is a WebSocket, from the handshake to its end: what the session's delegate reports, and who waits for it.
+    final class URLSessionWebSocketLink: Sendable {
+        private struct State {
+            /// The response to the handshake, and what it agreed on; `nil` before it came.
+            var head: HTTPResponse?
+            var agreement: WebSocketAgreement?
+            /// How the WebSocket ended; `nil` before.
+            var end: Result<Void, any Error>?
+            /// What was received and not read, since its reader was cancelled.
+            var received: [WebSocketPayload] = []
+            var isReceiving = false
+            /// Why receiving failed, which the end of the task explains.
+            var failure: (any Error)?
+            var waiter: CheckedContinuation<Void, Never>?
+            var status = WebSocketStatus()
+            var lastLife: Duration
+            var unsentByteCount = 0
+        }
+
+        private let task: URLSessionWebSocketTask
+        private let request: Request
+        private let offer: WebSocketOffer
+        private let flight: Flight
+        /// Guards what has come so far, and the waiting reader.
+        private let state: Mutex<State>
+
+        init(_ task: URLSessionWebSocketTask, for request: Request, _ offer: WebSocketOffer, in flight: Flight) {
+            self.task = task
+            self.request = request
+            self.offer = offer
+            self.flight = flight
+            state = Mutex(State(lastLife: flight.clock.now))
+        }
+
+        /// What happened so far. The system shows messages and pongs alone, so that bytes are those of payloads.
+        var status: WebSocketStatus {
+            let now = flight.clock.now
+            return state.withLock { state in
+                var status = state.status
+                status.silence = now - state.lastLife
+                // Nothing is received while nobody reads.
+                status.isHeldBack = !state.isReceiving && state.end == nil
+                return status
+            }
+        }
+
+        /// Waits for the response to the handshake.
+        ///
+        /// - Throws: The session's error, `CancellationError`.
+        func handshake() async throws -> (head: HTTPResponse, agreement: WebSocketAgreement?) {
+            await wait { $0.head != nil } onCancel: { $0.stop(CancellationError()) }
+            return try state.withLock { state in
+                if let head = state.head, state.end == nil || state.agreement == nil { return (head, state.agreement) }
+                try state.end?.get()
+                throw URLError(.badServerResponse)
+            }
+        }
+
+        /// Waits for the next message; `nil` at the end.
+        ///
+        /// - Throws: The error of the end; `CancellationError`, which leaves the WebSocket open.
+        func next() async throws -> WebSocketPayload? {
+            while true {
+                try Task.checkCancellation()
+                let (payload, end, mayReceive) = state.withLock { state in
+                    if !state.received.isEmpty { return (state.received.removeFirst(), state.end, false) }
+                    let mayReceive = !state.isReceiving && state.failure == nil && state.end == nil
+                    if mayReceive { state.isReceiving = true }
+                    return (nil as WebSocketPayload?, state.end, mayReceive)
+                }
+                if let payload { return payload }
+                if let end {
+                    try end.get()
+                    return nil
+                }
+                if mayReceive { task.receive { [weak self] in self?.received($0) } }
+                await wait { !$0.received.isEmpty } onCancel: { $0.wake() }
+            }
+        }
+
+        /// Sends a message, and returns when the system has taken it.
+        func send(_ payload: WebSocketPayload) async throws {
+            let byteCount = payload.byteCount
+            let limit = offer.maximumUnsentByteCount
+            try state.withLock { state in
+                try state.end?.get()
+                // One message alone may be larger than the limit.
+                guard state.end == nil, state.status.sent == nil else { throw URLError(.networkConnectionLost) }
+                guard state.unsentByteCount == 0 || state.unsentByteCount + byteCount <= limit else {
+                    throw NetworkError(
+                        .overloaded, in: .transporting, "More than \(limit) bytes wait to be sent already.",
+                        sending: .notSent)
+                }
+                state.unsentByteCount += byteCount
+                state.status.sentMessageCount += 1
+                state.status.sentByteCount += byteCount
+            }
+            let sending = SendWaiter()
+            task.send(payload.message) { [weak self] error in
+                self?.state.withLock { $0.unsentByteCount -= byteCount }
+                sending.resume(error.map { .failure($0) } ?? .success(()))
+            }
+            // A message that waits to be sent can't be taken back; its sender can leave.
+            try await withTaskCancellationHandler {
+                try await sending.value()
+            } onCancel: {
+                sending.resume(.failure(CancellationError()))
+            }
+        }
+
+        /// Asks for a sign of life.
+        func ping() {
+            task.sendPing { [weak self] error in if error == nil { self?.noteLife(byteCount: 2) } }
+        }
+
+        /// Sends a close frame, and cuts the connection if the server does not confirm it in time.
+        func close(_ close: WebSocketClose) {
+            let isFirst = state.withLock { state in
+                guard state.end == nil, state.status.sent == nil else { return false }
+                state.status.sent = close
+                return true
+            }
+            guard isFirst else { return }
+            let code = close.code.flatMap { URLSessionWebSocketTask.CloseCode(rawValue: Int($0)) } ?? .normalClosure
+            task.cancel(with: code, reason: close.reason.isEmpty ? nil : Data(close.reason.utf8.prefix(123)))
+            stop(URLError(.timedOut), after: offer.closeTimeout)
+        }
+
+        /// Ends the WebSocket with an error, unless it has ended by then.
+        private func stop(_ error: any Error, after time: Duration) {
+            let (clock, deadline) = (flight.clock, flight.clock.now + time)
+            Task { [weak self] in
+                try? await clock.sleep(until: deadline)
+                self?.stop(error)
+            }
+        }
+
+        /// Ends the WebSocket with an error, at once, unless it has ended.
+        func stop(_ error: any Error) {
+            guard end(.failure(error)) else { return }
+            task.cancel()
+        }
+    }
+
+    // MARK: The session's side
+
+    extension URLSessionWebSocketLink {
+        /// The handshake is complete.
+        func opened(_ subprotocol: String?, _ response: HTTPURLResponse?) {
+            let chosen = subprotocol.flatMap { $0.isEmpty ? nil : $0 }
+            guard chosen.map(offer.subprotocols.contains) ?? true else { return stop(URLError(.badServerResponse)) }
+            let head = response.map { HTTPResponse.reading($0).head } ?? HTTPResponse(status: .switchingProtocols)
+            let now = flight.clock.now
+            change { state in
+                state.head = head
+                state.agreement = WebSocketAgreement(subprotocol: chosen)
+                state.lastLife = now
+            }
+        }
+
+        /// The server refused the handshake with this response.
+        func refused(_ response: HTTPURLResponse) {
+            let head = HTTPResponse.reading(response).head
+            change { state in if state.head == nil { state.head = head } }
+        }
+
+        /// The server's close frame came.
+        func closed(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
+            // 0 and 1005 stand for a close frame without a code.
+            let number = UInt16(exactly: code.rawValue).flatMap { $0 == 0 || $0 == 1005 ? nil : $0 }
+            let close = WebSocketClose(number, String(decoding: reason ?? Data(), as: UTF8.self))
+            change { $0.status.received = close }
+        }
+
+        /// The task has ended.
+        func finish(_ error: (any Error)?) {
+            if let response = task.response as? HTTPURLResponse, response.statusCode != 101 { refused(response) }
+            let (received, failure) = state.withLock { ($0.status.received, $0.failure) }
+            // After the server's close frame the connection ends in order, whatever the system says of it.
+            if received != nil {
+                end(.success(()))
+            } else {
+                end(.failure(failure ?? error ?? URLError(.networkConnectionLost)))
+            }
+        }
+
+        /// What the system measured, at the end.
+        func note(_ metrics: URLSessionTaskMetrics) {
+            guard let last = metrics.transactionMetrics.last else { return }
+            if let version = last.httpVersion { flight.noteHTTPVersion(version, of: request) }
+            flight.noteWire(WireRecord(last), of: request)
+        }
+
+        private func received(_ result: Result<URLSessionWebSocketTask.Message, any Error>) {
+            do {
+                guard let payload = WebSocketPayload(try result.get()) else { throw URLError(.cannotParseResponse) }
+                noteLife(byteCount: payload.byteCount)
+                change { state in
+                    state.isReceiving = false
+                    state.status.receivedMessageCount += 1
+                    state.received.append(payload)
+                }
+            } catch {
+                let isTooLarge = (error as? POSIXError)?.code == .EMSGSIZE
+                let failure: any Error =
+                    isTooLarge
+                    ? NetworkError(
+                        .invalidResponse, in: .transporting,
+                        "The server sent a message of more than \(offer.maximumMessageByteCount) bytes.", sending: .sent)
+                    : error
+                change { state in
+                    state.isReceiving = false
+                    state.failure = failure
+                }
+                if isTooLarge { task.cancel(with: .messageTooBig, reason: nil) }
+                // The end of the task says whether the server had closed the connection in order; the system may leave it open.
+                stop(failure, after: offer.closeTimeout)
+            }
+        }
+
+        private func noteLife(byteCount: Int) {
+            let now = flight.clock.now
+            state.withLock { state in
+                state.lastLife = now
+                state.status.receivedByteCount += byteCount
+            }
+        }
+
+        /// Ends the WebSocket; returns `false` if it has ended already.
+        @discardableResult
+        private func end(_ result: Result<Void, any Error>) -> Bool {
+            change { state in
+                guard state.end == nil else { return false }
+                state.end = result
+                return true
+            }
+        }
+
+        /// Changes the state, and resumes the reader.
+        @discardableResult
+        private func change<Value: Sendable>(_ change: (inout State) -> Value) -> Value {
+            let (value, waiter) = state.withLock { (change(&$0), $0.waiter.take()) }
+            waiter?.resume()
+            return value
+        }
+
+        private func wake() { change { _ in } }
+
+        /// Waits until a condition may hold, the WebSocket has ended, or the task is cancelled.
+        private func wait(
+            for isMet: @escaping @Sendable (State) -> Bool,
+            onCancel cancel: @escaping @Sendable (URLSessionWebSocketLink) -> Void
+        ) async {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isReady = state.withLock { state in
+                        if isMet(state) || state.end != nil || Task.isCancelled { return true }
+                        state.waiter = continuation
+                        return false
+                    }
+                    if isReady { continuation.resume() }
+                }
+            } onCancel: {
+                cancel(self)
+            }
+        }
+    }
+#endif

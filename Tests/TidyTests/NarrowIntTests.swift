@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// `Int` has 32 bits on some watches: there `64 << 30` is 0, and `Int` of a larger value ends the process.
+struct NarrowIntTests {
+    /// Files whose hexadecimal literals are all of a type with 64 bits, or of `UInt`.
+    private static let wideHexadecimals = [
+        "RunwayJSON/Reading/StringText.swift", "Runway/Delivery/Charset.swift", "Runway/References/IPAddress.swift",
+        "RunwayStorage/Journal/JournalEntry.swift", "RunwayStorage/Cache/Checksum.swift",
+        "RunwayTesting/Random/SeededGenerator.swift",
+    ]
+
+    @Test func noIntNeedsMoreThan32Bits() throws {
+        for file in try Project.files(in: "Sources", endingIn: [".swift"]) {
+            let mayBeHexadecimal = Self.wideHexadecimals.contains { file.path == "Sources/\($0)" }
+            for (number, line) in file.lines.enumerated() {
+                let isFound = needsMoreThan32Bits(line) || !mayBeHexadecimal && isWideHexadecimal(line)
+                #expect(!isFound, "\(file.path):\(number + 1) has an Int that takes more than 32 bits")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("let a = 64 << 30", true), ("let a = 1 << 31", true), ("a(36_525 * 86_400)", true),
+        ("a < 3_000_000_000", true), ("let a = Int64(64) << 30", false), ("let a = 1 << 30", false),
+        ("a(1..<5_000_000_000)", true), ("0x7FFF_FFFF", false), ("0x1_0000_0000", true), ("0x8000_0000", true),
+        ("UInt64(0x1_0000_0000)", false), ("0xFF as UInt8", false),
+    ])
+    func intOfMoreThan32BitsIsFound(_ line: String, _ isFound: Bool) {
+        #expect((needsMoreThan32Bits(line[...]) || isWideHexadecimal(line[...])) == isFound)
+    }
+
+    /// Only `Int(clamping:)`, `Int(exactly:)` and `Int(truncatingIfNeeded:)` take a value with 64 bits.
+    @Test func noIntIsMadeOfAWiderValue() throws {
+        for file in try Project.files(in: "Sources", endingIn: [".swift"]) {
+            for (number, line) in file.lines.enumerated() {
+                #expect(
+                    !mayTrap(line),
+                    "\(file.path):\(number + 1) makes an Int of a value with 64 bits; use clamping or exactly")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("Int(duration.components.seconds)", true), ("Int(1 + a.attoseconds / 1_000)", true),
+        ("Int(task.countOfBytesSent)", true), ("Int(response.expectedContentLength)", true),
+        ("Int(status.st_size)", true), ("return Int(max(0, status.st_size))", true),
+        ("Int(clamping: a.seconds)", false), ("Int(exactly: status.st_size)", false), ("Int64(a.seconds)", false),
+        ("UInt(status.st_size)", false), ("Int(a.secondsName)", false), ("// Int(a.seconds)", false),
+    ])
+    func intOfAWiderValueIsFound(_ line: String, _ isFound: Bool) {
+        #expect(mayTrap(line[...]) == isFound)
+    }
+
+    private func code(_ line: Substring) -> Substring { line.prefix { $0 != "/" && $0 != "\"" } }
+
+    private func mayTrap(_ line: Substring) -> Bool {
+        if line.drop(while: { $0 == " " }).hasPrefix("//") { return false }
+        return line.contains(
+            /\bInt\((?!clamping:|exactly:|truncatingIfNeeded:).*?\b(?:seconds|attoseconds|countOf\w+|expectedContentLength|st_size)\b/
+        )
+    }
+
+    private func isWideHexadecimal(_ line: Substring) -> Bool {
+        if line.contains("UInt") { return false }
+        return code(line).matches(of: /\b0x([0-9A-Fa-f_]+)\b/).contains { match in
+            Int32(match.output.1.replacing("_", with: ""), radix: 16) == nil
+        }
+    }
+
+    /// Whether a line has a literal, or a product or shift of literals, that is no `Int32`, and names no larger type.
+    private func needsMoreThan32Bits(_ line: Substring) -> Bool {
+        let code = code(line).replacing(/\.\.[.<]/, with: " .. ")
+        if code.contains(/Int64|Double|nanoseconds|attoseconds/) { return false }
+        return code.matches(of: /(?:^|[^\w.])(\d[\d_]*(?: (?:\*|&?<<) \d[\d_]*)*)(?![\w.])/).contains { match in
+            let words = match.output.1.replacing("_", with: "").split(separator: " ")
+            var value = Int64(words[0]) ?? .max
+            for index in stride(from: 1, to: words.count - 1, by: 2) {
+                guard let operand = Int64(words[index + 1]) else { return true }
+                value =
+                    words[index] == "*" ? value.multipliedReportingOverflow(by: operand).partialValue : value << operand
+            }
+            return Int32(exactly: value) == nil
+        }
+    }
+}
