@@ -5,7 +5,8 @@ import Runway
 
 @testable import RunwayTransport
 
-/// Connections of HTTP/2 from the first byte of a server on: NIO's handler, ours behind it, and requests of every kind under way.
+/// Connections of HTTP/2 from the first byte of a server on: NIO's handler, ours behind it, requests of every kind and a stream that
+/// carries another protocol in flight.
 enum HTTP2ConnectionFuzz {
     private static let configuration = TransportConfiguration()
     private static let dialer = try? Dialer(configuration)
@@ -38,11 +39,20 @@ enum HTTP2ConnectionFuzz {
         for exchange in exchanges { exchange.start(on: connection, isReused: false) }
         // The frame of settings without a setting, which a server begins with.
         if input.isOn(0) { receive([0, 0, 0, 4, 0, 0, 0, 0, 0], on: channel) }
+        var tunnel: (any Channel)?
+        if input.isOn(1) {
+            // The setting that allows it, with the number 8.
+            receive([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 1], on: channel)
+            let head = try? WireRequestHead(Request(head: connect), isTransparent: false)
+            tunnel = head.flatMap { connection.openTunnel($0, to: "websocket") }
+            check(tunnel != nil, "no stream of another protocol")
+        }
         for piece in pieces { receive(piece, on: channel) }
-        let ended = exchanges.map(\.isOver)
+        let ended = exchanges.map(\.isOver) + [tunnel?.isActive == false]
         _ = try? channel.finish(acceptAlreadyClosed: true)
         check(exchanges.allSatisfy(\.isOver), "a request that outlives its connection")
-        check(connection.isClosed && connection.streams.isEmpty, "a connection that outlives its channel")
+        check(tunnel?.isActive != true, "a stream that outlives its connection")
+        check(connection.isClosed && !connection.isInUse, "a connection that outlives its channel")
         return ended
     }
 
@@ -51,6 +61,8 @@ enum HTTP2ConnectionFuzz {
         _ = try? channel.writeInbound(ByteBuffer(bytes: bytes))
         while (try? channel.readOutbound(as: IOData.self)) != nil {}
     }
+
+    private static let connect = HTTPRequest(method: .connect, scheme: "https", authority: "h.test", path: "/")
 
     private static let requests: [Request] = {
         func head(_ method: HTTPRequest.Method, _ fields: HTTPFields = [:]) -> HTTPRequest {

@@ -20,6 +20,7 @@ private let target: @Sendable (FuzzInput) -> Void =
     case "coding": { CodingFuzz.run($0) }
     case "fields": { FieldFuzz.run($0) }
     case "merged": { MergedFuzz.run($0) }
+    case "websocket": { WebSocketFuzz.run($0) }
     case let name: preconditionFailure("RUNWAY_FUZZ names no target: \(name)")
     }
 

@@ -77,7 +77,7 @@ final class WebSocketDriver: Sendable {
         var run = Run(
             machine: StreamMachine(
                 options.reconnection, network: network.status.identity ?? network.status.link.rawValue,
-                isReachable: network.isReachable, random: random),
+                isReachable: network.isReachable, heartbeats: network.heartbeats, random: random),
             track: NetworkTrack(network.status))
         let statuses = Task { [network, continuation] in
             for await status in network.statuses { continuation.yield(.network(status)) }
@@ -128,23 +128,28 @@ final class WebSocketDriver: Sendable {
                 at: now)
         case .opened(let link):
             guard link == run.linkCount, run.link != nil else { return [] }
-            // The client's own pings are the signs of life, in the interval that the network is known to need.
-            return run.machine.opened(LinkFacts(heartbeat: run.machine.wantedHeartbeat), at: now)
+            // The client's own pings cause the signs of life, in the interval that the network is known to need. No server limits it.
+            let limit = options.reconnection.maximumHeartbeat
+            return run.machine.opened(
+                LinkFacts(heartbeat: run.machine.wantedHeartbeat, heartbeatLimit: limit), at: now)
         case .ended(let failure, let link):
             // A connection that was closed has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
             run.link = nil
+            let life = wasCut ? life(at: now) : nil
             state.withLock { $0.connection = nil }
-            return run.machine.ended(failure, at: now)
+            return run.machine.ended(failure, life: life, at: now)
         }
     }
 
-    /// What the open connection shows of the server.
+    /// What the open connection shows of the server. A silence counts as survived when a ping has ended it.
     private func life(at now: Duration) -> StreamMachine.Life? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
-        return StreamMachine.Life(
-            last: now - status.silence, longestSilence: status.silence, isHeld: status.isHeldBack)
+        return StreamMachine.Life(last: now - status.silence, isHeld: status.isHeldBack)
     }
+
+    /// Whether the connection ended without a word of the server.
+    private var wasCut: Bool { state.withLock { $0.connection }?.connection.status.received == nil }
 
     private func perform(_ action: StreamMachine.Action, _ run: inout Run) async {
         switch action {

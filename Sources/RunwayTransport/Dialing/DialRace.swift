@@ -121,14 +121,16 @@ struct DialRace {
 
     /// TCP leads to an address.
     mutating func connected(_ address: IPAddress, at now: Duration) -> [Action] {
-        guard !isOver, let index = runners.firstIndex(where: { $0.address == address }) else { return [] }
+        if isOver { return [] }
+        let index = index(of: address)
         runners[index].isConnected = true
         nextStart = max(nextStart, now + stagger)
         return hasNext ? [.wake(at: nextStart)] : []
     }
 
     mutating func failed(_ address: IPAddress, at now: Duration) -> [Action] {
-        guard !isOver, let index = runners.firstIndex(where: { $0.address == address }) else { return [] }
+        if isOver { return [] }
+        let index = index(of: address)
         let runner = runners.remove(at: index)
         let actions = [.note(.failed, address)] + trouble()
         // If the explored address fails the others keep their time.
@@ -138,7 +140,8 @@ struct DialRace {
 
     /// The handshake with an address is complete: it wins.
     mutating func secured(_ address: IPAddress, at now: Duration) -> [Action] {
-        guard !isOver, let winner = runners.first(where: { $0.address == address }) else { return [] }
+        if isOver { return [] }
+        let winner = runners[index(of: address)]
         isOver = true
         var actions = [Action.succeed(address)]
         let limit = max(Self.longestMeasurement, now - winner.start)
@@ -173,6 +176,13 @@ struct DialRace {
                 }
             return [.cancel(runner.address), .note(event, runner.address)]
         } + [.fail]
+    }
+
+    private func index(of address: IPAddress) -> Int {
+        guard let index = runners.firstIndex(where: { $0.address == address }) else {
+            preconditionFailure("an attempt to connect to an address has started and not failed")
+        }
+        return index
     }
 
     private func isSilent(_ runner: Runner, at now: Duration) -> Bool {

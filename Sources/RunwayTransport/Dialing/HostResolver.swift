@@ -94,6 +94,8 @@ package struct LookupError: DescribedError {
 /// - Throws: ``LookupError``.
 @Sendable
 private func systemAddresses(of host: String) throws -> [SocketAddress] {
+    // No flags: Darwin then uses AI_DEFAULT (getaddrinfo(3)), which leaves out addresses of a family that no interface has, and turns
+    // an IPv4 address on an IPv6-only network into the IPv6 address that leads to it (NAT64), except for those of this machine.
     var hints = addrinfo()
     #if canImport(Glibc)
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -27,11 +27,7 @@ struct ExchangeMeter {
     /// The record of the wire for a flight record.
     func record(isReused: Bool, _ facts: ConnectionFacts?) -> WireRecord {
         guard let begun, let facts else { return WireRecord() }
-        // The times of the dial are those of the request that opened the connection.
-        var record = isReused ? WireRecord() : facts.wire
-        record.isReused = isReused
-        record.address = facts.wire.address
-        record.tlsVersion = facts.wire.tlsVersion
+        var record = facts.wire(isReused: isReused)
         record.queueing = submitted.map { Duration(begun - $0) }
         record.sending = sent.map { Duration($0 - begun) }
         if let sent, let firstByte, firstByte >= sent { record.waiting = Duration(firstByte - sent) }

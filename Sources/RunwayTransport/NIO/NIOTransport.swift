@@ -28,7 +28,7 @@ public final class NIOTransport: Transport {
     private let selector: HostSelector
     private let isTransparent: Bool
     let configuration: TransportConfiguration
-    let webSockets: OpenWebSockets
+    let upgraded: UpgradedConnections
     let gauge = RequestGauge()
 
     /// Sends requests over connections of its own, which it opens when a request needs them.
@@ -44,7 +44,7 @@ public final class NIOTransport: Transport {
     init(configuration: TransportConfiguration, dialer: Dialer) {
         isTransparent = configuration.isTransparent
         self.configuration = configuration
-        webSockets = OpenWebSockets(configuration, dialer)
+        upgraded = UpgradedConnections(configuration, dialer)
         pools = OriginPools(configuration, dialer: dialer)
         arrival = NetworkArrival(dialer)
         selector = dialer.selector
@@ -129,13 +129,13 @@ public final class NIOTransport: Transport {
     /// counts as an acknowledgement.
     public func retireConnections() {
         pools.drainAll()
-        webSockets.check()
+        upgraded.check()
     }
 
     /// Shuts the transport down. Later requests fail as `NetworkError.Kind.noNetwork`. A second call has no effect.
     public func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
         arrival.cancel()
-        webSockets.shutDown()
+        upgraded.shutDown()
         await gauge.close(waitingFor: mode)
         pools.shutDown()
     }
@@ -151,11 +151,15 @@ final class PoolLease: Sendable {
 
     /// Returns `nil` after the shutdown.
     ///
-    /// - Parameter isSpare: Whether to use the spare pool, which avoids the addresses of the origin's main pool. The default is
-    /// `false`.
-    init?(to origin: Origin, of pools: OriginPools, isSpare: Bool = false, countedBy gauge: RequestGauge) {
+    /// - Parameters:
+    ///   - isSpare: Whether to use the spare pool, which avoids the addresses of the origin's main pool. The default is `false`.
+    ///   - makesPool: Whether to make the pool if there is none; otherwise `nil` is returned then. The default is `true`.
+    init?(
+        to origin: Origin, of pools: OriginPools, isSpare: Bool = false, makesPool: Bool = true,
+        countedBy gauge: RequestGauge
+    ) {
         guard gauge.begin() else { return nil }
-        guard let pool = pools.enter(origin, isSpare: isSpare) else {
+        guard let pool = pools.enter(origin, isSpare: isSpare, makesPool: makesPool) else {
             gauge.end()
             return nil
         }

@@ -12,6 +12,12 @@ protocol WireConnection: AnyObject {
     /// Counts the unread bytes of its streamed responses; `nil` for a connection that carries one exchange at a time.
     var unread: UnreadBytes? { get }
 
+    /// Whether a further stream can carry another protocol (RFC 8441 §3).
+    var acceptsTunnels: Bool { get }
+
+    /// Opens a stream that carries another protocol, for which the pool has reserved a place; `nil` unless ``acceptsTunnels``.
+    func openTunnel(_ head: WireRequestHead, to name: String) -> (any Channel)?
+
     /// Sends a request, and reports the response to the exchange.
     func send(_ exchange: Exchange)
 
@@ -64,6 +70,10 @@ extension WireConnection {
     /// HTTP/1.1 has no means to.
     func checkLiveness() {}
 
+    /// HTTP/1.1 carries one protocol.
+    var acceptsTunnels: Bool { false }
+    func openTunnel(_ head: WireRequestHead, to name: String) -> (any Channel)? { nil }
+
     /// A connection that carries one exchange at a time counts that one alone.
     var unread: UnreadBytes? { nil }
     func readersConsumed() {}
@@ -101,5 +111,14 @@ struct ConnectionFacts {
         }
         localAddress = dialed.channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
         report = dialed.report
+    }
+
+    /// What is recorded of a request on the connection. The times of the dial are those of the request that opened it.
+    func wire(isReused: Bool) -> WireRecord {
+        var record = isReused ? WireRecord() : wire
+        record.isReused = isReused
+        record.address = wire.address
+        record.tlsVersion = wire.tlsVersion
+        return record
     }
 }

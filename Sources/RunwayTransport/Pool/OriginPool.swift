@@ -78,6 +78,18 @@ extension OriginPool {
         waiting[exchange.id] = nil
     }
 
+    /// Opens a stream that carries another protocol, on the shared connection (RFC 8441).
+    ///
+    /// - Returns: The stream as a channel of bytes; `nil` if there is no such connection, its server does not accept such streams, or it
+    ///   has no room.
+    func openTunnel(_ head: WireRequestHead, to name: String) -> (channel: any Channel, facts: ConnectionFacts)? {
+        for connection in connections.values where connection.acceptsTunnels && machine.reserve(connection.id) {
+            if let channel = connection.openTunnel(head, to: name) { return (channel, connection.facts) }
+            ended(connection.id)
+        }
+        return nil
+    }
+
     private func perform(_ submission: PoolSubmission, for exchange: Exchange, or failure: ExchangeFailure?) {
         switch submission {
         case .send(let connection, let isReused): send(exchange, on: connection, isReused: isReused)

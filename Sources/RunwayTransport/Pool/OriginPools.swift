@@ -38,11 +38,12 @@ final class OriginPools: Sendable {
         self.dialer = dialer
     }
 
-    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown.
-    func enter(_ origin: Origin, isSpare: Bool = false) -> OriginPool? {
+    /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown, and if there is
+    /// none and `makesPool` is `false`.
+    func enter(_ origin: Origin, isSpare: Bool = false, makesPool: Bool = true) -> OriginPool? {
         let key = Key(origin: origin, isSpare: isSpare)
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in
-            if state.isShutDown { return (nil, nil) }
+            if state.isShutDown || (!makesPool && state.entries[key] == nil) { return (nil, nil) }
             state.entryCount += 1
             var evicted: OriginPool?
             if state.entries[key] == nil {

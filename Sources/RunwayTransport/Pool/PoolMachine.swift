@@ -148,6 +148,15 @@ extension PoolMachine {
         return stale.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
+    /// Assigns a stream that carries another protocol to a shared connection, until ``ended(_:now:)``. Returns `false` if the connection
+    /// has no room for it.
+    mutating func reserve(_ connection: ConnectionID) -> Bool {
+        let index = index(of: connection)
+        guard case .shared = connections[index].state, connections[index].isFree else { return false }
+        _ = take(index)
+        return true
+    }
+
     /// A waiting request is cancelled.
     mutating func withdraw(_ request: RequestID) {
         precondition(waiting.removeValue(forKey: request) != nil, "request \(request) does not wait")

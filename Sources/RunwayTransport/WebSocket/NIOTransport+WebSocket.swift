@@ -4,7 +4,8 @@ import NIOPosix
 import Runway
 
 extension NIOTransport {
-    /// Makes the handshake of a WebSocket, over a connection of its own.
+    /// Makes the handshake of a WebSocket: on a stream of the origin's HTTP/2 connection if one is open whose server accepts that
+    /// (RFC 8441), otherwise over a connection of its own.
     ///
     /// - Returns: The response with the open WebSocket, or that in which the server refuses, with at most the first 64 KiB of its body.
     /// - Throws: The transport's error.
@@ -14,14 +15,16 @@ extension NIOTransport {
         do {
             guard gauge.begin() else { throw ExchangeFailure(WireError.shutDown) }
             defer { gauge.end() }
-            let opening = try WebSocketOpening(
-                request, offer, over: webSockets.webSocketDialer(), configuration,
-                on: MultiThreadedEventLoopGroup.singleton.next())
-            flight.noteHTTPVersion("HTTP/1.1", of: request)
+            let opening = WebSocketOpening(
+                try WebSocketRequest(request, offer, isTransparent: configuration.isTransparent), to: request.head,
+                over: try upgraded.http1Dialer(),
+                or: PoolLease(to: Origin(request.head), of: pools, makesPool: false, countedBy: gauge), configuration,
+                on: MultiThreadedEventLoopGroup.singleton.next()
+            ) { flight.noteHTTPVersion($0, of: request) }
             let (response, wire) = await Self.outcome(of: opening, in: flight)
             flight.noteWire(wire, of: request)
             let opened = try response.get()
-            if let connection = opened.webSocket as? NIOWebSocketConnection, !webSockets.add(connection) {
+            if let connection = opened.webSocket as? any UpgradedConnection, !upgraded.add(connection) {
                 throw ExchangeFailure(cause: WireError.shutDown, sending: .sent)
             }
             return opened

@@ -3,10 +3,9 @@ import NIOWebSocket
 import Runway
 import Synchronization
 
-/// A WebSocket over a connection of ``NIOTransport``. Its deinit closes it.
+/// A WebSocket over a connection of ``NIOTransport``, or a stream of one. Its deinit closes it.
 final class NIOWebSocketConnection: WebSocketConnection {
     let agreement: WebSocketAgreement
-    /// The address of this device that it was made from; `nil` if that is not known.
     let localAddress: IPAddress?
     private let inbox: WebSocketInbox
     private let eventLoop: any EventLoop
@@ -88,12 +87,14 @@ final class NIOWebSocketConnection: WebSocketConnection {
     func close(_ close: WebSocketClose) { eventLoop.execute { [handler] in handler.value.close(close) } }
 
     func abandon(_ error: NetworkError) { cut(error) }
+}
 
-    /// Closes the connection at once, because of any error.
+extension NIOWebSocketConnection: UpgradedConnection {
     func cut(_ error: any Error) { eventLoop.execute { [handler] in handler.value.abandon(error) } }
 
-    /// Closes the connection if the server sends nothing within this time after a ping.
     func checkLiveness(within limit: Duration) {
         eventLoop.execute { [handler] in handler.value.checkLiveness(within: limit) }
     }
+
+    func leave() { close(WebSocketClose(1001)) }
 }

@@ -4,9 +4,10 @@ import NIOCore
 import Runway
 import RunwayDigest
 
-/// The opening handshake of a client over HTTP/1.1 (RFC 6455 §4.1): what is sent, and whether the response opens a WebSocket. Pure.
+/// The opening handshake of a client, over HTTP/1.1 (RFC 6455 §4.1) or on a stream of HTTP/2 (RFC 8441 §5): what is sent, and whether
+/// the response opens a WebSocket. Pure.
 struct WebSocketHandshake {
-    /// What follows from a response of status 101.
+    /// What follows from a response that opens a WebSocket.
     struct Outcome: Equatable {
         var subprotocol: String?
         var deflate: DeflateAgreement?
@@ -35,12 +36,21 @@ struct WebSocketHandshake {
         key = Data(nonce).base64EncodedString()
     }
 
-    /// The header fields of the request, in the place of those of the same names.
+    /// The header fields of the request over HTTP/1.1, in the place of those of the same names.
     func fields(_ fields: HTTPFields) -> HTTPFields {
-        var fields = fields
+        var fields = streamFields(fields)
         fields[.connection] = "Upgrade"
         fields[.upgrade] = "websocket"
         fields[.secWebSocketKey] = key
+        return fields
+    }
+
+    /// The header fields of the request on a stream of HTTP/2, in the place of those of the same names.
+    func streamFields(_ fields: HTTPFields) -> HTTPFields {
+        var fields = fields
+        fields[.connection] = nil
+        fields[.upgrade] = nil
+        fields[.secWebSocketKey] = nil
         fields[.secWebSocketVersion] = "13"
         fields[.secWebSocketProtocol] = offer.subprotocols.isEmpty ? nil : offer.subprotocols.joined(separator: ", ")
         fields[.secWebSocketExtensions] = offer.deflate.map(DeflateAgreement.text)
@@ -58,6 +68,14 @@ struct WebSocketHandshake {
         guard accepted.count == 1, accepted[0] == Self.acceptance(of: key) else {
             throw .handshake("its Sec-WebSocket-Accept is not that of the request")
         }
+        return try streamOutcome(of: head)
+    }
+
+    /// Reads the head of a response of status 2xx on a stream of HTTP/2.
+    ///
+    /// - Throws: ``WebSocketProblem/handshake(_:)``.
+    func streamOutcome(of head: HTTPResponse) throws(WebSocketProblem) -> Outcome {
+        let fields = head.headerFields
         let subprotocols = fields[values: .secWebSocketProtocol]
         guard subprotocols.count <= 1, subprotocols.allSatisfy(offer.subprotocols.contains) else {
             throw .handshake("it chooses a subprotocol that was not offered")

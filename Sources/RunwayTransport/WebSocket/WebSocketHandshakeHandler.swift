@@ -13,12 +13,8 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
     /// The response, once it is complete.
     enum Outcome {
         case opened(HTTPResponse, WebSocketHandshake.Outcome)
-        /// Any other response, with the start of its body.
-        case refused(HTTPResponse, [UInt8])
+        case refused(RefusedHandshake)
     }
-
-    /// How much is read of the body of a response that opens nothing: what a service's envelope needs.
-    private static let maximumBodyByteCount = 64 << 10
 
     private let handshake: WebSocketHandshake
     private let head: WireRequestHead
@@ -26,7 +22,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
     private var reader: HTTP1ResponseReader
     private var isStarted = false
     private var informationalCount = 0
-    private var refusal: (head: HTTPResponse, body: [UInt8])?
+    private var refusal: RefusedHandshake?
     private var failure: (any Error)?
     /// Called once; `nil` after that.
     private var onEnd: ((Result<Outcome, any Error>) -> Void)?
@@ -76,18 +72,14 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
             }
         case .head(let head, _, _) where head.status == .switchingProtocols:
             end(.success(.opened(head, try handshake.outcome(of: head))))
-        case .head(let head, _, _): refusal = (head, [])
-        case .body(let part):
-            guard let refusal else { return }
-            let room = Self.maximumBodyByteCount - refusal.body.count
-            self.refusal?.body += part.readableBytesView.prefix(room)
-            if part.readableBytes >= room { endRefused() }
+        case .head(let head, _, _): refusal = RefusedHandshake(head: head)
+        case .body(let part): if refusal?.append(part) == false { endRefused() }
         case .end: endRefused()
         }
     }
 
     private func endRefused() {
-        if let refusal { end(.success(.refused(refusal.head, refusal.body))) }
+        if let refusal { end(.success(.refused(refusal))) }
     }
 
     private func end(_ result: Result<Outcome, any Error>) {
@@ -119,5 +111,22 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
             context.fireChannelReadComplete()
         }
         context.leavePipeline(removalToken: removalToken)
+    }
+}
+
+/// A response that opens no WebSocket, with the start of its body.
+struct RefusedHandshake {
+    /// How much is read of the body: what a service's envelope needs.
+    private static let maximumBodyByteCount = 64 << 10
+
+    let head: HTTPResponse
+    private(set) var body: [UInt8] = []
+
+    init(head: HTTPResponse) { self.head = head }
+
+    /// Appends a part of the body. Returns `false` if no more is read.
+    mutating func append(_ part: ByteBuffer) -> Bool {
+        body += part.readableBytesView.prefix(Self.maximumBodyByteCount - body.count)
+        return body.count < Self.maximumBodyByteCount
     }
 }

@@ -2,24 +2,28 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// One handshake, from the dial to the response.
+/// One handshake, from the dial to the response, or on a stream of a connection that is open.
 ///
 /// Unchecked: every variable is read and written on `eventLoop` alone, which ``begin(_:)`` and ``cancel(_:)`` hop to.
 final class WebSocketOpening: @unchecked Sendable {
     /// The response, with the open WebSocket if there is one, and the record of the wire.
     typealias Outcome = (response: Result<Response, any Error>, wire: WireRecord)
 
-    private let request: Request
-    private let head: WireRequestHead
-    private let offer: WebSocketOffer
-    private let handshake: WebSocketHandshake
+    private let request: WebSocketRequest
+    private let authority: String?
+    private let origin: Origin
     private let configuration: TransportConfiguration
     private let dialer: Dialer
+    /// The pool whose shared connection may carry the WebSocket; `nil` if there is none.
+    private let lease: PoolLease?
     private let eventLoop: any EventLoop
+    /// Called with the version of HTTP as soon as it is known.
+    private let onVersion: @Sendable (String) -> Void
 
     private var continuation: CheckedContinuation<Outcome, Never>?
     private var dial: Dial?
     private var channel: (any Channel)?
+    private var handler: (any RemovableChannelHandler)?
     private var report: AddressReport?
     private var timer: Scheduled<Void>?
     private var wire = WireRecord()
@@ -28,25 +32,29 @@ final class WebSocketOpening: @unchecked Sendable {
     private var cancellation: (any Error)?
     private var isOver = false
 
-    /// - Throws: ``WireError/unusableURL(_:)`` or ``WebSocketProblem/invalidOffer(_:)``.
+    /// Prepares a handshake.
+    ///
+    /// - Parameters:
+    ///   - request: What is asked for.
+    ///   - target: The head of the layer's request.
+    ///   - dialer: Makes a connection of its own, over HTTP/1.1.
+    ///   - lease: The pool whose shared connection may carry the WebSocket; `nil` if there is none.
+    ///   - configuration: That of the transport.
+    ///   - eventLoop: The loop of a connection of its own.
+    ///   - onVersion: Called with the version of HTTP.
     init(
-        _ request: Request, _ offer: WebSocketOffer, over dialer: Dialer, _ configuration: TransportConfiguration,
-        on eventLoop: any EventLoop
-    ) throws {
+        _ request: WebSocketRequest, to target: HTTPRequest, over dialer: Dialer, or lease: PoolLease?,
+        _ configuration: TransportConfiguration, on eventLoop: any EventLoop,
+        onVersion: @escaping @Sendable (String) -> Void
+    ) {
         self.request = request
-        self.offer = offer
+        authority = target.authority
+        origin = Origin(target)
         self.dialer = dialer
+        self.lease = lease
         self.configuration = configuration
-        self.eventLoop = eventLoop
-        handshake = try WebSocketHandshake(offer, nonce: WebSocketHandshake.makeNonce())
-        var plain = request
-        plain.head.headerFields = handshake.fields(request.head.headerFields)
-        // A refusal is read as it comes.
-        if plain.head.headerFields[.acceptEncoding] == nil { plain.head.headerFields[.acceptEncoding] = "identity" }
-        guard plain.head.method == .get, plain.body.byteCount == 0 else {
-            throw WebSocketProblem.invalidOffer("its request is not a GET without a body")
-        }
-        head = try WireRequestHead(plain, isTransparent: configuration.isTransparent)
+        self.eventLoop = lease?.pool.eventLoop ?? eventLoop
+        self.onVersion = onVersion
     }
 
     /// Starts the handshake. The continuation is resumed once, on the loop.
@@ -54,7 +62,7 @@ final class WebSocketOpening: @unchecked Sendable {
         eventLoop.execute {
             self.continuation = continuation
             if let reason = self.cancellation { return self.fail(reason, sending: .notSent) }
-            self.connect()
+            if !self.beginOnStream() { self.connect() }
         }
     }
 
@@ -68,10 +76,48 @@ final class WebSocketOpening: @unchecked Sendable {
             self.channel?.close(promise: nil)
         }
     }
+}
+
+/// The two ways to a response. On the loop.
+extension WebSocketOpening {
+    /// Asks for the WebSocket on a stream of the pool's connection. Returns `false` if there is none that can carry it.
+    private func beginOnStream() -> Bool {
+        guard let lease, let head = request.streamHead,
+            let (channel, facts) = lease.pool.openTunnel(head, to: WebSocketRequest.protocolName), channel.isActive
+        else { return false }
+        // The stream uses the pool until it ends.
+        channel.closeFuture.whenComplete { _ in withExtendedLifetime(lease) {} }
+        onVersion("HTTP/2")
+        let handler = WebSocketStreamHandler(request.handshake) { [weak self] result in
+            self?.streamEnded(result, on: channel)
+        }
+        wait(on: channel, facts, isReused: true)
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+            self.handler = handler
+            sent = .now()
+        } catch {
+            channel.close(promise: nil)
+            fail(error, sending: .unknown)
+        }
+        return true
+    }
+
+    /// A stream whose request was certainly not processed, as the connection was about to close, is no reason to fail.
+    private func streamEnded(
+        _ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel
+    ) {
+        guard case .failure(let error as WireError) = result, error.sending == .notSent, !isOver else {
+            return ended(result, on: channel)
+        }
+        timer?.cancel()
+        (self.channel, handler, sent) = (nil, nil, nil)
+        connect()
+    }
 
     private func connect() {
-        let dial = dialer.start(
-            Origin(request.head), on: eventLoop, deadline: .now() + TimeAmount(configuration.connectTimeout))
+        onVersion("HTTP/1.1")
+        let dial = dialer.start(origin, on: eventLoop, deadline: .now() + TimeAmount(configuration.connectTimeout))
         self.dial = dial
         dial.connection.assumeIsolated().whenComplete { result in
             self.dial = nil
@@ -86,32 +132,41 @@ final class WebSocketOpening: @unchecked Sendable {
 
     private func shakeHands(over dialed: DialedConnection) {
         guard !isOver else { return dialed.channel.close(promise: nil) }
-        channel = dialed.channel
-        report = dialed.report
-        wire = ConnectionFacts(dialed).wire
-        wire.isReused = false
-        wire.queueing = Duration(.now() - started)
-        let handler = WebSocketHandshakeHandler(handshake, head, configuration.wire) { [weak self] result in
+        let handler = WebSocketHandshakeHandler(request.handshake, request.head, configuration.wire) {
+            [weak self] result in
             self?.ended(result, on: dialed.channel)
         }
         do {
             try dialed.channel.pipeline.syncOperations.addHandler(handler)
+            self.handler = handler
         } catch {
             dialed.channel.close(promise: nil)
             return fail(error, sending: .notSent)
         }
-        let silence = min(configuration.idleTimeout, configuration.wire.firstByteTimeout ?? configuration.idleTimeout)
-        timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(silence)) {
-            self.report?.failed()
-            self.fail(WireError.noFirstByte, sending: .unknown)
-            self.channel?.close(promise: nil)
-        }
+        wait(on: dialed.channel, ConnectionFacts(dialed), isReused: false)
         dialed.takeOver()
         guard !isOver else { return }
         sent = .now()
         handler.start(on: dialed.channel)
     }
 
+    /// Waits for the response, as long as that of any request is waited for.
+    private func wait(on channel: any Channel, _ facts: ConnectionFacts, isReused: Bool) {
+        self.channel = channel
+        report = facts.report
+        wire = facts.wire(isReused: isReused)
+        wire.queueing = Duration(.now() - started)
+        let silence = min(configuration.idleTimeout, configuration.wire.firstByteTimeout ?? configuration.idleTimeout)
+        timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(silence)) {
+            self.report?.failed()
+            self.fail(WireError.noFirstByte, sending: .unknown)
+            self.channel?.close(promise: nil)
+        }
+    }
+}
+
+/// The end. On the loop.
+extension WebSocketOpening {
     private func ended(_ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel) {
         guard !isOver else { return }
         if let sent {
@@ -122,18 +177,19 @@ final class WebSocketOpening: @unchecked Sendable {
         case .failure(let error):
             channel.close(promise: nil)
             fail(error, sending: error as? WireError == .unsolicited ? .notSent : .unknown)
-        case .success(.refused(let head, let body)):
+        case .success(.refused(let refusal)):
             channel.close(promise: nil)
-            finish(.success(Response(head: head, body: .whole(RawData(body, response: head)))))
+            finish(
+                .success(
+                    Response(head: refusal.head, body: .whole(RawData(refusal.body, response: refusal.head)))))
         case .success(.opened(let head, let outcome)): open(head, outcome, over: channel)
         }
     }
 
     private func open(_ head: HTTPResponse, _ outcome: WebSocketHandshake.Outcome, over channel: any Channel) {
         do {
-            let connection = try NIOWebSocketConnection(over: channel, offer, outcome, to: request.head.authority)
-            let handshake = try channel.pipeline.syncOperations.handler(type: WebSocketHandshakeHandler.self)
-            channel.pipeline.syncOperations.removeHandler(handshake, promise: nil)
+            let connection = try NIOWebSocketConnection(over: channel, request.offer, outcome, to: authority)
+            if let handler { channel.pipeline.syncOperations.removeHandler(handler, promise: nil) }
             var response = Response(head: head, body: .whole(RawData([], response: head)))
             response.webSocket = connection
             finish(.success(response))
@@ -150,6 +206,7 @@ final class WebSocketOpening: @unchecked Sendable {
     private func finish(_ result: Result<Response, any Error>) {
         guard !isOver else { return }
         isOver = true
+        handler = nil
         timer?.cancel()
         continuation?.resume(returning: (result, wire))
         continuation = nil

@@ -49,7 +49,7 @@ struct HedgeWireTests {
         }
     }
 
-    @Test func theSecondAttemptGoesToAnotherAddressAndTheLosersStreamAloneIsReset() async throws {
+    @Test func secondAttemptUsesAnotherAddress() async throws {
         try await withServer { server, network, layer, silence, records in
             // The second is far, also seen from a busy machine: the first is the one that calls take and keep.
             try await network.paths[1].set(.passing(PathConditions(roundTrip: .milliseconds(90))))

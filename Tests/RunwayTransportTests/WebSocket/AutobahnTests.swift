@@ -34,7 +34,7 @@ struct AutobahnTests {
             Issue.record("the server names no number of cases")
             return
         }
-        #expect(count > 500)
+        #expect(count > 0)
         for number in 1...count {
             let chat = try await open("runCase", ["case": .integer(Int64(number)), "agent": "runway"])
             // A case may end with an error, which it provokes; the server judges what it saw.

@@ -5,23 +5,48 @@ import Testing
 
 @testable import RunwayTransport
 
-/// Messages through the servers that `Scripts/websockets.sh` starts: PyPI's websockets, bare and behind reverse proxies.
+/// Messages through the servers that `Scripts/websockets.sh` starts: PyPI's websockets, bare and behind reverse proxies, and servers
+/// that speak WebSocket on streams of HTTP/2.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["RUNWAY_WEBSOCKETS"] != nil))
 struct WebSocketInteroperationTests {
-    /// The base URLs of servers that return every message.
-    static let servers = (ProcessInfo.processInfo.environment["RUNWAY_WEBSOCKETS"] ?? "").split(separator: " ").map(
-        String.init)
+    private static func list(_ variable: String) -> [String] {
+        (ProcessInfo.processInfo.environment[variable] ?? "").split(separator: " ").map(String.init)
+    }
+
+    /// The base URLs of servers that speak WebSocket over HTTP/1.1.
+    static let servers = list("RUNWAY_WEBSOCKETS")
+    /// Those of servers that speak it on streams of HTTP/2, over TLS.
+    static let streamServers = list("RUNWAY_WEBSOCKET_STREAMS")
+    static let allServers = servers + streamServers
 
     private static func open(
-        _ server: String, _ change: (inout WebSocketOffer) -> Void = { _ in }, path: EndpointPath = "echo"
+        _ server: String, _ change: (inout WebSocketOffer) -> Void = { _ in }, path: EndpointPath = "echo",
+        sinks: [any EventSink] = []
     ) async throws -> WebSocketFlight {
         var offer = WebSocketOffer()
         change(&offer)
-        let network = NetworkLayer(to: server, over: try NIOTransport())
+        var configuration = TransportConfiguration()
+        if streamServers.contains(server), let path = list("RUNWAY_WEBSOCKET_AUTHORITY").first {
+            configuration.trustPolicy = TrustPolicy(
+                roots: .certificates(pem: [try String(contentsOfFile: path, encoding: .utf8)]))
+        }
+        let network = NetworkLayer(to: server, over: try NIOTransport(configuration: configuration), sinks: sinks)
+        // Opens the connection that is shared; the server may refuse a request that is no handshake.
+        if streamServers.contains(server) { _ = try? await network.call(Fetch<GET>("plain")) }
         return try await network.openWebSocket(Fetch<GET>(path), offering: offer, options: .standard)
     }
 
-    @Test(arguments: servers, [0, 1, 2, 3])
+    @Test(arguments: streamServers)
+    func serversOfStreamsAreUsedThatWay(_ server: String) async throws {
+        let records = RecordCollector()
+        let chat = try await Self.open(server, sinks: [records])
+        #expect(chat.response.status == .ok)
+        chat.close(WebSocketClose(1000))
+        let record = try #require(try await records.records(count: 2).last)
+        #expect(record.attempts.map(\.httpVersion) == ["HTTP/2"] && record.attempts[0].wire?.isReused == true)
+    }
+
+    @Test(arguments: allServers, [0, 1, 2, 3])
     func messagesComeBack(_ server: String, _ mode: Int) async throws {
         let chat = try await Self.open(server) { offer in
             switch mode {
@@ -53,7 +78,7 @@ struct WebSocketInteroperationTests {
         #expect(chat.connection.status.received?.code == 1000)
     }
 
-    @Test(arguments: servers)
+    @Test(arguments: allServers)
     func fragmentsOfTheServerAreJoined(_ server: String) async throws {
         let chat = try await Self.open(server, path: "fragments")
         #expect(try await chat.next() == .text(String(repeating: "fragment é ", count: 100)))

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOPosix
+import NIOSSL
 import NIOWebSocket
 import Synchronization
 
@@ -58,7 +59,19 @@ final class WebSocketPeer: Sendable {
         }
     }
 
-    init(_ script: Script = Script()) async throws {
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - script: What it does.
+    ///   - certificate: Its certificate, over TLS; `nil` for a server without TLS.
+    init(_ script: Script = Script(), certificate: TestAuthority.Server? = nil) async throws {
+        let context = try certificate.map { certificate in
+            let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.chainPEM.utf8))
+            let key = try NIOSSLPrivateKey(bytes: Array(certificate.keyPEM.utf8), format: .pem)
+            return try NIOSSLContext(
+                configuration: .makeServerConfiguration(
+                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+        }
         let (frames, frameContinuation) = AsyncStream.makeStream(of: Frame.self)
         let (ends, endContinuation) = AsyncStream.makeStream(of: Void.self)
         let log = Log(script, frameContinuation, endContinuation)
@@ -66,6 +79,9 @@ final class WebSocketPeer: Sendable {
             .childChannelInitializer { channel in
                 channel.closeFuture.whenComplete { _ in log.ends.yield() }
                 return channel.eventLoop.makeCompletedFuture {
+                    if let context {
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                    }
                     try channel.pipeline.syncOperations.addHandler(Greeter(log))
                 }
             }
@@ -94,6 +110,9 @@ final class WebSocketPeer: Sendable {
         private var head = ""
 
         init(_ log: Log) { self.log = log }
+
+        // A client that trusts nobody ends TLS with an alert.
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             head += String(buffer: unwrapInboundIn(data))
@@ -148,9 +167,10 @@ final class WebSocketPeer: Sendable {
 
 /// Runs `body` with a server of frames.
 func withWebSocketPeer<Value>(
-    _ script: WebSocketPeer.Script = .init(), _ body: (WebSocketPeer) async throws -> Value
+    _ script: WebSocketPeer.Script = .init(), certificate: TestAuthority.Server? = nil,
+    _ body: (WebSocketPeer) async throws -> Value
 ) async throws -> Value {
-    let peer = try await WebSocketPeer(script)
+    let peer = try await WebSocketPeer(script, certificate: certificate)
     do {
         let value = try await body(peer)
         try await peer.close()

@@ -18,6 +18,11 @@ extension HTTP2Connection {
         } else {
             sendBody(on: stream)
         }
+        watchSilence(now)
+    }
+
+    /// Sends what was written, and watches from now on whether the server is silent.
+    func watchSilence(_ now: NIODeadline) {
         pingIfSilent(now)
         flushSoon()
         wakeUp.set(nextCheck(after: now))
@@ -126,7 +131,7 @@ extension HTTP2Connection {
     }
 
     func checkLiveness() {
-        guard !isClosed, !streams.isEmpty, pingInstant == nil else { return }
+        guard !isClosed, isInUse, pingInstant == nil else { return }
         let now = NIODeadline.now()
         ping(now)
         wakeUp.set(now + TimeAmount(pool.configuration.wire.pingTimeout))
@@ -134,7 +139,7 @@ extension HTTP2Connection {
 
     /// Fails the exchanges for which the server was silent for too long, and closes the connection if a PING was not acknowledged.
     func checkSilence() {
-        guard !isClosed, !streams.isEmpty else { return }
+        guard !isClosed, isInUse else { return }
         let configuration = pool.configuration
         let now = NIODeadline.now()
         if let pingInstant, now >= pingInstant + TimeAmount(configuration.wire.pingTimeout) {
@@ -156,6 +161,6 @@ extension HTTP2Connection {
                 next = min(next, due)
             }
         }
-        if !isClosed, !streams.isEmpty { wakeUp.set(next) }
+        if !isClosed, isInUse { wakeUp.set(next) }
     }
 }

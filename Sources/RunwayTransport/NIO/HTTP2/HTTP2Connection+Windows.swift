@@ -15,6 +15,9 @@ extension HTTP2Connection {
         } else if let stream = streams[event.streamID] {
             stream.window = window + windowToCome
             openWindow(of: stream)
+        } else if let tunnel = tunnels[event.streamID] {
+            tunnel.window = window + windowToCome
+            openWindow(of: tunnel)
         }
     }
 
@@ -48,11 +51,20 @@ extension HTTP2Connection {
     var isHeldByReaders: Bool { unreadBytes.isHeld && connectionWindowLeft < Self.frameByteCount }
 
     func openWindow(of stream: HTTP2Stream) {
-        let credit = stream.credit(of: streamWindow)
-        guard credit >= streamWindow / 4, !isClosed else { return }
-        stream.window += credit
-        write(stream.id, .windowUpdate(windowSizeIncrement: credit))
+        stream.window += openWindow(of: stream.id, by: stream.credit(of: streamWindow))
+    }
+
+    func openWindow(of tunnel: HTTP2Tunnel) {
+        if tunnel.hasEnded { return }
+        tunnel.window += openWindow(of: tunnel.id, by: streamWindow - tunnel.window - tunnel.unreadByteCount)
+    }
+
+    /// Opens the window of a stream, if that is worth a frame. Returns by how much.
+    private func openWindow(of id: HTTP2StreamID, by credit: Int) -> Int {
+        guard credit >= streamWindow / 4, !isClosed else { return 0 }
+        write(id, .windowUpdate(windowSizeIncrement: credit))
         flushSoon()
+        return credit
     }
 }
 

@@ -37,6 +37,12 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     private(set) var windowToCome: Int
     private(set) var context: ChannelHandlerContext?
     private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
+    /// The streams that carry other protocols.
+    var tunnels: [HTTP2StreamID: HTTP2Tunnel] = [:]
+    var isInUse: Bool { !streams.isEmpty || !tunnels.isEmpty }
+    /// Whether the server accepts streams that carry other protocols.
+    var allowsTunnels = false
+    var acceptsTunnels: Bool { allowsTunnels && !isDraining && !isClosed }
     private var nextStreamNumber = 1
     /// Whether the server has sent its settings.
     var hasSettings = false
@@ -46,7 +52,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     private var goAwayCode: NIOHTTP2.HTTP2ErrorCode?
     private(set) var isClosed = false
     /// The stream that NIO's handler has just closed because of an error, which it reports next.
-    private var brokenStream: HTTP2Stream?
+    private var brokenStream: HTTP2StreamID?
 
     private var isFlushDue = false
     /// The streams whose requests the next flush completes.
@@ -121,17 +127,22 @@ extension HTTP2Connection {
     func send(_ exchange: Exchange) {
         guard !isClosed, !isDraining else { return exchange.lost(WireError.closed, isUnprocessed: true) }
         let now = NIODeadline.now()
-        let number = nextStreamNumber
-        nextStreamNumber += 2
-        exchange.streamNumber = number
-        let stream = HTTP2Stream(HTTP2StreamID(number), exchange, window: streamWindow, now: now)
+        let stream = HTTP2Stream(nextStream(), exchange, window: streamWindow, now: now)
+        exchange.streamNumber = Int(stream.id)
         streams[stream.id] = stream
         exchange.noteVersion("HTTP/2")
         sendRequest(on: stream, now: now)
+    }
+
+    /// The number of a new stream, which the pool has reserved a place for.
+    func nextStream() -> HTTP2StreamID {
+        let number = nextStreamNumber
+        nextStreamNumber += 2
         if nextStreamNumber > Self.lastStreamNumber {
             isDraining = true
             pool.drain(id)
         }
+        return HTTP2StreamID(number)
     }
 
     func stream(of exchange: Exchange) -> HTTP2Stream? {
@@ -191,6 +202,7 @@ extension HTTP2Connection {
             pingInstant = nil
         }
         let frame = unwrapInboundIn(data)
+        if !tunnels.isEmpty, let tunnel = tunnels[frame.streamID] { return receive(frame.payload, on: tunnel) }
         switch frame.payload {
         case .headers(let payload): receive(payload, on: frame.streamID)
         case .data(let payload): receive(payload, on: frame.streamID)
@@ -216,18 +228,8 @@ extension HTTP2Connection {
         let exchange = stream.exchange
         do {
             if stream.hasHead { return payload.endStream ? try end(stream) : () }
-            let settings = pool.configuration.wire
-            guard payload.headers.count <= settings.maximumFieldCount else {
-                throw WireError.malformed("it has more than \(settings.maximumFieldCount) fields")
-            }
-            guard let (head, omittedFields) = payload.headers.response else {
-                throw WireError.malformed("its head is invalid")
-            }
-            // HTTP/2 has no such status (RFC 9113 §8.6).
-            if head.status == .switchingProtocols { throw WireError.switchedProtocols }
+            let (head, omittedFields) = try payload.response(upTo: pool.configuration.wire.maximumFieldCount)
             if head.status.kind == .informational {
-                // A stream can't end without a final response (RFC 9113 §8.1.1).
-                if payload.endStream { throw WireError.malformed("it ends with an interim response") }
                 try exchange.receive(informational: head)
                 if head.status == .continue { startBody(stream) }
                 return
@@ -285,6 +287,7 @@ extension HTTP2Connection {
         isDraining = true
         if code != .noError { goAwayCode = code }
         pool.drain(id)
+        for tunnel in tunnels.values where tunnel.id > last { end(tunnel, WireError.goneAway(code)) }
         // A server that wants fewer requests is not sent another at once; the layer may retry after a backoff.
         for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
             if code == .enhanceYourCalm {
@@ -302,7 +305,8 @@ extension HTTP2Connection {
         case let event as NIOHTTP2WindowUpdatedEvent: windowChanged(event)
         case let event as StreamClosedEvent:
             // Streams that ended without an error are removed already.
-            brokenStream = streams[event.streamID]
+            let isOpen = streams[event.streamID] != nil || tunnels[event.streamID] != nil
+            brokenStream = isOpen ? event.streamID : nil
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -312,16 +316,17 @@ extension HTTP2Connection {
 extension HTTP2Connection {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? NIOHTTP2Errors.StreamError {
+            if let tunnel = tunnels[error.streamID] { return fail(tunnel, error.baseError) }
             guard let stream = streams[error.streamID] else { return }
             return fail(stream, error.baseError)
         }
-        let broken = brokenStream
-        brokenStream = nil
-        if let stream = broken, streams[stream.id] === stream {
+        let broken = brokenStream.take()
+        if let stream = broken.flatMap({ streams[$0] }) {
             remove(stream)
             stream.exchange.failed(error)
             return pool.ended(id)
         }
+        if let tunnel = broken.flatMap({ tunnels[$0] }) { return end(tunnel, error) }
         // Not when the channel has closed, which with TLS takes as long as the server likes: until then the pool would send more
         // requests over the broken connection.
         abandon(error)
@@ -334,6 +339,7 @@ extension HTTP2Connection {
 
     func close(failing error: any Error) {
         let carried = streams.values
+        let tunnels = takeTunnels()
         streams = [:]
         if !isClosed { write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)) }
         tearDown()
@@ -341,6 +347,7 @@ extension HTTP2Connection {
             stream.cancelContinueTimer()
             stream.exchange.failed(error)
         }
+        for tunnel in tunnels { tunnel.end(error) }
         context?.close(promise: nil)
     }
 
@@ -357,6 +364,8 @@ extension HTTP2Connection {
         let carried = streams.values.sorted { $0.id < $1.id }
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
         streams = [:]
+        let reason: any Error = if let goAwayCode { WireError.ended(goAwayCode) } else { error ?? WireError.closed }
+        for tunnel in takeTunnels() { tunnel.end(reason) }
         for stream in carried {
             stream.cancelContinueTimer()
             if let goAwayCode {

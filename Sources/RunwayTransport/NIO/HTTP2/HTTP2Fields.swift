@@ -1,13 +1,20 @@
 import HTTPTypes
 import NIOHPACK
+import NIOHTTP2
 import Runway
 
 extension HPACKHeaders {
     /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
-    init(_ head: WireRequestHead, expectsContinue: Bool) {
+    ///
+    /// - Parameters:
+    ///   - head: The request.
+    ///   - expectsContinue: Whether its body waits for status 100.
+    ///   - name: The protocol that an extended CONNECT asks for (RFC 8441 §4). The default, `nil`, is none.
+    init(_ head: WireRequestHead, expectsContinue: Bool, connectingTo name: String? = nil) {
         self.init()
         reserveCapacity(head.fields.count + 6)
         add(name: ":method", value: head.method.rawValue)
+        if let name { add(name: ":protocol", value: name) }
         add(name: ":scheme", value: head.scheme)
         add(name: ":authority", value: head.authority)
         // Targets differ from call to call: they would only push what repeats out of the table.
@@ -38,6 +45,27 @@ extension HPACKHeaders {
             }
         }
         return status.map { (HTTPResponse(status: $0, headerFields: decoded.fields), decoded.lost) }
+    }
+}
+
+extension HTTP2Frame.FramePayload.Headers {
+    /// The head of a response, which may be an interim one, and the names of fields that were omitted.
+    ///
+    /// - Throws: ``WireError`` if it is invalid or has more than this many fields.
+    func response(
+        upTo maximumFieldCount: Int
+    ) throws(WireError) -> (head: HTTPResponse, omittedFields: [HTTPField.Name]) {
+        guard headers.count <= maximumFieldCount else {
+            throw .malformed("it has more than \(maximumFieldCount) fields")
+        }
+        guard let response = headers.response else { throw .malformed("its head is invalid") }
+        // HTTP/2 has no such status (RFC 9113 §8.6).
+        if response.head.status == .switchingProtocols { throw .switchedProtocols }
+        // A stream can't end without a final response (RFC 9113 §8.1.1).
+        if response.head.status.kind == .informational, endStream {
+            throw .malformed("it ends with an interim response")
+        }
+        return response
     }
 }
 

@@ -204,7 +204,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func callBesideALongOneIsSentWhenTheServerTakesConnectionsAgain() async throws {
+    @Test func callIsSentWhenConnectionsAreAcceptedAgain() async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
         try await withScriptedOrigin(tls: test.certificate.tls) { origin in
             let gate = ScriptedGate()
@@ -224,7 +224,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func connectionThatIsNotUsedIsClosedInTimeThoughConnectingMayTakeLonger() async throws {
+    @Test func unusedConnectionIsClosedInTime() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("there"))
             let configuration = TransportConfiguration(connectTimeout: .seconds(300), keepAlive: .milliseconds(50))

@@ -44,7 +44,7 @@ struct EndedByServerTests {
     }
 
     @Test(arguments: [1, 2, 11])
-    func aReadOnAConnectionClosedWithAnErrorIsNotRetried(code: Int) async throws {
+    func errorThatClosesAConnectionIsNotRetried(code: Int) async throws {
         let script = Self.ending { connection, stream in
             connection.write(.goAway(last: stream, code: code))
             connection.close()
@@ -106,7 +106,7 @@ struct EndedByServerTests {
     }
 
     /// The server may ask a client to stop sending once it has responded (RFC 9113 §8.1).
-    @Test func aResponseThatIsCompleteIsOneThoughItsRequestIsReset() async throws {
+    @Test func completeResponseSurvivesAResetRequest() async throws {
         let script = Self.ending { connection, stream in
             connection.write(.headers(stream), .data(stream, "enough"), .reset(stream, 0))
         }

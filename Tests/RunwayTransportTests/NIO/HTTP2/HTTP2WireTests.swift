@@ -185,7 +185,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func bodiesThatDoNotFitTheServersWindowAreSentAsItOpens() async throws {
+    @Test func largeBodiesFollowTheServersWindow() async throws {
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
         let received = Mutex<[UInt8]>([])
         try await RawHTTP2Server.run { connection, frame in

@@ -15,7 +15,7 @@ struct SilentResponseTests {
         }
     }
 
-    @Test func whatWasReadToWhereItStopsFailsWithinTheIdleTimeout() async throws {
+    @Test func stalledBodyFailsWithinTheIdleTimeout() async throws {
         try await RawHTTP2Server.run(Self.beginning) { server in
             // Long enough for the head to come in time on a busy machine.
             let network = try server.layer(idleTimeout: .seconds(5))

@@ -1,10 +1,25 @@
 import Runway
 import Synchronization
 
-/// The open WebSockets of a transport, which it closes at its shutdown, and checks after a change of network.
-final class OpenWebSockets: Sendable {
+/// A connection that has left HTTP, such as a WebSocket, and that its owner closes.
+protocol UpgradedConnection: AnyObject, Sendable {
+    /// The address of this device that it was made from; `nil` if that is not known.
+    var localAddress: IPAddress? { get }
+
+    /// Closes the connection at once, because of any error.
+    func cut(_ error: any Error)
+
+    /// Closes the connection if the server sends nothing within this time after it was asked for a sign of life.
+    func checkLiveness(within limit: Duration)
+
+    /// Starts to close the connection in order, since the client leaves.
+    func leave()
+}
+
+/// The connections of a transport that have left HTTP: it closes them at its shutdown, and checks them after a change of network.
+final class UpgradedConnections: Sendable {
     private struct Entry {
-        weak var connection: NIOWebSocketConnection?
+        weak var connection: (any UpgradedConnection)?
     }
 
     private struct State {
@@ -16,7 +31,7 @@ final class OpenWebSockets: Sendable {
     private let configuration: TransportConfiguration
     /// Guards the connections.
     private let state = Mutex(State())
-    /// Guards the dialer of WebSockets, which is made for the first of them.
+    /// Guards the dialer of such connections, which is made for the first of them.
     private let ownDialer = Mutex<Dialer?>(nil)
 
     init(_ configuration: TransportConfiguration, _ dialer: Dialer) {
@@ -27,7 +42,7 @@ final class OpenWebSockets: Sendable {
     /// A dialer that offers HTTP/1.1 alone: a server that chose HTTP/2 could not be asked for an upgrade (RFC 9113 §8.6).
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that can't be applied.
-    func webSocketDialer() throws(NetworkError) -> Dialer {
+    func http1Dialer() throws(NetworkError) -> Dialer {
         if case .http1Only = configuration.httpVersions { return dialer }
         let result: Result<Dialer, NetworkError> = ownDialer.withLock { own in
             if let own { return .success(own) }
@@ -41,7 +56,7 @@ final class OpenWebSockets: Sendable {
     }
 
     /// Adds a connection. Returns `false` after the shutdown.
-    func add(_ connection: NIOWebSocketConnection) -> Bool {
+    func add(_ connection: any UpgradedConnection) -> Bool {
         state.withLock { state in
             if state.isShutDown { return false }
             state.entries = state.entries.filter { $0.value.connection != nil }
@@ -68,10 +83,10 @@ final class OpenWebSockets: Sendable {
     /// Closes all connections in order, as far as they are closed in time; ``add(_:)`` returns `false` from then on.
     func shutDown() {
         state.withLock { $0.isShutDown = true }
-        for connection in connections { connection.close(WebSocketClose(1001)) }
+        for connection in connections { connection.leave() }
     }
 
-    private var connections: [NIOWebSocketConnection] {
+    private var connections: [any UpgradedConnection] {
         state.withLock { $0.entries.values.compactMap(\.connection) }
     }
 }
