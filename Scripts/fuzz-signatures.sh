@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes what reads the fields of signatures with libFuzzer under AddressSanitizer, and fails when anything is found.
+# Fuzzes what reads the fields of signatures, enrolments, files of keys and command lines with libFuzzer under AddressSanitizer, and fails
+# when anything is found.
 #
 #   Scripts/fuzz-signatures.sh               30 seconds each
 #   Scripts/fuzz-signatures.sh 600           600 seconds each
 #   Scripts/fuzz-signatures.sh check         nothing is fuzzed: the target is held against the sources
-#   Scripts/fuzz-signatures.sh 600 message   one of message and fields
+#   Scripts/fuzz-signatures.sh 600 message   one of message, fields, enrolment, keys and words
 #
 # Wants a debug build, swift build, of which it takes the dependencies as they are; RunwaySignatures is compiled anew, so that the fuzzer
 # sees its branches. What was found new is kept in .build-fuzz/signatures/corpus, for the next run; an input that crashes, hangs or takes
@@ -13,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=${1:-30}
-targets=${2:-message fields}
+targets=${2:-message fields enrolment keys words}
 sources=${RUNWAY_SOURCES:-Sources}
 built=$(realpath .build/debug)
 build=$PWD/.build-fuzz/signatures
@@ -34,7 +35,14 @@ flags=(-swift-version 6 -O -g -assert-config Debug -parse-as-library -wmo -enabl
     -sanitize=fuzzer,address)
 modules=(-I "$built/Modules" "${maps[@]}")
 
-if [ "$seconds" = check ]; then exec swiftc "${flags[@]}" "${modules[@]}" -typecheck Fuzz/Signatures/*.swift; fi
+# Readers of other targets, which are compiled with the fuzz targets.
+readers=("$sources"/RunwayServer/Enrolment/{EnrolmentRequest,EnrolmentRefusal}.swift
+    "$sources"/RunwayServer/Enrolment/AppAttest/{CBORValue,AuthenticatorData}.swift
+    "$sources"/RunwayCommand/{ExitStatus,Signing/ShellWords}.swift)
+
+if [ "$seconds" = check ]; then
+    exec swiftc "${flags[@]}" "${modules[@]}" -module-name SignatureFuzz -typecheck Fuzz/Signatures/*.swift "${readers[@]}"
+fi
 
 compile() {
     local name=$1
@@ -45,7 +53,7 @@ compile() {
 
 mapfile -t files < <(find "$sources/RunwaySignatures" -name '*.swift')
 compile RunwaySignatures "${files[@]}"
-compile SignatureFuzz Fuzz/Signatures/*.swift
+compile SignatureFuzz Fuzz/Signatures/*.swift "${readers[@]}"
 
 # All that the debug build has compiled, of which the linker takes what is needed.
 rm -f "$build/dependencies.a"

@@ -17,6 +17,9 @@ private let target: @Sendable ([UInt8]) -> Void =
     switch ProcessInfo.processInfo.environment["RUNWAY_FUZZ"] ?? "" {
     case "message": { SignatureFuzz.readMessage($0) }
     case "fields": { SignatureFuzz.readFields($0) }
+    case "enrolment": { EnrolmentFuzz.read($0) }
+    case "keys": { EnrolmentFuzz.readKeys($0) }
+    case "words": { EnrolmentFuzz.readWords($0) }
     case let name: preconditionFailure("RUNWAY_FUZZ names no target: \(name)")
     }
 
@@ -69,7 +72,7 @@ enum SignatureFuzz {
         let record = KeyRecord(id: "k", key: key, owner: "nobody")
         let examination = try? SignatureExamination(
             SignatureContext(request), hasBody: !body.isEmpty, policy: VerificationPolicy(tag: "app"), at: now)
-        require((try? examination?.verify(with: record, orElse: DecoyKeys(nil))) == nil, "a signature is accepted")
+        require((try? examination?.verify(with: record, orElse: DecoyKeys())) == nil, "a signature is accepted")
         _ = try? BodyDigest(.contentDigest, in: fields)
         _ = try? SealedKey(fields)
         if let digest = try? SaltedDigest(fields), let lines = try? digest.canonicalRequest(of: request, body: body),

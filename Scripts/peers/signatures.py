@@ -1,15 +1,40 @@
 """Makes requests that http-message-signatures signs, and verifies those that Runway signed."""
-import json, random, sys
+import base64, json, os, random, sys
 from datetime import datetime, timedelta, timezone
 
 import http_message_signatures as peer
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 SECRET = b"runway test secret 0123456789"
+ALGORITHMS = {algorithm.algorithm_id: algorithm for algorithm in (
+    peer.algorithms.HMAC_SHA256, peer.algorithms.ED25519, peer.algorithms.ECDSA_P256_SHA256, peer.algorithms.ECDSA_P384_SHA384,
+    peer.algorithms.RSA_PSS_SHA512, peer.algorithms.RSA_V1_5_SHA256)}
 
 
 class Keys(peer.HTTPSignatureKeyResolver):
-    def resolve_public_key(self, key_id): return SECRET
-    def resolve_private_key(self, key_id): return SECRET
+    """One key: the secret of both sides, or that of a private key in PEM."""
+    def __init__(self, pem=None): self.key = serialization.load_pem_private_key(pem.encode(), None) if pem else None
+    def resolve_public_key(self, key_id): return self.key.public_key() if self.key else SECRET
+    def resolve_private_key(self, key_id): return self.key or SECRET
+
+
+def make_keys(folder):
+    """A key of each algorithm, by its name, as runway reads them: PEM, or Base64 of a secret."""
+    private = {"ed25519": ed25519.Ed25519PrivateKey.generate(), "ecdsa-p256-sha256": ec.generate_private_key(ec.SECP256R1()),
+               "ecdsa-p384-sha384": ec.generate_private_key(ec.SECP384R1())}
+    for name in ("rsa-pss-sha512", "rsa-v1_5-sha256"): private[name] = rsa.generate_private_key(65537, 2048)
+    keys = {name: key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
+            for name, key in private.items()}
+    keys["hmac-sha256"] = base64.b64encode(SECRET).decode()
+    with open(os.open(folder + "/keys.json", os.O_WRONLY | os.O_CREAT, 0o600), "w") as out: json.dump(keys, out)
+    return keys
+
+
+def parties(keys, kind):
+    """A signer or a verifier of the peer for each algorithm."""
+    return {name: kind(signature_algorithm=algorithm, key_resolver=Keys(None if name == "hmac-sha256" else keys[name]))
+            for name, algorithm in ALGORITHMS.items()}
 
 
 class Headers:
@@ -53,26 +78,27 @@ def random_message(rng):
 
 def make(folder, seed, count):
     rng, made = random.Random(seed), 0
-    signer = peer.HTTPMessageSigner(signature_algorithm=peer.algorithms.HMAC_SHA256, key_resolver=Keys())
+    signers = parties(make_keys(folder), peer.HTTPMessageSigner)
     with open(folder + "/theirs.jsonl", "w") as out:
         while made < count:
             message, covered = random_message(rng)
+            name = list(ALGORITHMS)[made % len(ALGORITHMS)]
             try:
-                signer.sign(message, key_id="k", created=datetime.now(timezone.utc), nonce=str(made), tag='t"\\', covered_component_ids=covered,
+                signers[name].sign(message, key_id="k", created=datetime.now(timezone.utc), nonce=str(made), tag='t"\\', covered_component_ids=covered,
                             include_alg=rng.random() < 0.5)
             except peer.HTTPMessageSignaturesException:
                 continue  # What the peer cannot express.
-            out.write(json.dumps({"method": message.method, "url": message.url, "fields": message.headers.lines, "components": covered}) + "\n")
+            out.write(json.dumps({"method": message.method, "url": message.url, "fields": message.headers.lines, "components": covered, "algorithm": name}) + "\n")
             made += 1
-    print(f"{made} requests signed by the peer, seed {seed}")
+    print(f"{made} requests signed by the peer, by {len(ALGORITHMS)} algorithms, seed {seed}")
 
 
 def verify(folder):
-    verifier = peer.HTTPMessageVerifier(signature_algorithm=peer.algorithms.HMAC_SHA256, key_resolver=Keys())
+    with open(folder + "/keys.json") as file: verifiers = parties(json.load(file), peer.HTTPMessageVerifier)
     count = 0
     for line in open(folder + "/ours.jsonl"):
         entry = json.loads(line)
-        verifier.verify(Message(entry["method"], entry["url"], entry["fields"]), max_age=timedelta(days=1))
+        verifiers[entry["algorithm"]].verify(Message(entry["method"], entry["url"], entry["fields"]), max_age=timedelta(days=1))
         count += 1
     print(f"{count} requests of Runway verified by the peer")
 

@@ -10,6 +10,11 @@ struct SignatureProblem: Sendable {
     let reason: String
     /// The server's time.
     let time: UnixTime?
+    /// What the server computed in place of the signature base, if it explains its refusals.
+    let signatureBase: String?
+
+    /// The most bytes of a signature base that are compared.
+    private static let maximumBaseBytes = 64 << 10
 
     private static let type = "urn:runway:signature:"
 
@@ -24,6 +29,7 @@ struct SignatureProblem: Sendable {
         guard (1...64).contains(reason.count), reason.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
         self.reason = String(reason)
         time = rawData["time"].int.map { UnixTime(seconds: Int64($0)) }
+        signatureBase = rawData["signatureBase"].string.flatMap { $0.utf8.count <= Self.maximumBaseBytes ? $0 : nil }
     }
 
     /// Whether the same request is accepted if it is signed anew: the server's memory of nonces began after the signature was made.
@@ -32,10 +38,11 @@ struct SignatureProblem: Sendable {
 
 extension NetworkError {
     /// The error of a request whose signature the server refused.
-    init(refused response: Response, _ problem: SignatureProblem?) {
+    init(refused response: Response, _ problem: SignatureProblem?, _ difference: BaseDifference?) {
         self.init(
             .refused, in: .signing,
-            "The server refused the signature of the request\(problem.map { ": \($0.reason)" } ?? "").",
+            "The server refused the signature of the request\(problem.map { ": \($0.reason)" } ?? "")."
+                + (difference.map { " \($0)" } ?? ""),
             status: response.head.status)
         if case .whole(let rawData) = response.body { self.rawData = rawData }
     }

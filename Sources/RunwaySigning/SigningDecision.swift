@@ -14,6 +14,8 @@ package enum SigningDecision: StageDecision, Equatable {
     case meetsRequest
     /// The server could not tell whether the nonce was used, and the request is signed again with another.
     case repeated
+    /// The server refused the signature, and says what it computed: how that differs from what was signed, without secrets.
+    case compared(String)
     /// The response has the signature of the server.
     case verifiedResponse
 
@@ -32,6 +34,7 @@ package enum SigningDecision: StageDecision, Equatable {
                 "the clock differs by \(difference.components.seconds) s from that of the server; signed again")
         case .meetsRequest: .init("meetsRequest", "signed again as the server asked")
         case .repeated: .init("repeated", "signed again with a new nonce")
+        case .compared(let difference): .init("compared", difference)
         case .verifiedResponse: .init("verifiedResponse", "the response has the server's signature")
         }
     }

@@ -15,6 +15,11 @@ public struct SigningPolicy: Sendable {
     /// nonce of the server alone.
     public var maximumCorrection = Duration.seconds(86_400)
 
+    /// The largest stream that is read into memory before it is sent, if its digest can't be known otherwise: one that can be read only
+    /// once and has no `Content-Digest`, or any stream under a salted digest. A larger one is refused as
+    /// `NetworkError.Kind.invalidConfiguration`. The default is 1 MiB; 0 reads none.
+    public var maximumBufferedByteCount = 1 << 20
+
     /// A policy that verifies no response.
     public init(_ way: SigningWay) { self.way = way }
 }
@@ -43,7 +48,8 @@ public struct SigningWay: Sendable {
     }
 
     /// The salted digest, for a backend that cannot verify signatures. The key is one of `SigningKey.salted`. It covers not
-    /// the host, and of the header fields `Content-Type` alone. A streamed body is refused as `NetworkError.Kind.invalidConfiguration`.
+    /// the host, and of the header fields `Content-Type` alone. A streamed body is read into memory first, up to
+    /// ``SigningPolicy/maximumBufferedByteCount``.
     public static let saltedDigest = SigningWay(format: .saltedDigest)
 
     /// The salted digest, and beside it the secret, encrypted to the server: for registered third parties. The key is a
@@ -55,6 +61,9 @@ public struct SigningWay: Sendable {
     public static func sealedKey(to serverKey: Curve25519.KeyAgreement.PublicKey, id: String) -> SigningWay {
         SigningWay(format: .sealedKey(to: serverKey, id: id))
     }
+
+    /// Whether this is a signature, which needs the digest of the body alone.
+    var isSignature: Bool { if case .signature = format { true } else { false } }
 
     /// The name for records.
     var name: String {

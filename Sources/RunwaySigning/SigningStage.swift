@@ -20,12 +20,15 @@ import RunwaySignatures
 /// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Make a stage for each layer: it holds
 /// the time of the service's server by the clock of the layer.
 ///
+/// A refusal fails the call as `NetworkError.Kind.refused`. If the server says what it computed in place of the signature base, as
+/// `RunwayServer` does in development, the error and the record name the lines that differ, without secrets.
+///
 /// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of the device
 /// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that has neither
 /// `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged.
 ///
-/// Bodies pass unchanged. A streamed one must have a `Content-Digest`, or be one that can be read twice: it is then read once for its
-/// digest.
+/// Bodies pass unchanged. A stream that can be read twice is read once for its digest; one that can't must have a `Content-Digest`, or is
+/// read into memory up to ``SigningPolicy/maximumBufferedByteCount``.
 public struct SigningStage: RequestStage {
     private let service: any APIService.Type
     private let policy: SigningPolicy
@@ -54,10 +57,12 @@ public struct SigningStage: RequestStage {
         guard flight.service == service, request.isForServer(of: flight) else {
             return try await next.send(request, in: flight)
         }
+        var request = request
         var corrections = Corrections()
         while true {
             do throws(NetworkError) {
                 let signed = try await sign(request, corrections, in: flight)
+                request = signed.source
                 let sent = serverTime.moment(by: flight.clock)
                 let response = try await next.send(signed.request, in: flight)
                 if let decision = try correct(&corrections, after: response, to: signed, sent: sent, in: flight) {
@@ -101,10 +106,16 @@ public struct SigningStage: RequestStage {
         _ corrections: inout Corrections, after response: Response, to signed: SignedRequest,
         sent: ServerTime.Moment, in flight: Flight
     ) throws(NetworkError) -> SigningDecision? {
-        guard response.head.status == .unauthorized, signed.keyID != nil else { return nil }
+        guard signed.keyID != nil, [.badRequest, .unauthorized, .misdirectedRequest].contains(response.head.status)
+        else { return nil }
+        let problem = SignatureProblem(response)
+        guard response.head.status == .unauthorized else {
+            // A body, a component or an authority that the server does not find as it was signed: nothing can be corrected.
+            if let problem { throw refusal(response, problem, of: signed, in: flight) }
+            return nil
+        }
         corrections.isRefused = true
         let wanted = policy.way.wantedSignature(in: response.head.headerFields)
-        let problem = SignatureProblem(response)
         var decision: SigningDecision?
         // The nonce of an older refusal was used, or is as old as the refusal.
         corrections.wanted?.nonce = wanted?.nonce
@@ -127,8 +138,20 @@ public struct SigningStage: RequestStage {
         }
         // The time is adopted for later calls all the same.
         if !signed.request.body.isReplayable { decision = nil }
-        if decision == nil, isOfSignature { throw NetworkError(refused: response, problem) }
+        if decision == nil, isOfSignature { throw refusal(response, problem, of: signed, in: flight) }
         return decision
+    }
+
+    /// The error of a refused signature, with what the server computed otherwise if it says so.
+    private func refusal(
+        _ response: Response, _ problem: SignatureProblem?, of signed: SignedRequest, in flight: Flight
+    ) -> NetworkError {
+        var difference: BaseDifference?
+        if signed.keyID != nil, let received = problem?.signatureBase {
+            difference = BaseDifference(signed: signed.base, received: received, in: flight)
+        }
+        if let difference { flight.note(SigningDecision.compared("\(difference)")) }
+        return NetworkError(refused: response, problem, difference)
     }
 
     private func verified(
@@ -137,7 +160,9 @@ public struct SigningStage: RequestStage {
         guard let rule = policy.responses, let accepted = signed.responsePolicy else { return response }
         // A server does not sign for somebody whom it does not know.
         if let problem = SignatureProblem(response) {
-            if [400, 401, 421].contains(response.head.status.code) { throw NetworkError(refused: response, problem) }
+            if [400, 401, 421].contains(response.head.status.code) {
+                throw refusal(response, problem, of: signed, in: flight)
+            }
             if response.isFailure { return response.unverifiedFailure }
         }
         let now = serverTime.now(by: flight.clock)

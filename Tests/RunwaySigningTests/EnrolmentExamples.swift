@@ -22,6 +22,17 @@ enum EnrolmentExamples {
         pipeline.insert(DPoPStage(for: Login.self, keys: keys), before: .signing)
     }
 
+    static func makeSigningLayer(over transport: any Transport, folder: String) async throws -> NetworkLayer {
+        let keys = DeviceKeys(in: FileTokenStore(folder: folder))
+        var pipeline = RequestPipeline()
+        let policy = SigningPolicy(.signature(tag: "shop-app"))
+        pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
+        let network = NetworkLayer(transport: transport, pipeline: pipeline)
+        // After login:
+        try await DeviceEnrolment(at: Shop.self, in: network, keys: keys).enrol()
+        return network
+    }
+
     static func enrol(in network: NetworkLayer, keys: DeviceKeys) async throws {
         let enrolment = DeviceEnrolment(at: Shop.self, in: network, keys: keys)
         try await enrolment.enrol()

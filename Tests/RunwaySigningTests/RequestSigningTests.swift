@@ -4,6 +4,7 @@ import HTTPTypes
 import RunwaySignatures
 import RunwayTestServer
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -123,13 +124,85 @@ struct RequestSigningTests {
         }
     }
 
-    @Test func aStreamWithoutDigestIsRefused() async throws {
+    /// A stream that returns its bytes in two parts, once.
+    private func oneShot(_ bytes: [UInt8], stating byteCount: Int?) -> RequestBody {
+        let readings = AwaitedValue(0)
+        let stream = BodyStream {
+            var parts = readings.value > 0 ? [] : [Array(bytes.dropFirst(2)), Array(bytes.prefix(2))]
+            readings.update { $0 += 1 }
+            return { parts.popLast() }
+        }
+        return .stream(stream, byteCount: byteCount, isReplayable: false)
+    }
+
+    @Test(arguments: [nil, 5]) func shortStreamWithoutDigestIsReadIntoMemory(_ byteCount: Int?) async throws {
         try await withScriptedOrigin { origin in
-            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
-            let once = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: false)
-            let error = try await network.failure(of: Change("a", once))
+            let (peers, bytes) = (peers, Array("bytes".utf8))
+            origin.otherwise { received in
+                do {
+                    try await peers.verify(received)
+                    return .text("fine")
+                } catch {
+                    return try peers.refusal(at: Peers.now)
+                }
+            }
+            // The first signature is refused for its time: the body is sent twice.
+            let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: 3600) }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock)
+            _ = try await network.call(Change("a", oneShot(bytes, stating: byteCount)))
+            #expect(origin.requests.map(\.body) == [bytes, bytes])
+        }
+    }
+
+    @Test(arguments: [nil, 5]) func longStreamWithoutDigestIsRefused(_ byteCount: Int?) async throws {
+        try await withScriptedOrigin { origin in
+            var policy = SigningPolicy(.signature(tag: "app"))
+            policy.maximumBufferedByteCount = 4
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Change("a", oneShot(Array("bytes".utf8), stating: byteCount)))
             #expect(error.kind == .invalidConfiguration && error.step == .signing && error.sending == .notSent)
             #expect(origin.requestCount == 0)
+        }
+    }
+
+    @Test func unsignedStreamIsNotReadIntoMemory() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("fine"))
+            var policy = SigningPolicy(.signature(tag: "app"))
+            policy.maximumBufferedByteCount = 0
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(nil))
+            _ = try await network.call(Change("a", oneShot(Array("bytes".utf8), stating: 5)))
+            #expect(origin.requests.map(\.body) == [Array("bytes".utf8)])
+        }
+    }
+
+    @Test func streamWithAnotherLengthIsRefused() async throws {
+        try await withScriptedOrigin { origin in
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
+            let error = try await network.failure(of: Change("a", oneShot(Array("bytes".utf8), stating: 6)))
+            #expect(error.kind == .invalidConfiguration && error.detail.contains("length"))
+        }
+    }
+
+    @Test(arguments: [false, true]) func shortStreamHasASaltedDigest(isReplayable: Bool) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("fine"))
+            let (key, bytes) = (try SigningKey.salted(peers.secret), Array("bytes".utf8))
+            var policy = SigningPolicy(.saltedDigest)
+            policy.maximumBufferedByteCount = 5
+            let network = try NetworkLayer(
+                to: origin, policy, keys: OneKey(RequestKey(id: "partner-3", signer: key)))
+            func body(_ bytes: [UInt8]) -> RequestBody {
+                isReplayable
+                    ? .stream(BodyStream(bytes), byteCount: nil, isReplayable: true) : oneShot(bytes, stating: nil)
+            }
+            _ = try await network.call(Change("a", body(bytes)))
+            let received = try #require(origin.requests.first)
+            let digest = try SaltedDigest(received.message.headerFields)
+            let lines = try digest.canonicalRequest(of: received.message, body: received.body)
+            #expect(received.body == bytes && digest.isValid(of: lines, by: key.verificationKey))
+            let error = try await network.failure(of: Change("a", body(bytes + [0])))
+            #expect(error.kind == .invalidConfiguration && origin.requestCount == 1)
         }
     }
 

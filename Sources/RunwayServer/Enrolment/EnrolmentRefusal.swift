@@ -27,6 +27,8 @@ public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvert
         public static let tooManyKeys = Reason(name: "tooManyKeys", status: .forbidden)
         /// The account has no such key: status 404.
         public static let unknownKey = Reason(name: "unknownKey", status: .notFound)
+        /// Too many enrolments of the account failed: status 429, with `Retry-After`.
+        public static let tooManyFailures = Reason(name: "tooManyFailures", status: .tooManyRequests)
         /// A store has failed, or has no room: status 503.
         public static let store = Reason(name: "store", status: .serviceUnavailable)
     }
@@ -56,8 +58,10 @@ public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvert
         writer.name("status")
         writer.integer(status.code)
         writer.endObject()
-        return Response(
-            status: status, headers: [.contentType: "application/problem+json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        // RFC 9110 §15.5.2 requires a challenge. How an account logs in is the app's affair: a token is the usual way.
+        if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
+        if status == .tooManyRequests { fields[.retryAfter] = "1" }
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
     }
 }

@@ -26,6 +26,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private let rules: EnrolmentRules
     private let keys: any EnrolledKeyDirectory
     private let claims: any NonceStore
+    private let limiter: FailureLimiter?
     private let now: @Sendable () -> UnixTime
     private let account: @Sendable (Request, Context) async throws -> String?
 
@@ -47,6 +48,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         let claims =
             claims ?? NonceMemory(startedAt: now(), maximumNonces: 100_000, maximumNoncesPerKey: 100)
         (self.rules, self.keys, self.claims, self.now, self.account) = (rules, keys, claims, now, account)
+        limiter = rules.failureLimits.map(FailureLimiter.init)
     }
 
     /// Adds the routes to a router or a group of one.
@@ -75,9 +77,22 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         }
     }
 
+    /// Enrols a key, unless too many enrolments of the account have failed.
     private func enrol(_ request: Request, _ context: Context) async throws -> Response {
         let account = try await owner(request, context)
         let time = now()
+        if let limiter, limiter.isExceeded(by: account, at: time) { throw EnrolmentRefusal(.tooManyFailures) }
+        do {
+            return try await enrol(request, of: account, at: time)
+        } catch let refusal as EnrolmentRefusal {
+            if [.malformed, .challenge, .proof, .attestation].contains(refusal.reason) {
+                limiter?.record(account, at: time)
+            }
+            throw refusal
+        }
+    }
+
+    private func enrol(_ request: Request, of account: String, at time: UnixTime) async throws -> Response {
         let authority: String?
         do throws(SignatureRefusal) {
             authority = try rules.origin.head(of: request.head, at: time).authority

@@ -16,6 +16,9 @@ public struct EnrolmentRules: Sendable {
     public var keyLifetime: Duration?
     /// Verifies the evidence of a device's platform. If it is set, an enrolment without evidence is refused. The default is `nil`.
     public var attestation: (any DeviceAttestation)?
+    /// How many enrolments of an account may fail, by a challenge, a proof or evidence that is not valid or by a malformed message, before its
+    /// requests are refused with 429. `nil` sets no limit. The default is 20 at once, and one more each second.
+    public var failureLimits: FailureLimits? = FailureLimits(burst: 20, perSecond: 1)
     /// The largest body of a request, in bytes. The default is 64 KiB; an attestation of App Attest has about 6.
     public var maximumBodyByteCount = 64 << 10
 

@@ -8,20 +8,16 @@ struct DigestVerifier: Sendable {
     let policy: VerificationPolicy
     let keys: any KeyDirectory
     let nonces: any NonceStore
-    /// Keys that nobody has, so that the time does not show whether a caller is known.
-    private let decoys: [SignatureAlgorithm: VerificationKey]
+    /// Keys with which digests of unknown callers are computed, so that the time does not show whether a caller is known.
+    let decoys: DecoyKeys
 
-    init(rules: DigestRules, policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore) {
-        (self.rules, self.policy, self.keys, self.nonces) = (rules, policy, keys, nonces)
-        let secret = SymmetricKey(size: .bits256)
-        var decoys: [SignatureAlgorithm: VerificationKey] = [:]
-        for algorithm in rules.algorithms {
-            guard let decoy = try? VerificationKey.salted(secret, by: algorithm) else {
-                preconditionFailure("\(algorithm) is not an algorithm of salted digests")
-            }
-            decoys[algorithm] = decoy
-        }
-        self.decoys = decoys
+    init(
+        rules: DigestRules, policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore,
+        decoys: DecoyKeys
+    ) {
+        precondition(
+            rules.algorithms.isSubset(of: [.saltedSHA256, .saltedMD5]), "Salted digests have algorithms of their own")
+        (self.rules, self.policy, self.keys, self.nonces, self.decoys) = (rules, policy, keys, nonces, decoys)
     }
 
     /// The digest that a request carries, if it may be accepted as far as that can be said before the body is read.
@@ -51,6 +47,16 @@ struct DigestVerifier: Sendable {
         } catch {
             throw SignatureRefusal(.components, error.description, at: now)
         }
+        do {
+            return try await verify(digest, of: head, lines, at: now)
+        } catch {
+            throw error.with(base: lines.bytes)
+        }
+    }
+
+    private func verify(
+        _ digest: SaltedDigest, of head: HTTPRequest, _ lines: CanonicalRequest, at now: UnixTime
+    ) async throws(SignatureRefusal) -> VerifiedSigner {
         let isSealed = rules.requiresSealedKey || head.headerFields.contains(.runwaySealedKey)
         let record: KeyRecord?
         do {
@@ -58,22 +64,21 @@ struct DigestVerifier: Sendable {
         } catch {
             throw SignatureRefusal(.store, "the key directory has failed", at: now)
         }
-        guard let key = record?.key ?? decoys[digest.algorithm] else {
-            preconditionFailure("Every accepted algorithm has a decoy")
-        }
+        let decoy = decoys.key(forKeyID: digest.keyID)
+        let key = record?.key ?? decoy
+        decoys.learn(key, isKnown: record != nil)
         if isSealed { try verifySealedKey(of: digest, lines, head, by: key, at: now) }
         let isValid = digest.isValid(of: lines, by: key)
-        guard let record else { throw SignatureRefusal(.unknownKey, "the key \(digest.keyID) is unknown", at: now) }
+        func refusal(_ reason: SignatureRefusal.Reason, _ before: String, _ after: String) -> SignatureRefusal {
+            SignatureRefusal(reason, before, digest.keyID, after, at: now, base: lines.bytes)
+        }
+        guard let record else { throw refusal(.unknownKey, "the key ", " is unknown") }
         guard key.algorithm == digest.algorithm else {
-            throw SignatureRefusal(.algorithm, "the key \(digest.keyID) is one for \(key.algorithm)", at: now)
+            throw refusal(.algorithm, "the key ", " is one for another algorithm")
         }
-        guard isValid else {
-            throw SignatureRefusal(
-                .invalid, "the digest is not that of this request by the key \(digest.keyID)", at: now)
-        }
+        guard isValid else { throw refusal(.invalid, "the digest is not that of this request by the key ", "") }
         guard record.isActive(at: now) else {
-            throw SignatureRefusal(
-                .inactiveKey, "the key \(digest.keyID) is not accepted any more, or not yet", at: now)
+            throw refusal(.inactiveKey, "the key ", " is not accepted any more, or not yet")
         }
         let missing = Self.missing(policy, record)
         guard missing.isEmpty else {

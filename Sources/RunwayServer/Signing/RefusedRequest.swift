@@ -11,7 +11,8 @@ public import RunwaySignatures
 /// Its members are `type` (`urn:runway:signature:` and the reason), `title`, `status`, `reason`, and `time`, the server's time in
 /// seconds since 1970, by which a client corrects its clock. `Accept-Signature` says what signature would do (RFC 9421 §5). A request
 /// with a key that is unknown, revoked or one for another algorithm is refused like one with a signature that is not valid. Only with
-/// ``SignatureRules/explainsRefusals`` it also has the precise reason, `detail`, and the server's `signatureBase`.
+/// ``SignatureRules/explainsRefusals`` it also has the precise reason, `detail`, and the server's `signatureBase`: the lines of the signature
+/// base that the request allows, or the canonical lines of a salted digest.
 ///
 /// | status | reason |
 /// |---|---|

@@ -128,6 +128,17 @@ struct RequestVerifier: Sendable {
         return accepted
     }
 
+    /// A refusal with the signature base of the request, as far as it can be made, if the refusal has none. For development.
+    func explained(_ refusal: SignatureRefusal, of request: HTTPRequest) -> SignatureRefusal {
+        guard refusal.base == nil, let head = try? rules.origin.head(of: request, at: refusal.time),
+            let signatures = try? head.headerFields.signatures(within: rules.policy.limits),
+            let signature = signatures.first(where: { $0.parameters.tag == rules.policy.tag })
+        else { return refusal }
+        var context = SignatureContext(head)
+        context.structuredFieldTypes = rules.structuredFieldTypes
+        return refusal.with(base: context.availableBase(for: signature.parameters))
+    }
+
     /// Verifies a request by its salted digest. `nil` if it has none, if none is accepted, or if the request has a signature: it is
     /// then verified by that alone, and the digest is no way around it. Signatures with another tag, which a proxy may add, do not
     /// count; fields that are malformed do.

@@ -39,23 +39,21 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server: set
     ///     the policy's `serverNonces` with a key that persists, or it refuses requests for the first 30 seconds. Middleware
     ///     with the same keys must share one.
-    ///   - decoy: A key that nobody has, so that the time does not show whether a key is known. There are ones for `hmac-sha256` and
-    ///     ECDSA; pass one if your keys are for Ed25519 or RSA.
     ///   - metrics: Makes the counters. The default is the factory of the process.
     ///   - now: Returns the time. The default is the wall clock's.
     public init(
         _ rules: SignatureRules, keys: any KeyDirectory, nonces: (any NonceStore)? = nil,
-        decoy: VerificationKey? = nil, metrics: any MetricsFactory = MetricsSystem.factory,
+        metrics: any MetricsFactory = MetricsSystem.factory,
         now: (@Sendable () -> UnixTime)? = nil
     ) {
         let now = now ?? { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
         let nonces = nonces ?? NonceMemory(startedAt: now())
         self.rules = rules
+        let signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
         verifier = RequestVerifier(
-            rules: rules, keys: keys,
-            signatures: SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces, decoy: decoy),
+            rules: rules, keys: keys, signatures: signatures,
             digests: rules.digests.map {
-                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces)
+                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: signatures.decoys)
             }, now: now)
         limiter = rules.failureLimits.map(FailureLimiter.init)
         outcomes = SignatureOutcomes(metrics)
@@ -128,9 +126,10 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         }
         // The reason alone: key identifiers, header fields and bases are the client's.
         context.logger.debug("request refused", metadata: ["runway.signature": "\(refusal.reason)"])
+        let accepted = await verifier.accepted(after: refusal, of: request.head)
         return RefusedRequest(
-            refusal: refusal, accepted: await verifier.accepted(after: refusal, of: request.head),
-            isExplained: rules.explainsRefusals)
+            refusal: rules.explainsRefusals ? verifier.explained(refusal, of: request.head) : refusal,
+            accepted: accepted, isExplained: rules.explainsRefusals)
     }
 }
 

@@ -31,7 +31,7 @@ public struct SignatureRules: Sendable {
     /// client. If ``PublicOrigin/proxyField`` is set and this is not, failures have no limit, since one client would use up that of
     /// all.
     public var source: (@Sendable (HTTPRequest, SocketAddress?) -> String?)?
-    /// Whether refusals explain themselves, with the signature base of the server. They then help an attacker, too, and can have
+    /// Whether refusals explain themselves, with the signature base of the server, which the app's `SigningStage` compares with its own. They then help an attacker, too, and can have
     /// what covered header fields have. The default is `false`.
     public var explainsRefusals = false
 

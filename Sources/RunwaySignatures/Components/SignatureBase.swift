@@ -12,6 +12,20 @@ extension SignatureContext {
         base.bytes += parameters.serialized.utf8
         return base.bytes
     }
+
+    /// The lines of the signature base that can be made, for comparison with the signer's: what is not in the message has none.
+    package func availableBase(for parameters: SignatureParameters) -> [UInt8] {
+        var base = SignatureBase(context: self)
+        for component in parameters.components.identifiers {
+            let start = base.bytes.count
+            do throws(SignatureError) {
+                try base.append(component)
+            } catch {
+                base.bytes.removeSubrange(start...)
+            }
+        }
+        return base.bytes + "\"@signature-params\": \(parameters.serialized)".utf8
+    }
 }
 
 /// A signature base that grows line by line.

@@ -1,7 +1,7 @@
 /// A directory of keys in which devices enrol keys of their own.
 ///
-/// ``InMemoryKeyDirectory`` is one for a single server that may forget its keys. A server implements the protocol over its database:
-/// each function is one transaction.
+/// ``InMemoryKeyDirectory`` is one for a single server that may forget its keys; `SQLiteEnrolmentStore` of `RunwayServerStorage` is one
+/// that survives a restart. A server implements the protocol over its database: each function is one transaction.
 public protocol EnrolledKeyDirectory: KeyDirectory {
     /// The keys of an owner, also those that are not accepted any more.
     func records(of owner: String) async throws -> [KeyRecord]
@@ -45,26 +45,14 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) -> KeyEnrolment {
         change { records in
-            if let present = records[record.id] {
-                let isSame = present.owner == record.owner && present.device == record.device
-                return isSame && present.isActive(at: now) ? .enrolled : .inUse
-            }
-            if let replaced {
-                guard let old = records[replaced], old.owner == record.owner, old.device == record.device,
-                    old.isActive(at: now)
-                else { return .notReplaceable }
-            }
-            let own = records.values.filter { $0.owner == record.owner && $0.id != replaced }
-            guard own.count(where: { $0.isActive(at: now) }) < maximum else { return .full }
-            let ended = own.filter { !$0.isActive(at: now) }.sorted {
-                ($0.notBefore?.seconds ?? .min) < ($1.notBefore?.seconds ?? .min)
-            }
-            for old in ended.dropLast(maximum) { records[old.id] = nil }
-            if let replaced, let old = records[replaced] {
-                records[replaced]?.notAfter = min(old.notAfter ?? now + overlap, now + overlap)
-            }
+            let plan = KeyEnrolmentPlan(
+                record, present: records[record.id], own: records.values.filter { $0.owner == record.owner },
+                replacing: replaced, overlap: overlap, upTo: maximum, at: now)
+            guard plan.isNew else { return plan.outcome }
+            for id in plan.removed { records[id] = nil }
+            if let replaced { records[replaced]?.notAfter = plan.replacedEnd }
             records[record.id] = record
-            return .enrolled
+            return plan.outcome
         }
     }
 
@@ -75,5 +63,54 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
             records[id]?.isRevoked = true
             return true
         }
+    }
+}
+
+/// Decides what becomes of a key that a device enrols, and of the other keys of its owner.
+package struct KeyEnrolmentPlan: Sendable {
+    /// What becomes of the key.
+    package let outcome: KeyEnrolment
+    /// Whether the key is to be added, and the following to be done; all in one transaction.
+    package private(set) var isNew = false
+    /// The identifiers of ended keys that are to be removed.
+    package private(set) var removed: [String] = []
+    /// The last moment at which the replaced key is accepted; `nil` if none is replaced.
+    package private(set) var replacedEnd: UnixTime?
+
+    /// - Parameters:
+    ///   - record: The new key.
+    ///   - present: The key with the same identifier, if there is one.
+    ///   - own: All keys of the owner of the new one.
+    ///   - replaced: The identifier of the key that it replaces.
+    ///   - overlap: How long the replaced key is still accepted.
+    ///   - maximum: How many other keys of the owner may be accepted at the same time. As many that have ended are remembered.
+    ///   - now: The time of the enrolment.
+    package init(
+        _ record: KeyRecord, present: KeyRecord?, own: [KeyRecord], replacing replaced: String?, overlap: Duration,
+        upTo maximum: Int, at now: UnixTime
+    ) {
+        if let present {
+            let isSame = present.owner == record.owner && present.device == record.device
+            outcome = isSame && present.isActive(at: now) ? .enrolled : .inUse
+            return
+        }
+        if let replaced {
+            guard let old = own.first(where: { $0.id == replaced }), old.device == record.device, old.isActive(at: now)
+            else {
+                outcome = .notReplaceable
+                return
+            }
+            replacedEnd = min(old.notAfter ?? now + overlap, now + overlap)
+        }
+        let others = own.filter { $0.id != replaced }
+        guard others.count(where: { $0.isActive(at: now) }) < maximum else {
+            outcome = .full
+            return
+        }
+        let ended = others.filter { !$0.isActive(at: now) }.sorted {
+            ($0.notBefore?.seconds ?? .min) < ($1.notBefore?.seconds ?? .min)
+        }
+        removed = ended.dropLast(maximum).map(\.id)
+        (outcome, isNew) = (.enrolled, true)
     }
 }

@@ -46,6 +46,11 @@ public struct ServerNonces: Sendable {
         return UnixTime(seconds: bytes[..<8].reduce(0 as Int64) { $0 << 8 | Int64($1) })
     }
 
+    /// A secret for another purpose, which persists as the key does.
+    func secret(for purpose: String) -> SymmetricKey {
+        SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array("secret for \(purpose)".utf8), using: key))
+    }
+
     /// The content has 24 bytes: what follows is the purpose.
     private func authenticationCode(of content: [UInt8], for purpose: String) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: content + purpose.utf8, using: key).prefix(16))

@@ -47,21 +47,26 @@ struct SignatureExamination: Sendable {
 
     /// Verifies the signature with the key that was found. Without one, the same work is done with another key.
     func verify(with record: KeyRecord?, orElse decoys: DecoyKeys) throws(SignatureRefusal) -> VerifiedSignature {
-        let key = record?.key ?? decoys.key(for: signature.signature)
+        let decoy = decoys.key(forKeyID: keyID)
+        let key = record?.key ?? decoy
+        decoys.learn(key, isKnown: record != nil)
         let isValid = key.isValid(signature.signature, of: base)
-        guard let record else { throw refusal(.unknownKey, "the key \(keyID) is unknown") }
+        guard let record else { throw refusal(.unknownKey, "the key ", keyID, " is unknown") }
         let claimed = signature.parameters.algorithm
         guard claimed == nil || claimed == key.algorithm.name, policy.algorithms.contains(key.algorithm) else {
-            throw refusal(.algorithm, "the key \(keyID) is one for \(key.algorithm)")
+            throw refusal(
+                .algorithm, "the key ", keyID, " is one for another algorithm, or for one that is not accepted")
         }
-        guard isValid else { throw refusal(.invalid, "the signature is not that of this message by the key \(keyID)") }
+        guard isValid else {
+            throw refusal(.invalid, "the signature is not that of this message by the key ", keyID, "")
+        }
         guard record.isActive(at: now) else {
-            throw refusal(.inactiveKey, "the key \(keyID) is not accepted any more, or not yet")
+            throw refusal(.inactiveKey, "the key ", keyID, " is not accepted any more, or not yet")
         }
         let missing = policy.missing(from: signature.parameters.components, besides: record.requiredComponents)
         guard missing.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")
-            throw refusal(.coverage, "signatures of the key \(keyID) must cover \(names)")
+            throw refusal(.coverage, "signatures of the key ", keyID, " must cover \(names)")
         }
         return VerifiedSignature(
             label: signature.label, parameters: signature.parameters, keyID: keyID, owner: record.owner, digest: digest,
@@ -75,8 +80,10 @@ struct SignatureExamination: Sendable {
         return min(aged, expires + policy.clockTolerance)
     }
 
-    private func refusal(_ reason: SignatureRefusal.Reason, _ detail: String) -> SignatureRefusal {
-        SignatureRefusal(reason, detail, at: now, base: base)
+    private func refusal(
+        _ reason: SignatureRefusal.Reason, _ before: String, _ keyID: String, _ after: String
+    ) -> SignatureRefusal {
+        SignatureRefusal(reason, before, keyID, after, at: now, base: base)
     }
 }
 

@@ -47,14 +47,36 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
     /// The kind of the refusal.
     public let reason: Reason
     /// A sentence for a developer, without a secret. An attacker learns from it what to try next: show it where development is on.
-    public let detail: String
+    public var detail: String { parts.before + parts.subject + parts.after }
     /// The verifier's time.
     public let time: UnixTime
     /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For developers, too.
     public let base: [UInt8]?
 
+    /// The detail, which is put together when it is read: whether a key is known must not show in the work.
+    private let parts: Parts
+
+    private struct Parts: Sendable, Hashable {
+        let before: String
+        let subject: String
+        let after: String
+    }
+
     package init(_ reason: Reason, _ detail: String, at time: UnixTime, base: [UInt8]? = nil) {
-        (self.reason, self.detail, self.time, self.base) = (reason, detail, time, base)
+        self.init(reason, detail, "", "", at: time, base: base)
+    }
+
+    /// A refusal whose detail is a subject between two texts.
+    package init(
+        _ reason: Reason, _ before: String, _ subject: String, _ after: String, at time: UnixTime, base: [UInt8]?
+    ) {
+        (self.reason, self.time, self.base) = (reason, time, base)
+        parts = Parts(before: before, subject: subject, after: after)
+    }
+
+    /// The same refusal with what the verifier computed for comparison with the signer's.
+    package func with(base: [UInt8]) -> SignatureRefusal {
+        SignatureRefusal(reason, parts.before, parts.subject, parts.after, at: time, base: base)
     }
 
     /// The reason as anyone may see it: the same for everything that has to do with the key and the signature's value.

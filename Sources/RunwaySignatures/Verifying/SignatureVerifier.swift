@@ -11,26 +11,23 @@ public import Foundation
 /// ```
 ///
 /// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. A signature of an unknown key
-/// is verified with a key that nobody has, chosen by the signature's length.
+/// is verified with another key of a kind that the directory has, so that the time does not show whether a key is known.
 public struct SignatureVerifier: Sendable {
     /// What a signature must have.
     public let policy: VerificationPolicy
     private let keys: any KeyDirectory
     private let nonces: any NonceStore
-    private let decoys: DecoyKeys
+    /// The keys with which signatures of unknown keys are verified.
+    package let decoys: DecoyKeys
 
     /// - Parameters:
     ///   - policy: What a signature must have.
     ///   - keys: Where keys are found.
     ///   - nonces: Where used nonces are remembered.
-    ///   - decoy: A key that nobody has, with which signatures of unknown keys are verified if they have the length of its
-    /// signatures, so that the time it takes does not show whether a key is known. There are random ones for `hmac-sha256`,
-    /// `ecdsa-p256-sha256` and `ecdsa-p384-sha384`; pass one if your keys are for Ed25519 or RSA.
-    public init(
-        policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore, decoy: VerificationKey? = nil
-    ) {
+    public init(policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore) {
         (self.policy, self.keys, self.nonces) = (policy, keys, nonces)
-        decoys = DecoyKeys(decoy)
+        // The key of the server's nonces persists, and all servers behind one name share it.
+        decoys = policy.serverNonces.map { DecoyKeys(secret: $0.secret(for: "decoys")) } ?? DecoyKeys()
     }
 
     /// Verifies the signature of a message. Throws a ``SignatureRefusal``.
@@ -60,29 +57,6 @@ public struct SignatureVerifier: Sendable {
             try await nonces.use(nonce, at: now)
         }
         return verified
-    }
-}
-
-/// Keys that nobody has, with which signatures of unknown keys are verified.
-///
-/// The kind is chosen by the length of the signature, since the identifier of an unknown key says nothing. A known key whose
-/// signatures have another length refuses such a signature sooner; that shows nothing that a signature by the right kind would not.
-struct DecoyKeys: Sendable {
-    private let own: VerificationKey?
-    private let hmac = VerificationKey(.hmacSHA256, .hmac(SymmetricKey(size: .bits256)))
-    private let p256 = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
-    private let p384 = VerificationKey.p384(P384.Signing.PrivateKey().publicKey)
-
-    /// - Parameter own: The decoy for signatures of its own length.
-    init(_ own: VerificationKey?) { self.own = own }
-
-    func key(for signature: [UInt8]) -> VerificationKey {
-        if let own, own.signatureLength == signature.count { return own }
-        switch signature.count {
-        case 64: return p256
-        case 96: return p384
-        default: return hmac
-        }
     }
 }
 

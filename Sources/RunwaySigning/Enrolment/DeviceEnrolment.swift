@@ -38,7 +38,10 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         (self.network, self.keys, self.path, self.attestor) = (network, keys, path, attestor)
     }
 
-    /// Enrols a key for the account, unless it has one, and returns the identifier of the key.
+    /// Enrols a key for the account, unless it has one that the server accepts, and returns the identifier of the key.
+    ///
+    /// Whether the present key has expired or was revoked is the server's word: the list of keys is requested, and without a response of
+    /// the server the present key stays. A key that has ended is dropped, and another takes its place.
     ///
     /// - Throws: `NetworkError.Kind.needsLogin` if no account is signed in, `storage` if a key can't be made or stored, `overloaded` if a
     ///   key of the account is being enrolled, and otherwise the error of a call.
@@ -46,7 +49,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
     public func enrol() async throws(NetworkError) -> String { try await run(replacing: false) }
 
     /// Replaces the key of the account by a new one, and returns the identifier of the new one. The server accepts the former for some
-    /// time, so that requests that are on their way do not fail.
+    /// time, so that requests that are on their way do not fail. If the server does not accept the former any more, the new one is
+    /// enrolled without it.
     ///
     /// Throws as ``enrol()`` does.
     @discardableResult
@@ -84,7 +88,36 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
         defer { keys.endEnrolment(of: owner) }
         var stored = try await stored(of: owner)
-        if let current = stored.current, !replacing { return current.id }
+        if let current = stored.current, !replacing {
+            if try await !hasEnded(current) { return current.id }
+            stored.current = nil
+            try await save(stored, for: owner)
+        }
+        do throws(NetworkError) {
+            return try await enrolPending(&stored, of: owner, account: account, authority: authority)
+        } catch {
+            // The key that should be replaced has expired or was revoked: it proves nothing, and signs nothing any more.
+            guard stored.current != nil, error.isOfEnrolment("unknownKey") else { throw error }
+            stored.current = nil
+            try await save(stored, for: owner)
+            return try await enrolPending(&stored, of: owner, account: account, authority: authority)
+        }
+    }
+
+    /// Whether the server says that it does not accept a key any more. `false` if it says nothing.
+    private func hasEnded(_ key: StoredDeviceKeys.Key) async throws(NetworkError) -> Bool {
+        do {
+            return try await !list().contains { $0.id == key.id && $0.isActive }
+        } catch {
+            if error.kind == .cancelled { throw error }
+            return false
+        }
+    }
+
+    /// Enrols the pending key, or a new one, in place of the current one if there is one, and stores it as the current one.
+    private func enrolPending(
+        _ stored: inout StoredDeviceKeys, of owner: KeyOwner, account: String, authority: String
+    ) async throws(NetworkError) -> String {
         let key = try await pendingKey(&stored, for: owner)
         let current = try Self.translated { () throws in try stored.current?.key(by: keys.maker) }
         let challenge = try await network.call(AskForChallenge<Service>(base: path))["challenge"].string
@@ -180,6 +213,13 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
         let isDefault = url.port == nil || url.port == (url.scheme?.lowercased() == "http" ? 80 : 443)
         return host.lowercased() + (isDefault ? "" : ":\(url.port ?? 0)")
+    }
+}
+
+extension NetworkError {
+    /// Whether the server refused an enrolment for a reason (`EnrolmentRefusal` of `RunwayServer`).
+    fileprivate func isOfEnrolment(_ reason: String) -> Bool {
+        rawData?["type"].string == "urn:runway:enrolment:\(reason)"
     }
 }
 

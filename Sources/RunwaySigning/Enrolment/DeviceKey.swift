@@ -3,6 +3,7 @@ public import RunwaySignatures
 
 #if canImport(CryptoKit)
     import CryptoKit
+    import Foundation
 #endif
 
 /// A key of P-256 that was made on this device and signs for it.

@@ -5,23 +5,55 @@ import RunwaySignatures
 extension Request {
     /// Sets `Content-Digest` to the digest of the body as it is sent; removes it if there is no body.
     ///
-    /// A stream has the digest that the request states, or is read once for it if it can be read twice. Throws a `NetworkError` if
-    /// neither is so, and what the stream throws.
+    /// A stream that can be read twice is read once for it, unless the request states the digest. Throws what the stream throws.
     mutating func addContentDigest() async throws {
         switch body.uncounted {
         case .none: head.headerFields[.contentDigest] = nil
         case .bytes(let bytes): head.headerFields[.contentDigest] = BodyDigest(of: bytes).fieldValue
-        case .stream(let stream, _, let isReplayable):
+        case .stream(let stream, _, _):
             if head.headerFields.contains(.contentDigest) { return }
-            guard isReplayable else {
-                throw NetworkError(
-                    .invalidConfiguration, in: .signing,
-                    "A stream that can be read only once can't be signed without the field Content-Digest.",
-                    sending: .notSent)
-            }
             var digester = BodyDigester()
             for try await part in stream { digester.update(part) }
             head.headerFields[.contentDigest] = digester.finish().fieldValue
         }
+    }
+
+    /// Reads a stream that can be read only once into memory, so that it can be digested before it is sent, and sent again.
+    ///
+    /// Throws a `NetworkError` if it has more bytes than a maximum, and what the stream throws.
+    mutating func bufferStream(upTo maximum: Int) async throws {
+        guard case .stream(let stream, let byteCount, false) = body else { return }
+        body = .bytes(try await stream.collectedForDigest(byteCount, upTo: maximum))
+    }
+
+    /// The whole body, for a digest of all of it. Throws a `NetworkError` if it is a stream with more bytes than a maximum, and what the
+    /// stream throws.
+    func wholeBody(upTo maximum: Int) async throws -> [UInt8] {
+        switch body.uncounted {
+        case .none: []
+        case .bytes(let bytes): bytes
+        case .stream(let stream, let byteCount, _): try await stream.collectedForDigest(byteCount, upTo: maximum)
+        }
+    }
+}
+
+extension BodyStream {
+    /// All bytes, of which there are `byteCount` if that is known.
+    fileprivate func collectedForDigest(_ byteCount: Int?, upTo maximum: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        if byteCount ?? 0 <= maximum {
+            for try await part in self {
+                bytes += part
+                if bytes.count > maximum { break }
+            }
+            if bytes.count <= maximum, byteCount == nil || byteCount == bytes.count { return bytes }
+        }
+        let isTooLong = byteCount ?? bytes.count > maximum
+        throw NetworkError(
+            .invalidConfiguration, in: .signing,
+            isTooLong
+                ? "The stream has to be read into memory to be signed, and has more than \(maximum) bytes."
+                : "The stream has another length than it states.",
+            sending: .notSent)
     }
 }

@@ -5,8 +5,12 @@ import RunwaySignatures
 /// A request with its signature.
 struct SignedRequest: Sendable {
     var request: Request
+    /// The request without its signature, to be signed again: a body that can be read only once is in memory now.
+    let source: Request
     /// The identifier of the key; `nil` if the request is not signed.
     var keyID: String?
+    /// What was signed: a signature base, or the lines of a salted digest.
+    var base: [UInt8] = []
     /// What the signature of the response must have; `nil` if none was asked for.
     var responsePolicy: VerificationPolicy?
 }
@@ -24,7 +28,11 @@ struct SignatureDraft: Sendable {
     func sign(
         _ request: Request, with key: RequestKey?, at now: @Sendable () -> UnixTime
     ) async throws -> SignedRequest {
-        var signed = SignedRequest(request: request)
+        var source = request
+        if key != nil, !(policy.way.isSignature && request.head.headerFields.contains(.contentDigest)) {
+            try await source.bufferStream(upTo: policy.maximumBufferedByteCount)
+        }
+        var signed = SignedRequest(request: source, source: source)
         if let rule = policy.responses {
             let proof = key == nil ? nil : try proof(in: request.head.headerFields)
             signed.responsePolicy = try rule.askForSignature(of: &signed.request, covering: proof)
@@ -33,11 +41,12 @@ struct SignatureDraft: Sendable {
         signed.keyID = key.id
         switch policy.way.format {
         case .signature(let tag, let components):
-            try await addSignature(to: &signed.request, by: key, tag: tag, components, at: now)
-        case .saltedDigest: try await addDigest(to: &signed.request, by: key, at: now)
+            signed.base = try await addSignature(to: &signed.request, by: key, tag: tag, components, at: now)
+        case .saltedDigest: signed.base = try await addDigest(to: &signed.request, by: key, at: now).bytes
         case .sealedKey(let serverKey, let id):
             guard let caller = key.caller else { throw Self.misconfigured("A sealed key needs the key of a caller.") }
             let lines = try await addDigest(to: &signed.request, by: key, at: now)
+            signed.base = lines.bytes
             signed.request.head.headerFields[.runwaySealedKey] =
                 try SealedKey(caller, to: serverKey, serverKeyID: id, for: lines).fieldValue
         }
@@ -57,16 +66,19 @@ struct SignatureDraft: Sendable {
     private func addSignature(
         to request: inout Request, by key: RequestKey, tag: String, _ components: [ComponentIdentifier],
         at now: @Sendable () -> UnixTime
-    ) async throws {
+    ) async throws -> [UInt8] {
         try await request.addContentDigest()
         let created = now()
         let parameters = try SignatureParameters(
             components: covered(components, in: request), created: created,
             expires: wanted?.wantsExpires == true ? created + Self.lifetime : nil,
             nonce: wanted?.nonce ?? Self.makeNonce(), algorithm: try algorithm(of: key), keyID: key.id, tag: tag)
-        let signature = try await SignatureContext(request.head).signature(
-            parameters, label: try label(in: request.head.headerFields), by: key.signer)
+        let base = try SignatureContext(request.head).signatureBase(for: parameters)
+        let signature = try LabelledSignature(
+            label: try label(in: request.head.headerFields), parameters: parameters,
+            signature: try await key.signer.signature(of: base))
         request.head.headerFields.append(signature)
+        return base
     }
 
     /// The components of the policy, those that the server asked for and the request has, and the digest of a body.
@@ -104,17 +116,10 @@ struct SignatureDraft: Sendable {
 
     // MARK: - Salted digest
 
-    @discardableResult
     private func addDigest(
         to request: inout Request, by key: RequestKey, at now: @Sendable () -> UnixTime
     ) async throws -> CanonicalRequest {
-        let body: [UInt8]
-        switch request.body.uncounted {
-        case .none: body = []
-        case .bytes(let bytes): body = bytes
-        case .stream:
-            throw Self.misconfigured("A salted digest covers the whole body: a stream can't be sent with one.")
-        }
+        let body = try await request.wholeBody(upTo: policy.maximumBufferedByteCount)
         let lines = try CanonicalRequest(request.head, body: body, time: now(), nonce: Self.randomBytes())
         request.head.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: key.id, by: key.signer)
             .fieldValue

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Runway
 import RunwayServer
+import RunwayServerStorage
 import RunwaySignatures
 import RunwaySigning
 import Testing
@@ -95,7 +96,18 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test func revokedKeyIsRefusedAndReplaced() async throws {
+    /// How a device gets a key anew after its own has ended.
+    enum Renewal: CaseIterable { case enrol, rotate }
+
+    private func renewed(_ enrolment: DeviceEnrolment<EnrolmentShop>, by renewal: Renewal) async throws -> String {
+        switch renewal {
+        case .enrol: try await enrolment.enrol()
+        case .rotate: try await enrolment.rotate()
+        }
+    }
+
+    @Test(arguments: Renewal.allCases)
+    func revokedKeyIsRefusedAndReplaced(_ renewal: Renewal) async throws {
         try await withEnrolmentServer { server in
             let keys = DeviceKeys(in: StoredSecrets())
             let (network, enrolment) = try server.device(of: "anna", keys: keys)
@@ -103,12 +115,80 @@ struct DeviceEnrolmentTests {
             try await enrolment.revoke(id)
             let refused = await #expect(throws: NetworkError.self) { try await network.call(SignedEcho()) }
             #expect(refused?.kind == .refused)
-            let rotated = await #expect(throws: NetworkError.self) { try await enrolment.rotate() }
-            #expect(rotated?.kind == .refused)
-            try await keys.remove(for: KeyOwner(service: "shop", environment: .release, account: "anna"))
-            let new = try await enrolment.enrol()
+            let new = try await renewed(enrolment, by: renewal)
             #expect(new != id && server.keys.all.count == 2)
-            _ = try await network.call(SignedEcho())
+            #expect(try await network.call(SignedEcho()).text?.hasPrefix("\(new) anna ") == true)
+            #expect(try await enrolment.enrol() == new)
+        }
+    }
+
+    @Test(arguments: Renewal.allCases)
+    func expiredKeyIsReplaced(_ renewal: Renewal) async throws {
+        try await withEnrolmentServer {
+            $0.keyLifetime = .seconds(600)
+        } _: { server in
+            let (network, enrolment) = try server.device(of: "anna", keys: DeviceKeys(in: StoredSecrets()))
+            let id = try await enrolment.enrol()
+            server.time.set(server.time.now + .seconds(600))
+            #expect(try await network.call(SignedEcho()).text?.hasPrefix("\(id) anna ") == true)
+            server.time.set(server.time.now + .seconds(1))
+            let refused = await #expect(throws: NetworkError.self) { try await network.call(SignedEcho()) }
+            #expect(refused?.kind == .refused)
+            let new = try await renewed(enrolment, by: renewal)
+            #expect(new != id)
+            #expect(try await network.call(SignedEcho()).text?.hasPrefix("\(new) anna ") == true)
+        }
+    }
+
+    @Test func keyStaysIfTheServerSaysNothing() async throws {
+        let keys = DeviceKeys(in: StoredSecrets())
+        var id = ""
+        try await withEnrolmentServer { server in
+            id = try await server.device(of: "anna", keys: keys).enrolment.enrol()
+        }
+        // A server of the same name that knows nobody who is logged in.
+        try await withEnrolmentServer { server in
+            let (network, enrolment) = try server.device(of: "anna", keys: keys)
+            network.configure(EnrolmentShop.self) { $0.commonHeaders = [:] }
+            #expect(try await enrolment.enrol() == id)
+            #expect(server.keys.all.isEmpty)
+        }
+    }
+
+    @Test func enrolledKeySurvivesARestartOfTheServer() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-enrolment-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (keys, time) = (DeviceKeys(in: StoredSecrets()), UnixTime(seconds: Int64(Date.now.timeIntervalSince1970)))
+        let authority = try SyntheticAuthority(at: time)
+        let device = SyntheticDevice(authority)
+        var revoked = ""
+        for isRestarted in [false, true] {
+            let store = try SQLiteEnrolmentStore(at: folder.appending(path: "enrolment.sqlite"))
+            let attestation = try AppAttestation(
+                appID: "TEAM.com.example.shop", roots: [authority.rootPEM], devices: store)
+            try await withEnrolmentServer(directory: store) {
+                $0.attestation = attestation
+            } _: { server in
+                let (network, enrolment) = try server.device(of: "anna", keys: keys, attestor: device)
+                if !isRestarted {
+                    revoked = try await enrolment.enrol()
+                    device.assert(from: 4)
+                    _ = try await enrolment.rotate()
+                    try await enrolment.revoke(revoked)
+                }
+                _ = try await network.call(SignedEcho())
+                #expect(try await enrolment.list().filter(\.isActive).count == 1)
+                #expect(try await enrolment.list().first { $0.id == revoked }?.isActive == false)
+                // The counter that the first server accepted is used up at the second.
+                if isRestarted {
+                    device.assert(from: 4)
+                    let repeated = await #expect(throws: NetworkError.self) { try await enrolment.rotate() }
+                    #expect(repeated?.status == .forbidden)
+                    device.assert(from: 5)
+                    _ = try await enrolment.rotate()
+                }
+            }
+            try await store.close()
         }
     }
 

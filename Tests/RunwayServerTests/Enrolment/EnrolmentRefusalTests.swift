@@ -109,8 +109,36 @@ struct EnrolmentRefusalTests {
         }
     }
 
-    @Test func challengesOfAnAccountAreBounded() async throws {
+    @Test func failuresOfAnAccountAreLimited() async throws {
+        try await withEnrolmentServer {
+            $0.failureLimits = FailureLimits(burst: 3, perSecond: 1)
+        } _: { server in
+            let caller = Caller(server: server)
+            let challenge = try await caller.challenge()
+            for _ in 0..<3 { #expect(try await caller.enrol(try caller.body("s1.invented")) == "403 challenge") }
+            #expect(try await caller.enrol(try caller.body(challenge)) == "429 tooManyFailures")
+            // The limit is this account's alone, and the challenge is not used up.
+            let ben = Caller(server: server, account: "ben")
+            #expect(try await ben.enrol(try ben.body(try await ben.challenge())).count == 43)
+            server.time.set(server.time.now + .seconds(1))
+            #expect(try await caller.enrol(try caller.body(challenge)).count == 43)
+        }
+    }
+
+    @Test func refusalWithoutAccountHasAChallengeOfHTTP() async throws {
         try await withEnrolmentServer { server in
+            var request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/v1/device-keys")
+            request.headers.add(name: "Host", value: "api.example.com")
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(120))
+            #expect(response.status == .unauthorized)
+            #expect(response.headers["WWW-Authenticate"] == ["Bearer"])
+        }
+    }
+
+    @Test func challengesOfAnAccountAreBounded() async throws {
+        try await withEnrolmentServer {
+            $0.failureLimits = nil
+        } _: { server in
             let caller = Caller(server: server)
             var outcomes: Set<String> = []
             for _ in 0..<400 {

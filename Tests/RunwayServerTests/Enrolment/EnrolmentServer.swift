@@ -16,22 +16,24 @@ struct EnrolmentServer: Sendable {
 
 /// Serves on a free port of the loopback while `body` runs.
 func withEnrolmentServer(
-    rules change: (inout EnrolmentRules) -> Void = { _ in }, _ body: (EnrolmentServer) async throws -> Void
+    directory: (any EnrolledKeyDirectory)? = nil, rules change: (inout EnrolmentRules) -> Void = { _ in },
+    _ body: (EnrolmentServer) async throws -> Void
 ) async throws {
     let (keys, time) = (InMemoryKeyDirectory(), ServerTime())
+    let directory = directory ?? keys
     time.set(UnixTime(seconds: Int64(Date.now.timeIntervalSince1970)))
     var rules = EnrolmentRules(origin: PublicOrigin("api.example.com"))
     change(&rules)
     let router = Router(context: SignedContext.self)
     let claims = NonceMemory(startedAt: UnixTime(seconds: 0), maximumNonces: 1_000)
-    EnrolmentRoutes(rules, keys: keys, claims: claims, now: { time.now }) { request, _ in
+    EnrolmentRoutes(rules, keys: directory, claims: claims, now: { time.now }) { request, _ in
         HTTPField.Name("X-Account").flatMap { request.headers[$0] }
     }.add(to: router.group("v1"))
     let signatures = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
     let nonces = NonceMemory(startedAt: UnixTime(seconds: 0), maximumNonces: 1_000)
-    router.add(middleware: SignatureMiddleware(signatures, keys: keys, nonces: nonces, now: { time.now }))
+    router.add(middleware: SignatureMiddleware(signatures, keys: directory, nonces: nonces, now: { time.now }))
     router.get("v1/echo") { _, context in
-        let record = keys.record(forKeyID: context.signer?.keyID ?? "")
+        let record = try await directory.record(forKeyID: context.signer?.keyID ?? "")
         return "\(record?.id ?? "") \(context.signer?.owner ?? "") \(record?.device ?? "")"
     }
     let (ports, continuation) = AsyncStream<Int>.makeStream()

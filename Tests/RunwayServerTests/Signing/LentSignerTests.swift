@@ -86,7 +86,7 @@ struct LentSignerTests {
             rules: rules, keys: keys,
             signatures: SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces),
             digests: rules.digests.map {
-                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces)
+                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: DecoyKeys())
             }, now: { ServerTime.start })
     }
 

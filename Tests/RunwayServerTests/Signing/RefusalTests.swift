@@ -1,6 +1,8 @@
 import Crypto
 import HTTPTypes
 import Hummingbird
+import InMemoryLogging
+import Logging
 import NIOCore
 import RunwayJSON
 import RunwaySignatures
@@ -20,6 +22,8 @@ struct RefusalTests {
         var body: String?
         var change: @Sendable (inout HTTPRequest) throws -> Void = { _ in }
         var prepare: @Sendable (inout SignedCall) throws -> Void = { _ in }
+        /// What stands in `Signature-Input` instead.
+        var input: String?
 
         var testDescription: String { name }
     }
@@ -84,6 +88,29 @@ struct RefusalTests {
         Fault(name: "unknown component", status: 401, reason: "coverage") {
             $0.headerFields[.signatureInput] = #"sig1=("@unknown");created=1790000000;keyid="k-1";nonce="n";tag="app""#
         },
+        Fault(
+            name: "unregistered algorithm", status: 401, reason: "invalid",
+            input: #"sig1=("@method" "@authority" "@path" "@query");created=1790000000;keyid="k-1";nonce="n";alg="none";tag="app""#),
+        Fault(name: "two signatures with the tag", status: 401, reason: "noSignatureWithTag") { request in
+            let fields: [HTTPField.Name] = [.signatureInput, .signature]
+            for name in fields {
+                request.headerFields.append(
+                    HTTPField(name: name, value: "sig2" + (request.headerFields[name]?.dropFirst(4) ?? "")))
+            }
+        },
+        Fault(name: "Signature-Input empty", status: 400, reason: "malformed", input: ""),
+        Fault(name: "Signature-Input doubled", status: 400, reason: "malformed") {
+            $0.headerFields.append(
+                HTTPField(name: .signatureInput, value: $0.headerFields[.signatureInput] ?? ""))
+        },
+        Fault(name: "component twice", status: 400, reason: "malformed", input: #"sig1=("@method" "@method");created=1790000000"#),
+        Fault(name: "parameter twice", status: 400, reason: "malformed", input: #"sig1=("@method");created=1;created=1790000000"#),
+        Fault(
+            name: "expires before created", status: 401, reason: "parameters",
+            prepare: { $0.expires = ServerTime.start - .seconds(1) }),
+        Fault(name: "digest cut short", status: 400, reason: "components", isPost: true) {
+            $0.headerFields[.contentDigest] = "sha-256=:AAAA:"
+        },
         Fault(name: "digest of another algorithm", status: 400, reason: "components", isPost: true) {
             $0.headerFields[.contentDigest] = "md5=:AAAAAAAAAAAAAAAAAAAAAA==:"
         },
@@ -94,7 +121,10 @@ struct RefusalTests {
         try await withSignedServer { server in
             var call = fault.isPost ? SignedCall.post("amount=12") : SignedCall()
             try fault.prepare(&call)
-            let reply = try await call.send(to: server, body: fault.body.map { Array($0.utf8) }, changing: fault.change)
+            let reply = try await call.send(to: server, body: fault.body.map { Array($0.utf8) }) { request in
+                try fault.change(&request)
+                if let input = fault.input { request.headerFields[.signatureInput] = input }
+            }
             #expect(reply.status == fault.status)
             let problem = try reply.problem
             #expect(problem["reason"].string == fault.reason)
@@ -109,6 +139,58 @@ struct RefusalTests {
             #expect(server.handled.value == 0)
             // The same server still accepts what is right.
             #expect(try await SignedCall().send(to: server).status == 200)
+        }
+    }
+
+    @Test func noRefusalLogsASecret() async throws {
+        let log = InMemoryLogHandler()
+        var logger = Logger(label: "test", factory: { _ in log })
+        logger.logLevel = .trace
+        let secrets = ["secret-of-a-field", "secret-of-a-query", "secret-of-a-body", "secret-of-a-key"]
+        try await withSignedServer(rules: { $0.explainsRefusals = true }, logger: logger) { server in
+            for fault in Self.faults {
+                var call = fault.isPost ? SignedCall.post("secret-of-a-body") : SignedCall()
+                call.fields[.authorization] = "Bearer secret-of-a-field"
+                call.path += call.path.contains("?") ? "&token=secret-of-a-query" : "?token=secret-of-a-query"
+                call.keyID = "secret-of-a-key"
+                call.covered = [.method, .authority, .path, .query, .field(.authorization)]
+                try fault.prepare(&call)
+                _ = try await call.send(to: server, body: fault.body.map { Array($0.utf8) }) { request in
+                    try fault.change(&request)
+                    if let input = fault.input { request.headerFields[.signatureInput] = input }
+                }
+            }
+            _ = try await SignedCall.post("secret-of-a-body").send(to: server)
+        }
+        #expect(log.entries.count > Self.faults.count)
+        for entry in log.entries {
+            let text = "\(entry.message) \(entry.metadata) \(String(describing: entry.error))"
+            for secret in secrets { #expect(!text.contains(secret), "\(text)") }
+        }
+    }
+
+    /// Two instances of the middleware that share one memory of nonces, as those of a server with two routers do.
+    @Test func nonceIsUsedOnceAtAllThatShareItsStore() async throws {
+        let nonces = NonceMemory(startedAt: ServerTime.start - .seconds(3_600), maximumNonces: 100)
+        let keys = InMemoryKeyDirectory([KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna")])
+        try await withSignedServer(nonces: nonces, directory: keys) { first in
+            try await withSignedServer(nonces: nonces, directory: keys) { second in
+                let requests = try await [SignedCall().signed(), SignedCall().signed()]
+                #expect(try await first.send(requests[0]).status == 200)
+                #expect(try await second.send(requests[0]).reason == "replayed")
+                let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
+                    for number in 0..<16 {
+                        let server = number.isMultiple(of: 2) ? first : second
+                        group.addTask { try await server.send(requests[1]).status == 200 }
+                    }
+                    return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                #expect(accepted == 1)
+                // A store of its own cannot know: that is what the documentation warns of.
+                try await withSignedServer(directory: keys) { third async throws in
+                    #expect(try await third.send(requests[0]).status == 200)
+                }
+            }
         }
     }
 

@@ -79,6 +79,7 @@ private func addRoutes(to router: Router<SignedContext>, handled: Count) {
 func withSignedServer(
     _ wire: SignedServer.Wire = .http1, nonces: (any NonceStore)? = nil, directory: (any KeyDirectory)? = nil,
     rules change: (inout SignatureRules) -> Void = { _ in },
+    logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
     _ body: @escaping @Sendable (SignedServer) async throws -> Void
 ) async throws {
     let (time, metrics, handled) = (ServerTime(), TestMetrics(), Count())
@@ -105,8 +106,7 @@ func withSignedServer(
     let application = Application(
         router: MergingRouter(router, base: "/v1"), server: builder,
         configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) },
-        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
     var configuration = HTTPClient.Configuration.singletonConfiguration
     configuration.tlsConfiguration = .makeClientConfiguration()
     configuration.tlsConfiguration?.certificateVerification = .none

@@ -5,6 +5,7 @@ import Runway
 import RunwayServer
 import RunwaySignatures
 import RunwaySigning
+import RunwayTesting
 import RunwayTransport
 import Testing
 
@@ -40,11 +41,14 @@ private struct OneKey: RequestKeyStore {
 private struct TerminatingProxy: Transport {
     let wire: NIOTransport
     let authority: String
+    /// What the proxy changes that a signature covers.
+    var tamper: @Sendable (inout Request) -> Void = { _ in }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         var request = request
         request.head.scheme = "http"
         request.head.authority = authority
+        tamper(&request)
         return try await wire.send(request, in: flight)
     }
 }
@@ -54,12 +58,17 @@ private struct TerminatingProxy: Transport {
 struct StageAndMiddlewareTests {
     private static let deviceKey = RequestKey(id: "k-2", signer: SigningKey.p256(SignedServer.deviceKey))
 
-    private func layer(_ server: SignedServer, _ policy: SigningPolicy, _ key: RequestKey) throws -> NetworkLayer {
+    private func layer(
+        _ server: SignedServer, _ policy: SigningPolicy, _ key: RequestKey, sinks: [any EventSink] = [],
+        tamper: @escaping @Sendable (inout Request) -> Void = { _ in }
+    ) throws -> NetworkLayer {
         let wire = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
         var pipeline = RequestPipeline()
         pipeline.insert(SigningStage(for: Shop.self, policy, keys: OneKey(key: key)), before: .signing)
         let authority = String(server.url.dropFirst("http://".count))
-        return NetworkLayer(transport: TerminatingProxy(wire: wire, authority: authority), pipeline: pipeline)
+        return NetworkLayer(
+            transport: TerminatingProxy(wire: wire, authority: authority, tamper: tamper), pipeline: pipeline,
+            sinks: sinks)
     }
 
     /// Runs a server whose clock differs from this machine's.
@@ -122,6 +131,97 @@ struct StageAndMiddlewareTests {
             #expect(try await network.call(Echo(path: "echo/a%2Fb")).text?.hasPrefix("partner-3 partner ") == true)
             #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
             #expect(server.handled.value == 2)
+        }
+    }
+
+    // MARK: - What a refusal explains in development
+
+    @Test func refusalNamesTheLinesThatDiffer() async throws {
+        try await serve(rules: { $0.explainsRefusals = true }) { server in
+            let records = RecordCollector()
+            let policy = SigningPolicy(.signature(tag: "app"))
+            let network = try layer(server, policy, Self.deviceKey, sinks: [records]) {
+                $0.head.path = $0.head.path?.replacing("p=", with: "p=1")
+            }
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Echo(path: "echo/a")) }
+            #expect(error?.kind == .refused)
+            let difference = #""@query" was signed as "?p=&q=x%20y%2F~", and is "?p=1&q=x%20y%2F~" to the server."#
+            #expect(
+                error?.detail.hasSuffix("The signature bases differ: " + difference) == true, "\(error?.detail ?? "")")
+            let record = try #require(try await records.records(count: 1).first)
+            #expect("\(record)".contains(difference))
+        }
+    }
+
+    @Test func refusalWithoutExplanationNamesNothing() async throws {
+        try await serve { server in
+            let network = try layer(server, SigningPolicy(.signature(tag: "app")), Self.deviceKey) {
+                $0.head.path = $0.head.path?.replacing("p=", with: "p=1")
+            }
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Echo(path: "echo/a")) }
+            #expect(error?.detail == "The server refused the signature of the request: invalid.")
+        }
+    }
+
+    @Test func comparisonShowsNoSecret() async throws {
+        let field = try #require(HTTPField.Name("X-Vault-Token"))
+        try await serve(rules: { $0.explainsRefusals = true }) { server in
+            let components: [ComponentIdentifier] = [
+                .method, .authority, .path, .query, .field(field), .queryParameter("access_token"),
+            ]
+            let network = try layer(
+                server, SigningPolicy(.signature(tag: "app", components: components)), Self.deviceKey
+            ) { request in
+                request.head.path = request.head.path?.replacing("signed-secret", with: "other-secret")
+                request.head.headerFields[field] = "other-secret"
+            }
+            network.configure(Shop.self) { settings in
+                settings.commonHeaders = ["X-Vault-Token": "signed-secret"]
+                settings.commonParameters = ["access_token": "signed-secret"]
+            }
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Echo(path: "echo/a")) }
+            let detail = try #require(error?.detail)
+            for name in [#""@query""#, #""x-vault-token""#, #""@query-param";name="access_token""#] {
+                #expect(detail.contains("\(name) was signed as"), "\(detail)")
+            }
+            #expect(!detail.contains("secret"), "\(detail)")
+        }
+    }
+
+    @Test func earlyRefusalsAndRefusedBodiesAreExplained() async throws {
+        let field = try #require(HTTPField.Name("X-Shop"))
+        try await serve(rules: { $0.explainsRefusals = true }) { server in
+            let policy = SigningPolicy(
+                .signature(tag: "app", components: [.method, .authority, .path, .query, .field(field)]))
+            let lost = try layer(server, policy, Self.deviceKey) { $0.head.headerFields[field] = nil }
+            lost.configure(Shop.self) { $0.commonHeaders = ["X-Shop": "7"] }
+            let components = await #expect(throws: NetworkError.self) { try await lost.call(Echo(path: "echo/a")) }
+            #expect(
+                components?.detail.contains(
+                    #"components. The signature bases differ: "x-shop" was signed as "7", and is absent"#) == true)
+            let tampering = try layer(server, SigningPolicy(.signature(tag: "app")), Self.deviceKey) {
+                $0.body = .bytes([1, 3])
+            }
+            let body = await #expect(throws: NetworkError.self) { try await tampering.call(Mirror(bytes: [1, 2])) }
+            #expect(body?.kind == .refused && body?.status == .badRequest)
+            #expect(body?.detail.contains("body. The server computes the same signature base") == true)
+        }
+    }
+
+    @Test func linesOfADigestAreCompared() async throws {
+        try await serve { rules in
+            rules.digests = DigestRules()
+            rules.explainsRefusals = true
+        } _: { server in
+            let key = RequestKey(id: "partner-3", signer: try SigningKey.salted(SignedServer.secret))
+            let network = try layer(server, SigningPolicy(.saltedDigest), key) {
+                $0.head.path = $0.head.path?.replacing("p=", with: "p=1")
+            }
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Echo(path: "echo/a")) }
+            let detail = error?.detail ?? ""
+            #expect(
+                detail.contains(#"the query was signed as "?p=&q=x%20y%2F~", and is "?p=1&q=x%20y%2F~""#), "\(detail)")
+            #expect(detail.contains("the sorted query was signed as"))
         }
     }
 }

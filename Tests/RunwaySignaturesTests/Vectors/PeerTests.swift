@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import Testing
@@ -12,6 +11,7 @@ struct PeerTests {
         var url: String
         var fields: [[String]]
         var components: [String]
+        var algorithm: String
     }
 
     private static let folder = ProcessInfo.processInfo.environment["RUNWAY_PEER_FOLDER"].map { URL(filePath: $0) }
@@ -21,11 +21,18 @@ struct PeerTests {
         let folder = try #require(Self.folder)
         let lines = try String(contentsOf: folder.appending(path: "theirs.jsonl"), encoding: .utf8).split(
             separator: "\n")
-        let key = try SigningKey.hmac(SymmetricKey(data: Array("runway test secret 0123456789".utf8)))
+        let texts = try JSONDecoder().decode(
+            [String: String].self, from: Data(contentsOf: folder.appending(path: "keys.json")))
+        var keys: [String: SigningKey] = [:]
+        for (name, text) in texts {
+            keys[name] = try SigningKey(try #require(SignatureAlgorithm(name: name)), text: text)
+        }
+        #expect(Set(keys.values.map(\.algorithm)) == Set(SignatureAlgorithm.all))
         var ours = ""
         for line in lines {
             var message = try JSONDecoder().decode(Message.self, from: Data(line.utf8))
             var request = try request(of: message)
+            let key = try #require(keys[message.algorithm])
             let theirs = try #require(request.headerFields.signatures().first)
             let base = try SignatureContext(request).signatureBase(for: theirs.parameters)
             #expect(key.verificationKey.isValid(theirs.signature, of: base), "\(String(decoding: base, as: UTF8.self))")

@@ -85,16 +85,6 @@ struct SignatureVerifierTests {
         #expect(try await exchange.refusal() == .coverage)
     }
 
-    @Test func decoyIsChosenByLengthOfSignature() throws {
-        let decoys = DecoyKeys(nil)
-        let lengths = [0, 32, 64, 96, 256].map { decoys.key(for: [UInt8](repeating: 0, count: $0)).algorithm }
-        #expect(lengths == [.hmacSHA256, .hmacSHA256, .ecdsaP256SHA256, .ecdsaP384SHA384, .hmacSHA256])
-        for key in try KeyTests.all() {
-            let decoys = DecoyKeys(key.verificationKey)
-            #expect(decoys.key(for: try key.signature(of: [1, 2, 3])).algorithm == key.algorithm)
-        }
-    }
-
     @Test func missingParametersAreRefused() async throws {
         for change: @Sendable (inout Exchange) -> Void in [
             { $0.created = nil }, { $0.keyID = nil }, { $0.nonce = nil }, { $0.nonce = "" }, { $0.keyID = "" },

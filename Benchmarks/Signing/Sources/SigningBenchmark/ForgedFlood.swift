@@ -1,88 +1,167 @@
-import AsyncHTTPClient
-import Crypto
 import Foundation
 import HTTPTypes
 import NIOCore
+import NIOPosix
+import RunwaySignatures
 import Synchronization
 
-/// How many requests were sent.
-private final class SentCount: Sendable {
-    private let count = Atomic(0)
-    var value: Int { count.load(ordering: .relaxed) }
-    func add() { count.add(1, ordering: .relaxed) }
-}
-
-/// Good requests of one source while another sends as many forged ones as it can, up to 10,000 a second.
+/// Good requests while others send 10,000 forged ones a second, to a server in a process of its own.
+///
+/// Each forged request is one of a source of its own, so that no limit of failures spares the server its verification. It fails if a good
+/// request is refused, or if fewer forged requests a second are refused than that.
 enum ForgedFlood {
     private static let seconds = 10
     private static let perSecond = 10_000
+    private static let connections = 8
 
     static func measure() async throws {
         for name in ["hmac-sha256", "ecdsa-p256-sha256"] {
-            guard let server = try VerifyingServer.all.first(where: { $0.name == name }) else { continue }
-            let (stream, continuation) = AsyncStream<Int>.makeStream()
-            let running = Task { try await server.run { continuation.yield($0) } }
-            var iterator = stream.makeAsyncIterator()
-            let port = await iterator.next() ?? 0
-            let alone = try await good(server, port)
-            let forged = try await VerifyingServer(name: name, key: .hmac(SymmetricKey(size: .bits256))).requests(
-                count: 500)
-            let (sent, start) = (SentCount(), ContinuousClock.now)
-            let flood = (0..<32).map { lane in
-                Task { try await send(forged, lane, port, since: start) { sent.add() } }
+            let (process, port) = try serve(name)
+            defer { process.terminate() }
+            let server = try VerifyingServer.fixed(name)
+            let good = try await server.requests(count: 400)
+            let alone = try await send(good.prefix(200), port)
+            let forger = VerifyingServer(name: name, key: try .hmac(.init(data: Array("a secret that is not the server's".utf8))))
+            let forged = try await forger.requests(count: 500).map { message($0, source: nil) }
+            let (counts, start) = (Counts(), ContinuousClock.now)
+            let flood = (0..<connections).map { lane in
+                Task { try await Flooder(port: port, messages: forged, lane: lane, counts: counts).run(since: start, perSecond: perSecond / connections) }
             }
-            let under = try await good(server, port)
-            let rate = Double(sent.value) / (start.duration(to: .now) / .seconds(1))
+            try await Task.sleep(for: .seconds(1))
+            let (before, began) = (counts.refused.load(ordering: .relaxed), ContinuousClock.now)
+            let under = try await send(good.dropFirst(200), port, over: .seconds(seconds))
+            let rate =
+                Double(counts.refused.load(ordering: .relaxed) - before) / (began.duration(to: .now) / .seconds(1))
             for task in flood {
                 task.cancel()
                 _ = await task.result
             }
-            running.cancel()
             print(
-                "\(name): " + String(format: "%.0f forged requests/s; ", rate)
-                    + "good ones: \(under.accepted) of \(under.count) accepted, "
+                "\(name): " + String(format: "%.0f forged requests/s refused, each of its own source; ", rate)
+                    + "good ones: \(under.accepted) of \(under.times.count) accepted, "
                     + String(
-                        format: "median %.1f ms, greatest %.1f ms (%.1f ms without forged ones)", under.median,
-                        under.greatest, alone.median))
+                        format: "median %.1f ms, greatest %.1f ms (median %.1f ms without forged ones)",
+                        median(under.times), under.times.max() ?? 0, median(alone.times)))
+            guard under.accepted == under.times.count, alone.accepted == alone.times.count,
+                counts.others.load(ordering: .relaxed) == 0
+            else { throw FloodFailure(reason: "a good request was refused, or a forged one was not") }
+            guard rate >= Double(perSecond) * 0.99 else { throw FloodFailure(reason: "fewer than \(perSecond) forged requests a second") }
         }
     }
 
-    /// 200 good requests, one after the other.
-    private static func good(
-        _ server: VerifyingServer, _ port: Int
-    ) async throws -> (accepted: Int, count: Int, median: Double, greatest: Double) {
-        let requests = try await server.requests(count: 200)
-        var (times, accepted) = ([Double](), 0)
-        for fields in requests {
-            let start = ContinuousClock.now
-            if try await status(fields, source: "app", port) == 200 { accepted += 1 }
-            times.append((start.duration(to: .now) / .seconds(1)) * 1e3)
+    /// Serves until the process is ended.
+    static func serve(_ name: String) async throws {
+        try await VerifyingServer.fixed(name).run { port in
+            print(port)
+            fflush(nil)
         }
-        return (accepted, requests.count, median(times), times.max() ?? 0)
     }
 
+    /// A server in a process of its own, and its port.
+    private static func serve(_ name: String) throws -> (Process, Int) {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = URL(filePath: CommandLine.arguments[0])
+        process.arguments = ["serve", name]
+        process.standardOutput = output
+        try process.run()
+        var line = Data()
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([10]), !byte.isEmpty { line += byte }
+        guard let port = Int(String(decoding: line, as: UTF8.self)) else { throw FloodFailure(reason: "the server did not start") }
+        return (process, port)
+    }
+
+    /// Sends good requests one after the other, spread over a time.
     private static func send(
-        _ requests: [HTTPFields], _ lane: Int, _ port: Int, since start: ContinuousClock.Instant,
-        _ count: @Sendable () -> Void
-    ) async throws {
-        var number = 0
-        while !Task.isCancelled {
-            // Each lane has its share of the rate.
-            try await Task.sleep(until: start + .seconds(1) * number * 32 / perSecond, clock: .continuous)
-            _ = try await status(requests[(number * 32 + lane) % requests.count], source: "attacker", port)
-            count()
-            number += 1
+        _ requests: ArraySlice<HTTPFields>, _ port: Int, over duration: Duration = .zero
+    ) async throws -> (accepted: Int, times: [Double]) {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            var (times, accepted) = ([Double](), 0)
+            var parts = inbound.makeAsyncIterator()
+            for fields in requests {
+                let start = ContinuousClock.now
+                try await outbound.write(message(fields, source: "app"))
+                var received = ""
+                while !received.contains("\r\n\r\n"), let part = try await parts.next() { received += String(buffer: part) }
+                times.append((start.duration(to: .now) / .seconds(1)) * 1e3)
+                if received.hasPrefix("HTTP/1.1 200") { accepted += 1 }
+                // The rest of the body, which is 1 KB.
+                while received.utf8.count < 1_024, let part = try await parts.next() { received += String(buffer: part) }
+                try await Task.sleep(for: duration / requests.count)
+            }
+            return (accepted, times)
         }
     }
 
-    private static func status(_ fields: HTTPFields, source: String, _ port: Int) async throws -> UInt {
-        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/mirror?page=1")
-        request.method = .POST
-        for field in fields { request.headers.add(name: field.name.rawName, value: field.value) }
-        request.headers.add(name: "X-Source", value: source)
-        request.body = .bytes(ByteBuffer(bytes: VerifyingServer.body))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        _ = try await response.body.collect(upTo: 1 << 20)
-        return UInt(response.status.code)
+    /// A request as it stands on the wire. Without a source the server takes each for one of its own.
+    static func message(_ fields: HTTPFields, source: String?) -> ByteBuffer {
+        var text = "POST /mirror?page=1 HTTP/1.1\r\nHost: api.example.com\r\nContent-Length: \(VerifyingServer.body.count)\r\n"
+        for field in fields { text += "\(field.name.rawName): \(field.value)\r\n" }
+        if let source { text += "X-Source: \(source)\r\n" }
+        return ByteBuffer(string: text + "\r\n" + String(decoding: VerifyingServer.body, as: UTF8.self))
     }
+
+    private final class Counts: Sendable {
+        let refused = Atomic(0)
+        let others = Atomic(0)
+    }
+
+    /// One connection that sends forged requests at a rate, without waiting for each response.
+    private struct Flooder {
+        let port: Int
+        let messages: [ByteBuffer]
+        let lane: Int
+        let counts: Counts
+
+        func run(since start: ContinuousClock.Instant, perSecond: Int) async throws {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    }
+                }
+            try await channel.executeThenClose { inbound, outbound in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        // What may be the beginning of a status line that the next part completes.
+                        var rest: [UInt8] = []
+                        for try await part in inbound {
+                            let bytes = rest + part.readableBytesView
+                            counts.refused.add(bytes.count(of: "HTTP/1.1 401"), ordering: .relaxed)
+                            for other in ["HTTP/1.1 200", "HTTP/1.1 429"] {
+                                counts.others.add(bytes.count(of: other), ordering: .relaxed)
+                            }
+                            rest = bytes.suffix(11)
+                        }
+                    }
+                    // Twenty milliseconds' share at a time: a sleep is no more exact than that.
+                    let share = perSecond / 50
+                    var number = 0
+                    while !Task.isCancelled {
+                        try await Task.sleep(until: start + .milliseconds(20) * number, clock: .continuous)
+                        let batch = (0..<share).map { messages[(number * share + $0 + lane * 61) % messages.count] }
+                        var buffer = ByteBuffer()
+                        for message in batch { buffer.writeImmutableBuffer(message) }
+                        try await outbound.write(buffer)
+                        number += 1
+                    }
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// How often a text of ASCII occurs.
+    fileprivate func count(of text: String) -> Int { ranges(of: Array(text.utf8)).count }
+}
+
+struct FloodFailure: Error {
+    let reason: String
 }

@@ -13,6 +13,7 @@ struct Main {
         case "nonces": NonceCost.measure()
         case "server": try await ServerThroughput.measure(rounds: rounds, count: count)
         case "flood": try await ForgedFlood.measure()
+        case "serve": try await ForgedFlood.serve(arguments.dropFirst().first ?? "")
         case "verify": try await Verification.run(arguments.dropFirst().first ?? "", count: numbers.last ?? 0)
         default: print("usage: SigningBenchmark signing|nonces|server|flood|verify")
         }

@@ -1,0 +1,64 @@
+package import Crypto
+import Synchronization
+
+/// Keys with which signatures of unknown keys are verified, so that an unknown key takes as long as a known one.
+///
+/// An unknown identifier behaves at every attempt like a key of one kind, which a keyed hash of the identifier chooses among the kinds
+/// that the directory has had so far: algorithms and lengths. So neither the length of the signature that somebody tries, nor a second
+/// try with another, shows whether the key exists. The decoy of an asymmetric kind is the first key of that kind that was found: whatever
+/// the verification says, the signature of an unknown key is refused. Before any key was found there is one for P-256.
+package final class DecoyKeys: Sendable {
+    private struct Kind: Hashable, Comparable {
+        let algorithm: String
+        let length: Int
+
+        static func < (left: Kind, right: Kind) -> Bool {
+            (left.algorithm, left.length) < (right.algorithm, right.length)
+        }
+    }
+
+    /// Guards the keys and their kinds, sorted, so that all servers that have seen the same kinds choose alike.
+    private let keys = Mutex<[(kind: Kind, key: VerificationKey)]>([])
+    private let first = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
+    private let secret: SymmetricKey
+
+    /// The most kinds. Keys of further kinds are verified, and have no decoy.
+    private static let maximumKinds = 32
+
+    /// - Parameter secret: The key of the hash. Servers behind one name should have the same.
+    package init(secret: SymmetricKey = SymmetricKey(size: .bits256)) { self.secret = secret }
+
+    /// The key for a signature of an unknown key with an identifier.
+    package func key(forKeyID keyID: String) -> VerificationKey {
+        let code = HMAC<SHA256>.authenticationCode(for: Array(keyID.utf8), using: secret)
+        let number = code.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        return keys.withLock { keys in keys.isEmpty ? first : keys[Int(number % UInt32(keys.count))].key }
+    }
+
+    /// Adds a decoy of the kind of a key that was found, unless there is one.
+    ///
+    /// - Parameters:
+    ///   - key: The key with which a signature is verified.
+    ///   - isKnown: Whether the key was found. A decoy adds nothing; looking for its kind is the same work.
+    package func learn(_ key: VerificationKey, isKnown: Bool) {
+        let kind = Kind(algorithm: key.algorithm.name, length: key.signatureLength)
+        keys.withLock { keys in
+            let isNew = !keys.contains { $0.kind == kind }
+            guard isNew, isKnown, keys.count < Self.maximumKinds else { return }
+            keys.append((kind, key.decoy))
+            keys.sort { $0.kind < $1.kind }
+        }
+    }
+}
+
+extension VerificationKey {
+    /// A key of the same kind: for a secret of both sides another secret of the same length, and otherwise the public key itself.
+    fileprivate var decoy: VerificationKey {
+        switch storage {
+        case .hmac(let secret): VerificationKey(algorithm, .hmac(SymmetricKey(size: .init(bitCount: secret.bitCount))))
+        case .salted(let secret):
+            VerificationKey(algorithm, .salted(SymmetricKey(size: .init(bitCount: secret.bitCount))))
+        case .ed25519, .p256, .p384, .rsa: self
+        }
+    }
+}
