@@ -24,6 +24,8 @@ enum ActionLogStatements {
     static let highest = """
         SELECT highest FROM runway_stream WHERE tenant = $1 AND installation = $2 AND stream = $3 FOR UPDATE
         """
+    /// How many of the records with these ids are stored.
+    static let known = "SELECT count(*) FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
     static let advance = """
         UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3
         """
@@ -52,5 +54,5 @@ enum ActionLogStatements {
     }
 
     /// Every statement with a predicate or a key, for the tests that hold the rules.
-    static var all: [String] { tables + [begin, highest, advance, erase, counts, records, insertion(of: 2)] }
+    static var all: [String] { tables + [begin, highest, known, advance, erase, counts, records, insertion(of: 2)] }
 }

@@ -14,7 +14,7 @@
     /// of one installation use one connection; those that come while it is busy share its next transaction. A transaction that
     /// conflicts with another one (`40001`, `40P01`) is tried again. When the connection is lost, the batches fail, clients send them
     /// again, and what was committed is recognised.
-    public final class PostgreSQLActionLogSink: ActionLogSink {
+    public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
         private let lanes: [(lane: PostgreSQLLane, writer: GroupCommit<ActionLogBatch, ActionLogStorage>)]
         private let queue = DispatchQueue(label: "runway.postgresql")
@@ -151,7 +151,13 @@
             let key = [tenant, batch.installation.uuidString, batch.stream.uuidString]
             try connection.run(ActionLogStatements.begin, key)
             let highest = try connection.run(ActionLogStatements.highest, key).first?[0].flatMap { Int64($0) } ?? 0
-            if batch.number <= highest { return .known }
+            if batch.number <= highest {
+                // A client that was restored from a backup uses numbers again, for other records.
+                let ids = Set(batch.records.map(\.id))
+                let list = "{\(ids.map(\.uuidString).joined(separator: ","))}"
+                let known = try connection.run(ActionLogStatements.known, [tenant, list]).first?[0].flatMap { Int($0) }
+                return known == ids.count ? .known : .gap(expected: highest + 1)
+            }
             guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
             var duplicates = Set(batch.records.map(\.id))
             // PostgreSQL takes 65,535 parameters.

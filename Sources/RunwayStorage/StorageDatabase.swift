@@ -14,17 +14,19 @@ enum StorageDatabase {
     /// Opens the database at a path in write-ahead-log mode, and creates it if there is none.
     ///
     /// All reads, writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at once can
-    /// lose a commit. The file, and those that SQLite creates beside it, can be read and written by the user alone.
+    /// lose a commit. The file, and those that SQLite creates beside it, can be read and written by the user alone, and are not in backups.
     ///
     /// - Throws: A `DatabaseError` of SQLite, or a Foundation error where the folder can't be created.
     static func open(at url: URL, durability: Durability) throws -> DatabaseQueue {
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
+        try StorageFolder.prepare(url.deletingLastPathComponent())
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA journal_mode = WAL")
             try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
+            // On Apple's systems `fsync` leaves the bytes in the drive's own memory, which then loses them out of order. These have
+            // SQLite use F_FULLFSYNC there, and change nothing elsewhere.
+            try database.execute(sql: "PRAGMA checkpoint_fullfsync = 1")
+            if durability == .full { try database.execute(sql: "PRAGMA fullfsync = 1") }
         }
         // SQLite takes an empty file for a new database, and creates the other files with the permissions of this one. A file that exists
         // is not opened: closing it would release the locks that this process has on it.

@@ -32,6 +32,9 @@
             let other = batch(1, of: installation, stream: UUID(), [a, b])
             #expect(try await sink.store(other) == .stored(duplicates: [a]))
             #expect(try await sink.store(batch(3, of: installation, stream: stream, [b])) == .gap(expected: 2))
+            // The number was used for other records.
+            let restored = batch(1, of: installation, stream: stream, [a, UUID()])
+            #expect(try await sink.store(restored) == .gap(expected: 2))
             let records = try await sink.records()
             #expect(records.map(\.id) == [a, b])
             #expect(records.first?.json == Array("{\"id\":\"\(a) 值\"}".utf8))

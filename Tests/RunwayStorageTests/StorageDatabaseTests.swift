@@ -19,4 +19,13 @@ struct StorageDatabaseTests {
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
         }
     }
+
+    /// Only Apple's systems have another way to flush a file; the settings are SQLite's everywhere.
+    @Test(arguments: [(StorageDatabase.Durability.full, 1), (.normal, 0)])
+    func fullDurabilityFlushesBeyondTheDrivesOwnMemory(durability: StorageDatabase.Durability, fullfsync: Int) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let queue = try StorageDatabase.open(at: folder.appending(path: "log.sqlite"), durability: durability)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA fullfsync") } == fullfsync)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA checkpoint_fullfsync") } == 1)
+    }
 }

@@ -28,7 +28,7 @@ private func storagePageExample(in folder: URL, over network: NetworkLayer) asyn
     let log = ActionLog(at: file, sendingTo: Logging.self, at: "log", over: network)
     log.record("opened", ["rental": 42])
     try await log.record("paid", ["amount": 12], priority: .high).committed()
-    await log.flush()  // when the app goes to the background, and after a sign-in
+    await log.flush()  // when the app goes to the background
 }
 
 private func storageErrorExample(_ log: ActionLog) async {

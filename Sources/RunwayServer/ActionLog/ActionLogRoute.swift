@@ -11,12 +11,14 @@ import Synchronization
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A response of status 200 is sent after the sink has stored the batch. Refusals are 400 for a malformed batch, 409 for a gap, 413 for
-/// one that is too large, 429 if too many are being stored or the sink has no room for more, and 503 if it fails. What a client states about itself is not
-/// verified: put ``SignatureMiddleware`` before the route.
+/// A response of status 200 is sent after the sink has stored the batch. Refusals are 400 for a malformed batch, 409 for a gap or a number
+/// that was used for other records, 413 for one that is too large, 429 if too many are being stored or the sink has no room for more,
+/// and 503 if it fails. What a client states about itself is not verified: put ``SignatureMiddleware`` before the route.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
-    private let sink: Sink
+    let sink: Sink
     private let limits: ActionLogRouteLimits
+    private let pace: @Sendable (ActionLogBatch) async -> ActionLogPace?
+    private let refuse: @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String?
     private let running = RunningCount()
 
     /// Creates a route.
@@ -24,9 +26,19 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     /// - Parameters:
     ///   - sink: Stores the records.
     ///   - limits: The bounds of a batch, and of how many are stored at a time.
-    public init(to sink: Sink, limits: ActionLogRouteLimits = ActionLogRouteLimits()) {
+    ///   - pace: Returns what a client is asked for, after its batch was stored: to send less often, to record a sample, or nothing at all.
+    ///     The default asks for nothing.
+    ///   - refusal: Returns in a few words why a record is refused for ever, which the client then sets aside; `nil` for one that is
+    ///     stored. It must return the same for the same record. The default refuses none.
+    public init(
+        to sink: Sink, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
+        pace: @escaping @Sendable (ActionLogBatch) async -> ActionLogPace? = { _ in nil },
+        refusing refusal: @escaping @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String? = { _, _ in nil }
+    ) {
         self.sink = sink
         self.limits = limits
+        self.pace = pace
+        refuse = refusal
     }
 
     /// Adds the route to a router or a group of one.
@@ -63,8 +75,16 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         guard batch.texts.allSatisfy({ $0.isStorable(upTo: limits.maximumNameByteCount) }) else {
             return refusal(.badRequest)
         }
+        var accepted = batch
+        var refused: [UUID: String] = [:]
+        accepted.records.removeAll { record in
+            guard let reason = refuse(record, batch) else { return false }
+            refused[record.id] = reason
+            return true
+        }
         do {
-            return response(to: batch, try await sink.store(batch))
+            let storage = try await sink.store(accepted)
+            return response(to: batch, storage, refused, await pace(batch))
         } catch is ActionLogSinkBusy {
             return refusal(.tooManyRequests)
         } catch {
@@ -72,7 +92,9 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         }
     }
 
-    private func response(to batch: ActionLogBatch, _ storage: ActionLogStorage) -> Response {
+    private func response(
+        to batch: ActionLogBatch, _ storage: ActionLogStorage, _ refused: [UUID: String], _ pace: ActionLogPace?
+    ) -> Response {
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("stream")
@@ -83,9 +105,10 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         case .gap(let expected):
             writer.name("expected")
             writer.integer(expected)
-        case .stored(let duplicates): writer.verdicts(batch) { duplicates.contains($0) }
-        case .known: writer.verdicts(batch) { _ in true }
+        case .stored(let duplicates): writer.verdicts(batch, refused) { duplicates.contains($0) }
+        case .known: writer.verdicts(batch, refused) { _ in true }
         }
+        if let pace { writer.pace(pace) }
         writer.endObject()
         var status = HTTPResponse.Status.ok
         if case .gap = storage { status = .conflict }
@@ -95,7 +118,7 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     }
 
     /// A response without a body. One that asks for a later attempt names the time.
-    private func refusal(_ status: HTTPResponse.Status) -> Response {
+    func refusal(_ status: HTTPResponse.Status) -> Response {
         let isTransient = status == .tooManyRequests || status == .serviceUnavailable
         let seconds = String(max(1, limits.retryAfter.components.seconds))
         return Response(status: status, headers: isTransient ? [.retryAfter: seconds] : [:])
@@ -139,7 +162,9 @@ private final class RunningCount: Sendable {
 }
 
 extension JSONWriter {
-    fileprivate mutating func verdicts(_ batch: ActionLogBatch, isDuplicate: (UUID) -> Bool) {
+    fileprivate mutating func verdicts(
+        _ batch: ActionLogBatch, _ refused: [UUID: String], isDuplicate: (UUID) -> Bool
+    ) {
         name("records")
         beginArray()
         for record in batch.records {
@@ -147,10 +172,27 @@ extension JSONWriter {
             name("id")
             string(record.id.uuidString.lowercased())
             name("verdict")
-            string(isDuplicate(record.id) ? "duplicate" : "stored")
+            if let reason = refused[record.id] {
+                string("refused")
+                name("reason")
+                string(reason)
+            } else {
+                string(isDuplicate(record.id) ? "duplicate" : "stored")
+            }
             endObject()
         }
         endArray()
+    }
+
+    fileprivate mutating func pace(_ pace: ActionLogPace) {
+        name("pace")
+        beginObject()
+        name("wait")
+        integer(max(0, pace.wait.components.seconds))
+        name("sample")
+        // A fraction is a number that JSON has.
+        try? double(pace.sampleRate)
+        endObject()
     }
 }
 

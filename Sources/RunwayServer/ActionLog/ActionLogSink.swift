@@ -46,13 +46,26 @@ public protocol ActionLogSink: Sendable {
     /// Stores a batch, and returns when it is durable.
     ///
     /// In one transaction, the implementation compares the number with the highest of its stream, stores those records whose ids it does
-    /// not have, and stores the number as the highest. It stores nothing of a batch whose number is not greater than the highest: it has
-    /// that already. It stores nothing, and returns the number that it expects, if one is missing between the highest and this. It never
-    /// forgets a highest number or an id while a client may still hold the record.
+    /// not have, and stores the number as the highest. It stores nothing, and returns the number that it expects, if one is missing between
+    /// the highest and this.
+    ///
+    /// It stores nothing of a batch whose number is not greater than the highest. It has that already if it has the ids of all its
+    /// records. If one is absent, the number was used for other records before: the client's file was restored from a backup. The
+    /// implementation then returns the number that it expects, so that the client begins a new stream, and recognises by their ids the
+    /// records that it has. It never forgets a highest number or an id while a client may still hold the record.
     ///
     /// - Throws: ``ActionLogSinkBusy`` if too many batches wait, or any other error; nothing of the batch is stored, and the client sends
     ///   it again.
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
+}
+
+/// A sink that can erase an account: ``ActionLogRoute/addErasure(to:path:account:)`` asks it to.
+public protocol ActionLogErasing: ActionLogSink {
+    /// Removes the contents of all records of an account, and returns when that is durable. Their ids stay, so that none is stored again.
+    ///
+    /// - Parameter account: The account that clients stated.
+    /// - Throws: Any error. The client asks again.
+    func erase(account: String) async throws
 }
 
 /// Too many batches wait for a sink. ``ActionLogRoute`` responds with 429 and `Retry-After`, to any other error with 503.
@@ -108,17 +121,19 @@ public struct StoredAction: Sendable, Hashable {
 public enum ActionLogStorage: Sendable, Equatable {
     /// The batch is stored; these of its records were before.
     case stored(duplicates: Set<UUID>)
-    /// The number is not greater than the highest one, so that all records are stored already.
+    /// The number is not greater than the highest one, and all records are stored already.
     case known
-    /// The batch with this number must come first.
+    /// The batch with this number must come next: one before it is missing, or the number of this one was used for other records.
     case gap(expected: Int64)
 }
 
 /// Stores records in memory, for tests and demos: they are lost when the process ends.
-public final class MemoryActionLogSink: ActionLogSink {
+public final class MemoryActionLogSink: ActionLogErasing {
     private struct State {
         var records: [ActionLogBatch.Record] = []
         var ids: Set<UUID> = []
+        /// The accounts of records that were stored with one.
+        var accounts: [UUID: String] = [:]
         var highest: [UUID: Int64] = [:]
     }
 
@@ -135,12 +150,16 @@ public final class MemoryActionLogSink: ActionLogSink {
     public func store(_ batch: ActionLogBatch) -> ActionLogStorage {
         state.withLock { state in
             let highest = state.highest[batch.stream] ?? 0
-            if batch.number <= highest { return .known }
+            if batch.number <= highest {
+                let hasAll = batch.records.allSatisfy { state.ids.contains($0.id) }
+                return hasAll ? .known : .gap(expected: highest + 1)
+            }
             if batch.number > highest + 1 { return .gap(expected: highest + 1) }
             var duplicates: Set<UUID> = []
             for record in batch.records {
                 if state.ids.insert(record.id).inserted {
                     state.records.append(record)
+                    state.accounts[record.id] = batch.account
                 } else {
                     duplicates.insert(record.id)
                 }
@@ -148,5 +167,10 @@ public final class MemoryActionLogSink: ActionLogSink {
             state.highest[batch.stream] = batch.number
             return .stored(duplicates: duplicates)
         }
+    }
+
+    /// Removes the records of an account. Their ids stay.
+    public func erase(account: String) {
+        state.withLock { state in state.records.removeAll { state.accounts[$0.id] == account } }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 public import Foundation
 import GRDB
 public import RunwayServer
@@ -15,8 +16,10 @@ public import RunwayServer
 /// nor ``removeContents(receivedBefore:)`` lets a record be stored twice.
 ///
 /// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it (``ActionLogFile``).
-public final class SQLiteActionLogSink: ActionLogSink {
+public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
+    /// For what may take long, and waits for the disk.
+    private let queue = DispatchQueue(label: "runway.action-log.erasing")
     private let writer: GroupCommit<ActionLogBatch, ActionLogStorage>
 
     /// Opens a file, and creates it if there is none, for its user alone. It blocks.
@@ -50,12 +53,16 @@ public final class SQLiteActionLogSink: ActionLogSink {
         try await writer.commit(batch, byteCount: batch.approximateByteCount)
     }
 
-    /// Removes the contents of all records of an account. Their ids stay, so that none is stored again. It blocks.
+    /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
     ///
     /// - Parameter account: The account that clients stated.
     /// - Throws: ``ServerStorageError``.
-    public func erase(account: String) throws(ServerStorageError) {
-        try removeContents(where: "account = ?", account)
+    public func erase(account: String) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async {
+                continuation.resume(with: Result { try self.removeContents(where: "account = ?", account) })
+            }
+        }
     }
 
     /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It blocks.
@@ -98,7 +105,12 @@ public final class SQLiteActionLogSink: ActionLogSink {
             try Int64.fetchOne(
                 database.cachedStatement(sql: "SELECT highest FROM stream WHERE installation = ? AND id = ?"),
                 arguments: [installation, stream]) ?? 0
-        if batch.number <= highest { return .known }
+        if batch.number <= highest {
+            // A client that was restored from a backup uses numbers again, for other records.
+            let search = try database.cachedStatement(sql: "SELECT 1 FROM record WHERE id = ?")
+            let hasAll = try batch.records.allSatisfy { try Bool.fetchOne(search, arguments: [$0.id.data]) != nil }
+            return hasAll ? .known : .gap(expected: highest + 1)
+        }
         guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
         let insertion = try database.cachedStatement(
             sql: """

@@ -12,58 +12,98 @@ import Synchronization
 /// ```
 ///
 /// A record is stored as soon as the disk allows and is sent in batches of thirty: when so many wait, when the app asks, after
-/// ``ActionLogOptions/interval``, and at launch what the last run left. A failure of the network, the server or the disk removes no
-/// record: only the bounds of ``ActionLogOptions`` do, and ``state()`` has the counts by reason. Each record has a UUIDv7, the
-/// session, the boot of the system and two times of the moment at which it was recorded.
+/// ``ActionLogOptions/interval``, when somebody signs in, and at launch what the last run left. A failure of the network, the server or the
+/// disk removes no record: only the bounds of ``ActionLogOptions`` do, and ``state()`` has the counts by reason. Each record has a
+/// UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
 ///
 /// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded while nobody
-/// was are sent at any time. The file, whose folder should contain nothing else, can be read by the user alone. One process at a time can
-/// have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of `RunwayServer` does.
+/// was are sent at any time. The file, whose folder should contain nothing else, can be read by the user alone, and is not in backups.
+/// One process at a time can have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of
+/// `RunwayServer` does.
 public final class ActionLog: Sendable {
     private let buffer: RecordBuffer
-    private let store: JournalStore
+    let store: JournalStore
     private let sender: ActionLogSender
-    private let account: @Sendable () -> String
     private let sending: Task<Void, Never>
     private let writing: Task<Void, Never>
-    private let watching: Task<Void, Never>
+    /// Guards the tasks that follow the layer.
+    private let watching = Mutex<[Task<Void, Never>]>([])
 
     /// Opens a log. It returns at once: the file is opened by a task, and records wait in memory until then.
     ///
     /// - Parameters:
-    ///   - file: The SQLite file, which is created if it does not exist.
+    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group: the system ends an
+    ///     app that is suspended while SQLite holds a lock there.
     ///   - service: The service whose server takes the records. Its `judge(_:rawData:)` must accept the responses.
     ///   - path: The path of the route below the service's base URL.
     ///   - network: Sends the batches, as any other call of the service.
     ///   - options: The bounds, and when records are sent.
-    public init<Service: APIService>(
+    public convenience init<Service: APIService>(
         at file: URL, sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer,
         options: ActionLogOptions = ActionLogOptions()
     ) {
-        let buffer = RecordBuffer(options, clock: network.clock)
-        let store = JournalStore(at: file, limits: options.limits, durability: options.durability) { buffer.time }
-        account = { network.settings(of: service).account ?? "" }
-        let link = ActionLogSender.Link(
-            send: { body throws(NetworkError) in
-                try await network.call(ActionLogBatch<Service>(path: path, body: body))
-            }, account: account)
-        let sender = ActionLogSender(
-            link, store, buffer, isNetworkAllowed: options.allowsNetwork(network.status))
+        self.init(at: file, options: options, clock: network.clock)
+        start(sendingTo: service, at: path, over: network)
+    }
+
+    /// Opens a log before its layer exists, so that the launch of the app can be recorded.
+    ///
+    /// Records are stored at once, as those of nobody, and are sent after ``start(sendingTo:at:over:)``.
+    ///
+    /// - Parameters:
+    ///   - file: The SQLite file, which is created if it does not exist.
+    ///   - options: The bounds, and when records are sent.
+    public convenience init(at file: URL, options: ActionLogOptions = ActionLogOptions()) {
+        self.init(at: file, options: options, clock: .system)
+    }
+
+    init(at file: URL, options: ActionLogOptions, clock: LayerClock) {
+        let buffer = RecordBuffer(options, clock: clock)
+        let store = JournalStore(
+            at: file, limits: options.limits, durability: options.durability, sealing: options.sealing
+        ) { buffer.time }
+        let sender = ActionLogSender(store, buffer)
         (self.buffer, self.store, self.sender) = (buffer, store, sender)
         sending = Task { await sender.run() }
         writing = Task { await ActionLogWriter(buffer: buffer, store: store, sender: sender).run() }
-        watching = Task {
-            for await status in network.statuses {
-                sender.change { $0.networkDidChange(isAllowed: options.allowsNetwork(status)) }
-            }
-        }
     }
 
     deinit {
         // The writer ends when it has tried to write what is in memory.
         buffer.finish()
-        watching.cancel()
+        stopWatching()
         sending.cancel()
+    }
+
+    /// Has a log that was opened before its layer existed send its records.
+    ///
+    /// - Parameters:
+    ///   - service: The service whose server takes the records. Its `judge(_:rawData:)` must accept the responses.
+    ///   - path: The path of the route below the service's base URL.
+    ///   - network: Sends the batches, as any other call of the service.
+    /// - Precondition: The log has no other layer.
+    public func start<Service: APIService>(
+        sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer
+    ) {
+        let link = ActionLogSender.Link(
+            send: { body throws(NetworkError) in
+                try await network.call(ActionLogBatch<Service>(path: path, body: body))
+            },
+            erase: { () throws(NetworkError) in _ = try await network.call(ActionLogErasure<Service>(path: path)) },
+            account: { network.settings(of: service).account ?? "" }, status: { network.status },
+            beginGrace: { network.beginGrace($0) })
+        let (sender, statuses, changes) = (sender, network.statuses, network.servicesChanges)
+        sender.start(link)
+        watching.withLock { tasks in
+            tasks = [
+                Task { for await status in statuses { sender.networkDidChange(to: status) } },
+                Task { for await _ in changes { await sender.servicesDidChange() } },
+            ]
+        }
+    }
+
+    private func stopWatching() {
+        for task in watching.withLock({ $0 }) { task.cancel() }
     }
 
     /// Records an action. It returns at once; a task writes the record.
@@ -77,14 +117,13 @@ public final class ActionLog: Sendable {
     public func record(
         _ name: String, _ properties: Parameters = [:], priority: ActionPriority = .normal
     ) -> ActionReceipt {
-        let addition = buffer.add(name, properties, priority, account: account())
-        if addition.isOfNewAccount { sender.change { $0.accountDidChange() } }
-        return addition.receipt
+        buffer.add(name, properties, priority, account: sender.account)
     }
 
-    /// Stores and sends what was recorded, for an app that goes to the background or after a sign-in.
+    /// Stores and sends what was recorded, for an app that goes to the background.
     ///
-    /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network.
+    /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, the server asked to wait, there is no network, or
+    /// the log has no layer.
     public func flush() async {
         await buffer.pass()
         await sender.flush()
@@ -94,26 +133,34 @@ public final class ActionLog: Sendable {
     public func close() async {
         buffer.finish()
         await writing.value
-        watching.cancel()
+        stopWatching()
         sending.cancel()
         await sending.value
         await store.close()
     }
+}
 
+// What the log has, and what the app and the user decide about it.
+extension ActionLog {
     /// What the log holds, what it has sent, and what it has lost.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func state() async throws(StorageError) -> ActionLogState {
-        let counts = try await store.run { journal throws(StorageError) in try journal.counts() }
+        let (counts, erasures, isOptedOut) = try await store.run { journal throws(StorageError) in
+            (try journal.counts(), try journal.pendingErasureCount(), try journal.isOptedOut())
+        }
         var lost = buffer.lost
         for (reason, count) in counts.lost { lost[ActionLoss(name: reason.rawValue), default: 0] += count }
         return ActionLogState(
             bufferedCount: buffer.count, waitingCount: counts.waiting.values.reduce(0, +),
-            waitingByteCount: counts.waitingByteCount, setAsideCount: counts.setAside, sentCount: sender.sentCount,
-            lost: lost, problem: store.problem, unreadableFiles: store.filesSetAside)
+            waitingByteCount: counts.waitingByteCount, setAsideCount: counts.setAside,
+            isServerRefusingAll: sender.isRefusingAll, pendingErasureCount: erasures,
+            isOptedOut: isOptedOut || buffer.isOptedOut, sentCount: sender.sentCount, lost: lost,
+            logByteCount: store.logByteCount, problem: store.problem, unreadableFiles: store.filesSetAside)
     }
 
-    /// The records that the server refused, oldest first, with its reasons.
+    /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again and again, and
+    /// those that can't be decrypted.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func refusedRecords() async throws(StorageError) -> [RefusedAction] {
@@ -141,71 +188,51 @@ public final class ActionLog: Sendable {
         try await store.run { journal throws(StorageError) in try journal.discard(records) }
     }
 
-    /// Removes all records of an account from memory and from the disk. What the server has stays there.
+    /// Removes all records of an account from memory and from the disk, and asks the server to do the same.
     ///
-    /// - Parameter account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
-    /// - Throws: ``StorageError`` if the file can't be written.
-    public func erase(account: String) async throws(StorageError) {
-        buffer.erase(account)
+    /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one, again until the server
+    /// has accepted it; records of the account that come after it wait until then.
+    ///
+    /// - Parameters:
+    ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
+    ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which `ActionLogRoute` serves if it is
+    ///     set up to. The default is `false`.
+    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which can't know whose they are; other kinds if the
+    ///   file can't be written.
+    public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
+        guard !isErasedAtServer || !account.isEmpty else {
+            throw StorageError(.rejected, "The server can't erase the records of nobody.")
+        }
+        buffer.erase { $0.account == account }
         // What is being written now is in the file before this runs.
-        try await store.run { journal throws(StorageError) in try journal.erase(account) }
-        await sender.refresh()
+        try await store.run { journal throws(StorageError) in
+            if isErasedAtServer { try journal.setErasurePending(account, true) }
+            try journal.erase(account)
+        }
+        await sender.refresh(isUrgent: isErasedAtServer)
     }
-}
 
-/// What an ``ActionLog`` holds, has sent and has lost.
-public struct ActionLogState: Sendable, Hashable {
-    /// Records in memory that are not on disk yet.
-    public var bufferedCount: Int
-    /// Records on disk that the server has not acknowledged.
-    public var waitingCount: Int
-    /// Their bytes.
-    public var waitingByteCount: Int
-    /// Records that the server refused.
-    public var setAsideCount: Int
-    /// Records that the server acknowledged in this run.
-    public var sentCount: Int
-    /// How many records were lost, by reason: those of the file in all runs, the others in this one.
-    public var lost: [ActionLoss: Int]
-    /// Why the latest use of the file failed; `nil` if it succeeded.
-    public var problem: StorageError?
-    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
-    public var unreadableFiles: [URL]
-}
-
-/// Why a record was never sent.
-public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
-    let name: String
-
-    /// The reason in one word.
-    public var description: String { name }
-
-    /// More than ``ActionLogOptions/maximumCount`` waited.
-    public static let count = ActionLoss(name: JournalLoss.count.rawValue)
-    /// More than ``ActionLogOptions/maximumByteCount`` waited.
-    public static let bytes = ActionLoss(name: JournalLoss.bytes.rawValue)
-    /// It waited longer than ``ActionLogOptions/maximumAge``.
-    public static let age = ActionLoss(name: JournalLoss.age.rawValue)
-    /// Its bytes on disk were damaged.
-    public static let damaged = ActionLoss(name: JournalLoss.damaged.rawValue)
-    /// More than ``ActionLogOptions/maximumSetAsideCount`` were refused by the server.
-    public static let setAside = ActionLoss(name: JournalLoss.setAside.rawValue)
-    /// More than ``ActionLogOptions/maximumBufferedCount`` waited for the disk.
-    public static let memory = ActionLoss(name: "memory")
-    /// The record was not sampled.
-    public static let sampled = ActionLoss(name: "sampled")
-    /// The record could not be written as JSON, or had too many bytes.
-    public static let rejected = ActionLoss(name: "rejected")
-}
-
-/// A record that the server refused.
-public struct RefusedAction: Sendable, Hashable, Identifiable {
-    /// The id of the record.
-    public let id: UUID
-    /// The account that recorded it; empty if nobody was signed in.
-    public let account: String
-    /// The record as it was sent, without its sequence number.
-    public let json: [UInt8]
-    /// Why, in the server's words.
-    public let reason: String
+    /// Stops recording and sending, for a user who opted out, or resumes it. The decision is stored.
+    ///
+    /// All records are removed from memory and from the disk, of all accounts; those that come later are counted as
+    /// ``ActionLoss/optedOut``.
+    ///
+    /// - Parameters:
+    ///   - isOptedOut: Whether the user opted out.
+    ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, as by
+    ///     ``erase(account:atServer:)``. The default is `true`. It has no effect when recording resumes.
+    /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it again, so that
+    ///   later runs know.
+    public func setOptedOut(
+        _ isOptedOut: Bool, erasingAtServer isErasedAtServer: Bool = true
+    ) async throws(StorageError) {
+        if isOptedOut { buffer.setOptedOut(true) }
+        let account = sender.account
+        try await store.run { journal throws(StorageError) in
+            try journal.setOptedOut(isOptedOut)
+            if isOptedOut, isErasedAtServer, !account.isEmpty { try journal.setErasurePending(account, true) }
+        }
+        buffer.setOptedOut(isOptedOut)
+        await sender.refresh(isUrgent: true)
+    }
 }

@@ -22,6 +22,20 @@ struct ActionLogBatch<Service: APIService>: Endpoint {
     var content: RequestBody { .bytes(body) }
 }
 
+/// The request that has the server erase the records of the account that sends it: see `docs/formats.md`.
+struct ActionLogErasure<Service: APIService>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ActionLogErasure" }
+    static var method: HTTPRequest.Method { .delete }
+    static var overlap: OverlapPolicy { .concurrent }
+    /// The log repeats it, in later runs, too.
+    static var retry: RetryPolicy { .off }
+    static var isMergeable: Bool { false }
+    static var priority: CallPriority { .low }
+
+    @Unencoded var path: EndpointPath
+}
+
 /// The body of the request.
 enum ActionLogBody {
     /// Returns the JSON of a batch in gzip; the same records every time, with the date of this attempt.

@@ -16,6 +16,11 @@ public struct ActionLogOptions: Sendable {
     /// How long after it was recorded a record is sent although fewer than ``batchSize`` wait. The default, `nil`, is until the app
     /// asks (``ActionLog/flush()``), or starts again.
     public var interval: Duration?
+    /// The pause between two batches. The default is 20 ms.
+    public var gap = Duration.milliseconds(20)
+    /// How often a server may fail on one batch by a fault of its own, such as status 500 or 404 or a body that makes no sense, before the
+    /// batch is halved, and a single record set aside. The default is 5; at least 1.
+    public var maximumServerFaults = 5
     /// The most records that wait on disk. The default is 100,000. Those that exceed a bound are evicted, oldest of the lowest priority
     /// first.
     public var maximumCount = 100_000
@@ -23,7 +28,8 @@ public struct ActionLogOptions: Sendable {
     public var maximumByteCount = 64 << 20
     /// How long a record may wait. The default is 30 days. The date has no influence on it while the system runs.
     public var maximumAge = Duration.seconds(30 * 86_400)
-    /// The most records that are set aside. The default is 1,000; the oldest are evicted.
+    /// The most records that are set aside. The default is 1,000; the oldest are evicted. While a server seems to refuse everything, no
+    /// further ones are set aside, and nothing is evicted for them.
     public var maximumSetAsideCount = 1000
     /// The most bytes of one record as JSON. The default is 32 KiB. A larger one is rejected and counted.
     public var maximumRecordByteCount = 32 << 10
@@ -36,6 +42,8 @@ public struct ActionLogOptions: Sendable {
     /// Removes secrets from properties, by their names, and from URLs in them, before they are written to disk. The default is
     /// `Redaction.default`.
     public var redaction = Redaction.default
+    /// Encrypts records before they are written to disk. The default, `nil`, stores them as they are.
+    public var sealing: (any PayloadSealing)?
     /// The fraction of records of a name that is recorded, from 0 to 1. The default is all of every name. What is not recorded is
     /// counted.
     public var sampleRates: [String: Double] = [:]

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Runway
 import RunwayJSON
 import Synchronization
@@ -10,67 +9,108 @@ final class ActionLogSender: Sendable {
     struct Link: Sendable {
         /// Sends a body, as any other call of the service.
         var send: @Sendable ([UInt8]) async throws(NetworkError) -> RawData
+        /// Has the server erase the records of the account that is signed in.
+        var erase: @Sendable () async throws(NetworkError) -> Void
         /// The account that is signed in to the service; empty if nobody is.
         var account: @Sendable () -> String
+        /// The network that the device has.
+        var status: @Sendable () -> NetworkStatus
+        /// Asks the system for time in the background; `nil` if the app can't.
+        var beginGrace: @Sendable (_ name: String) -> GraceHold?
     }
 
-    private struct State {
+    struct State {
+        var link: Link?
         var schedule: FlushSchedule
+        /// Whether the file was read since the layer exists.
+        var isRead = false
         var sent = 0
-        var isIdle = false
+        /// The records that were set aside since the last batch that was accepted, by scope.
+        var streaks: [String: Set<UUID>] = [:]
+        /// The records that waited again after such a streak. Those that are set aside once more stay so.
+        var returned: Set<UUID> = []
         var flushes: [CheckedContinuation<Void, Never>] = []
+        /// How many of them came before the last decision.
+        var decidedFlushCount = 0
         var isFinished = false
     }
 
-    private let link: Link
-    private let store: JournalStore
-    private let buffer: RecordBuffer
-    private let clock: LayerClock
-    private let options: ActionLogOptions
+    let store: JournalStore
+    let buffer: RecordBuffer
+    let clock: LayerClock
+    let options: ActionLogOptions
     private let events: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
-    /// Guards the schedule, the count, and who waits for the end of a flush.
-    private let state: Mutex<State>
+    /// Guards the link, the schedule, the counts, and who waits for the end of a flush.
+    let state: Mutex<State>
 
-    init(_ link: Link, _ store: JournalStore, _ buffer: RecordBuffer, isNetworkAllowed: Bool) {
-        self.link = link
+    init(_ store: JournalStore, _ buffer: RecordBuffer) {
         self.store = store
         self.buffer = buffer
         clock = buffer.clock
         options = buffer.options
-        state = Mutex(State(schedule: FlushSchedule(buffer.options, isNetworkAllowed: isNetworkAllowed)))
+        state = Mutex(State(schedule: FlushSchedule(buffer.options, isNetworkAllowed: true)))
         (events, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// How many records the server has acknowledged in this run.
     var sentCount: Int { state.withLock { $0.sent } }
 
-    /// Changes the schedule, and has it decide anew.
-    func change(_ change: (inout FlushSchedule) -> Void) {
+    /// Whether the server seems to refuse everything.
+    var isRefusingAll: Bool { state.withLock { $0.schedule.isRefusingAll } }
+
+    /// The account that is signed in; empty if nobody is, or the log has no layer.
+    var account: String { state.withLock { $0.link }?.account() ?? "" }
+
+    /// Connects the sender with the layer.
+    ///
+    /// - Precondition: It has no other layer.
+    func start(_ link: Link) {
+        let isNetworkAllowed = options.allowsNetwork(link.status())
         state.withLock { state in
-            change(&state.schedule)
-            state.isIdle = false
+            precondition(state.link == nil, "an action log belongs to one layer")
+            state.link = link
+            state.schedule.networkDidChange(isAllowed: isNetworkAllowed)
         }
+        signal.yield()
+    }
+
+    func networkDidChange(to status: NetworkStatus) {
+        let isAllowed = options.allowsNetwork(status)
+        state.withLock { $0.schedule.networkDidChange(isAllowed: isAllowed) }
+        signal.yield()
+    }
+
+    /// Sends what waits for an account that is signed in by now, or that has another token.
+    func servicesDidChange() async {
+        await refresh(isUrgent: true)
+        state.withLock { $0.schedule.flush() }
         signal.yield()
     }
 
     /// Reads how many records wait, and passes that to the schedule.
     func refresh(isUrgent: Bool = false) async {
-        guard let count = await waitingCount() else { return }
+        guard let counts = await waitingCounts() else { return }
         let now = clock.now
-        change { $0.noteWaiting(count, isUrgent: isUrgent, at: now) }
+        state.withLock { $0.schedule.noteWaiting(counts, isUrgent: isUrgent, at: now) }
+        signal.yield()
     }
 
     /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed.
     func flush() async {
-        guard let count = await waitingCount() else { return }
         let now = clock.now
+        let isPaused = state.withLock { state in
+            if state.schedule.isPaused(at: now) { state.schedule.flush() }
+            return state.link == nil || state.schedule.isPaused(at: now)
+        }
+        // Nothing is read from disk before the server's wait is over.
+        if isPaused { return }
+        guard let counts = await waitingCounts() else { return }
         await withCheckedContinuation { continuation in
             let isFinished = state.withLock { state in
                 if state.isFinished { return true }
-                state.schedule.noteWaiting(count, at: now)
+                state.schedule.noteWaiting(counts, at: now)
                 state.schedule.flush()
-                state.isIdle = false
                 state.flushes.append(continuation)
                 return false
             }
@@ -80,13 +120,12 @@ final class ActionLogSender: Sendable {
 
     /// Runs until the task is cancelled.
     func run() async {
-        await refresh(isUrgent: true)
         var iterator = events.makeAsyncIterator()
         loop: while !Task.isCancelled {
-            switch state.withLock({ $0.schedule.step(at: clock.now) }) {
-            case .send(let limit): await send(limit)
+            switch await step() {
+            case .send(let scope, let limit): await send(scope, limit)
             case .wait(let instant):
-                resumeFlushes()
+                resumeFlushes(before: instant)
                 let alarm = instant.map { instant in
                     Task { [clock, signal] in
                         try await clock.sleep(until: instant)
@@ -97,104 +136,85 @@ final class ActionLogSender: Sendable {
                 guard await iterator.next() != nil else { break loop }
             }
         }
-        resumeFlushes(isFinished: true)
+        resumeFlushes(before: nil, isFinished: true)
     }
 
-    private func resumeFlushes(isFinished: Bool = false) {
+    private func step() async -> FlushSchedule.Step {
+        guard let link = state.withLock({ $0.link }) else { return .wait(until: nil) }
+        if !state.withLock({ $0.isRead }) { await read() }
+        let isAllowed = options.allowsNetwork(link.status())
+        let now = clock.now
+        return state.withLock { state in
+            state.decidedFlushCount = state.flushes.count
+            // A file that can't be opened now may be later, such as after the device was unlocked.
+            guard state.isRead else { return .wait(until: now + FlushSchedule.checkInterval) }
+            return state.schedule.step(isNetworkAllowed: isAllowed, at: now)
+        }
+    }
+
+    /// Reads what the last run left.
+    private func read() async {
+        let (time, now) = (buffer.time, clock.now)
+        let found = try? await store.run { journal throws(StorageError) in
+            try journal.retryOpened()
+            return (try journal.isOptedOut(), try journal.pace(at: time, now: now))
+        }
+        guard let (isOptedOut, pace) = found, let counts = await waitingCounts() else { return }
+        if isOptedOut { buffer.setOptedOut(true) }
+        if let pace { buffer.pace = pace }
+        state.withLock { state in
+            state.isRead = true
+            if let pace { state.schedule.pause(until: pace.pause) }
+            state.schedule.noteWaiting(counts, isUrgent: true, at: now)
+        }
+    }
+
+    /// A gap between two batches does not end a flush; any longer wait does.
+    private func resumeFlushes(before instant: Duration?, isFinished: Bool = false) {
+        if let instant, !isFinished, instant <= clock.now + options.gap { return }
         let flushes = state.withLock { state in
             if isFinished { state.isFinished = true }
-            defer { state.flushes = [] }
-            return state.flushes
+            let count = isFinished ? state.flushes.count : state.decidedFlushCount
+            defer {
+                state.flushes.removeFirst(count)
+                state.decidedFlushCount = 0
+            }
+            return state.flushes.prefix(count)
         }
         for flush in flushes { flush.resume() }
     }
 
-    /// The scopes whose records may be sent now: those of nobody, and those of the account that is signed in.
-    private var scopes: [String] {
-        let account = link.account()
-        return account.isEmpty ? [""] : ["", account]
-    }
-
-    /// How many records may be sent now; `nil` if the disk does not say.
-    private func waitingCount() async -> Int? {
-        let scopes = scopes
+    /// How much may be sent now, by scope: the records of nobody, those of the account that is signed in, and the erasure that it asked
+    /// for; `nil` if the disk does not say.
+    private func waitingCounts() async -> [String: Int]? {
+        let account = account
         return try? await store.run { journal throws(StorageError) in
             let waiting = try journal.counts().waiting
-            return scopes.reduce(0) { $0 + (waiting[$1] ?? 0) }
+            var counts = ["": waiting[""] ?? 0]
+            if !account.isEmpty {
+                counts[account] = (waiting[account] ?? 0) + (try journal.isErasurePending(account) ? 1 : 0)
+            }
+            return counts
         }
     }
 
-    private func send(_ limit: Int) async {
+    private func send(_ scope: String, _ limit: Int) async {
+        guard let link = state.withLock({ $0.link }) else { return }
+        // Before anything is read: the system may suspend the app at any time without it.
+        let grace = link.beginGrace("ActionLog")
+        defer { grace?.end() }
         var outcome = FlushSchedule.Outcome.failed()
         do {
-            outcome = try await attempt(limit)
+            outcome = try await attempt(scope, limit, over: link)
         } catch {
             // The disk failed. The batch is still there, or it is sent again, and the server recognises it.
         }
-        let count = await waitingCount()
+        let counts = await waitingCounts()
         let now = clock.now
         state.withLock { state in
             state.schedule.didSend(
-                count == nil ? .failed() : outcome, waiting: count ?? 1, at: now, jitter: .random(in: 0...1))
-        }
-        // An attempt that failed ends a flush, even if the next follows at once.
-        if case .accepted = outcome {} else if case .refused = outcome {} else { resumeFlushes() }
-    }
-
-    private func attempt(_ limit: Int) async throws(StorageError) -> FlushSchedule.Outcome {
-        let (scopes, bytes) = (scopes, options.maximumBatchByteCount)
-        let claimed = try await store.run { journal throws(StorageError) -> (JournalBatch, UUID)? in
-            for scope in scopes {
-                if let batch = try journal.claim(scope, maximumCount: limit, maximumByteCount: bytes) {
-                    return (batch, journal.installation)
-                }
-            }
-            return nil
-        }
-        guard let (batch, installation) = claimed else { return .nothing }
-        let body = try ActionLogBody.encode(batch, of: installation, sentAt: clock.date)
-        // Nothing suspends between this comparison and the start of the call.
-        guard batch.scope.isEmpty || batch.scope == link.account() else { return .nothing }
-        let response: RawData
-        do throws(NetworkError) {
-            response = try await link.send(body)
-        } catch {
-            return try await outcome(of: error, batch)
-        }
-        guard let verdicts = ActionLogVerdicts(response.json, to: batch) else { return .failed() }
-        buffer.setSampleRate(verdicts.sampleRate)
-        let count = try await store.run { journal throws(StorageError) in
-            try journal.setAside(verdicts.refused, of: batch)
-            return try journal.acknowledge(batch, verdicts.stored)
-        }
-        state.withLock { $0.sent += count }
-        return .accepted(gap: verdicts.gap)
-    }
-
-    private func outcome(
-        of error: NetworkError, _ batch: JournalBatch
-    ) async throws(StorageError) -> FlushSchedule.Outcome {
-        switch error.status?.code {
-        case 401, 403: return .unauthorized
-        case 400, 413, 422:
-            try await store.run { journal throws(StorageError) in
-                if batch.entries.count == 1 {
-                    let reason = "The server refused it with status \(error.status?.code ?? 0)."
-                    try journal.setAside([batch.entries[0].entry.id: reason], of: batch)
-                }
-                // What was refused is sent in smaller batches, which have other numbers.
-                try journal.refuse(batch)
-            }
-            return .refused(count: batch.entries.count)
-        case 409:
-            // The server waits for a number that this stream does not have any more: it lost what it had.
-            try await store.run { journal throws(StorageError) in try journal.refuse(batch) }
-            return .failed()
-        default:
-            switch error.kind {
-            case .needsLogin, .needsAccessToken, .loginCancelled: return .unauthorized
-            default: return .failed(retryAfter: error.retryAfter)
-            }
+                scope, counts == nil ? .failed() : outcome, waiting: counts ?? [scope: 1], at: now,
+                jitter: .random(in: 0...1))
         }
     }
 }

@@ -11,22 +11,49 @@ struct ActionLogWriter: Sendable {
     let sender: ActionLogSender
 
     /// Runs until the buffer is finished and what it held is written, or can't be.
-    func run() async {
-        for await _ in buffer.additions { await buffer.perform(writeAll) }
-        await buffer.perform(writeAll)
-    }
-
-    private func writeAll() async {
-        while let isHigh = await writeGroup() { await sender.refresh(isUrgent: isHigh) }
-    }
-
-    /// Writes one group.
     ///
-    /// - Returns: Whether it held a record of high priority; `nil` if there was nothing to write, or the disk failed. Then the records stay
-    ///   in the buffer, and the next record or flush has them written again.
-    private func writeGroup() async -> Bool? {
+    /// If the disk fails, records stay in the buffer. The next record, a flush, or a timer whose wait doubles has them written again.
+    func run() async {
+        var failures = 0
+        var alarm: Task<Void, any Error>?
+        for await _ in buffer.additions {
+            alarm?.cancel()
+            alarm = nil
+            if await buffer.perform(writeAll) {
+                failures = 0
+            } else {
+                failures += 1
+                let wait = Backoff.wait(
+                    after: failures, base: buffer.options.baseWait, longest: buffer.options.longestWait)
+                alarm = Task { [buffer] in
+                    try await buffer.clock.sleep(until: buffer.clock.now + wait)
+                    buffer.wake()
+                }
+            }
+        }
+        alarm?.cancel()
+        _ = await buffer.perform(writeAll)
+    }
+
+    private enum Written {
+        case nothing, failed
+        case group(hasHigh: Bool)
+    }
+
+    /// Writes group after group; returns `false` if the disk failed.
+    private func writeAll() async -> Bool {
+        while true {
+            switch await writeGroup() {
+            case .nothing: return true
+            case .failed: return false
+            case .group(let hasHigh): await sender.refresh(isUrgent: hasHigh)
+            }
+        }
+    }
+
+    private func writeGroup() async -> Written {
         let (records, erasures) = buffer.first(Self.groupSize)
-        if records.isEmpty { return nil }
+        if records.isEmpty { return .nothing }
         var entries: [JournalEntry] = []
         var failed: [UUID: StorageError] = [:]
         for record in records {
@@ -43,20 +70,25 @@ struct ActionLogWriter: Sendable {
         do throws(StorageError) {
             let time = buffer.time
             let evicted = try await store.run { [entries, buffer] journal throws(StorageError) -> Set<UUID>? in
+                // An earlier run may have been opted out, which this one has not read before.
+                if try journal.isOptedOut() {
+                    buffer.setOptedOut(true)
+                    return nil
+                }
                 // Erased records are not written. An erasure that comes later runs after this, and removes them.
-                buffer.erasures == erasures ? try journal.append(entries, at: time) : nil
+                return buffer.erasures == erasures ? try journal.append(entries, at: time) : nil
             }
-            guard let evicted else { return false }
+            guard let evicted else { return .group(hasHigh: false) }
             for id in evicted { failed[id] = StorageError(.full, "The record was evicted: the log is full.") }
         } catch {
             for record in records { record.receipt.settle(.failure(failed[record.receipt.id] ?? error)) }
-            return nil
+            return .failed
         }
         // First removed: who has awaited a receipt finds the record on disk, and not in memory.
-        buffer.remove(Set(records.map(\.receipt.id)), rejected: rejected)
+        buffer.remove(records, rejected: rejected)
         for record in records {
             record.receipt.settle(failed[record.receipt.id].map(Result.failure) ?? .success(()))
         }
-        return records.contains { $0.priority == .high }
+        return .group(hasHigh: records.contains { $0.priority == .high })
     }
 }

@@ -5,6 +5,8 @@ import RunwayJSON
 /// One record, with what identifies it at the moment of recording.
 struct ActionRecord: Sendable {
     var receipt: ActionReceipt
+    /// Counts up by one in the order of recording, in one run.
+    var number: UInt64
     var name: String
     var properties: Parameters
     /// The account that was signed in; empty if nobody was.

@@ -1,12 +1,15 @@
-/// Decides when a log sends its next batch, and how large that may be. A pure state machine: ``ActionLogSender`` performs.
+/// Decides whose batch a log sends next, when, and how large that may be. A pure state machine: ``ActionLogSender`` performs.
 ///
 /// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was recorded, at launch if
-/// anything waits, and when a network comes back. Once one is sent, others follow until nothing waits.
+/// anything waits, when a network comes back, and when somebody signs in. Once one is sent, others follow until nothing waits.
+///
+/// Each scope has a backoff of its own, so that a server that refuses one account does not hold up the records of another. A wait that the
+/// server asks for holds for all of them.
 struct FlushSchedule: Sendable {
     /// What happens next.
     enum Step: Equatable, Sendable {
-        /// Send a batch of at most this many records.
-        case send(limit: Int)
+        /// Send a batch of this scope, of at most this many records.
+        case send(scope: String, limit: Int)
         /// Nothing, until an event or, if there is one, this instant.
         case wait(until: Duration?)
     }
@@ -19,50 +22,76 @@ struct FlushSchedule: Sendable {
         case nothing
         /// The same may succeed later, not before the wait that the server asks for.
         case failed(retryAfter: Duration? = nil)
-        /// The server refuses this batch for ever, of so many records. One alone was set aside.
-        case refused(count: Int)
+        /// The batch, of so many records, is over: they are sent again in smaller ones, or the only one was set aside.
+        ///
+        /// - Parameter isFault: Whether the server did not refuse it, but failed on it again and again.
+        case refused(count: Int, isFault: Bool = false)
         /// The server asks for an account, or for another token.
         case unauthorized
     }
 
-    /// How long nothing is sent after the server asked for an account, unless one signs in or the app asks.
+    /// What is to be done with a batch that the server refused or failed on.
+    enum Treatment: Equatable, Sendable {
+        /// Send it again.
+        case `repeat`
+        /// Send its records in smaller batches.
+        case halve
+        /// Set its only record aside.
+        case setAside
+    }
+
+    /// How long nothing of a scope is sent after the server asked for its account, unless one signs in or the app asks.
     static let credentialsWait = Duration.seconds(300)
     /// The longest wait that a server can ask for.
     static let longestServerWait = Duration.seconds(86_400)
+    /// After how long the status of the network, or a file that can't be read, is looked at again if nothing else makes it.
+    static let checkInterval = Duration.seconds(300)
+    /// After how many single records, set aside one after the other, a server seems to refuse everything.
+    static let refusalLimit = 3
 
+    private struct Lane: Sendable {
+        var limit: Int
+        /// Nothing is sent before, unless an event makes success likely.
+        var backoff = Duration.zero
+        /// Attempts that failed since the last batch that was accepted.
+        var failures = 0
+        /// How often the server failed on the batch that is sent now.
+        var faults = 0
+        /// Records set aside since the last batch that was accepted.
+        var refusals = 0
+        /// When it sent last, counted in attempts.
+        var turn: UInt64 = 0
+    }
+
+    private let options: ActionLogOptions
     private let batchSize: Int
-    private let interval: Duration?
-    private let baseWait: Duration
-    private let longestWait: Duration
-    /// How many records wait that may be sent now.
-    private var waiting = 0
+    private var lanes: [String: Lane] = [:]
+    private var turn: UInt64 = 0
+    /// How many records wait that may be sent now, by scope.
+    private var waiting: [String: Int] = [:]
     /// Whether all that waits is to be sent.
     private var isDraining = false
     /// When the first of those that wait was noticed.
     private var oldest: Duration?
-    private var isNetworkAllowed: Bool
+    private var wasNetworkAllowed: Bool
     /// Nothing is sent before, as the server asked.
     private var serverPause = Duration.zero
-    /// Nothing is sent before, unless an event makes success likely.
-    private var backoff = Duration.zero
-    private var failures = 0
-    /// Records refused alone since the last batch that was accepted.
-    private var refusals = 0
-    private var limit: Int
+    /// The end of the gap after the last batch.
+    private var gapEnd = Duration.zero
 
     init(_ options: ActionLogOptions, isNetworkAllowed: Bool) {
+        self.options = options
         batchSize = max(1, options.batchSize)
-        interval = options.interval
-        baseWait = options.baseWait
-        longestWait = options.longestWait
-        limit = batchSize
-        self.isNetworkAllowed = isNetworkAllowed
+        wasNetworkAllowed = isNetworkAllowed
     }
 
+    /// Whether the server has refused, or failed on, one record of a scope after the other: it may be refusing everything.
+    var isRefusingAll: Bool { lanes.values.contains { $0.refusals >= Self.refusalLimit } }
+
     /// Records wait that were stored now or, at launch, by an earlier run.
-    mutating func noteWaiting(_ count: Int, isUrgent: Bool = false, at now: Duration) {
-        waiting = count
-        if count == 0 {
+    mutating func noteWaiting(_ counts: [String: Int], isUrgent: Bool = false, at now: Duration) {
+        waiting = counts.filter { $0.value > 0 }
+        if waiting.isEmpty {
             isDraining = false
             oldest = nil
         } else {
@@ -73,61 +102,117 @@ struct FlushSchedule: Sendable {
 
     /// The app asks to send what waits. A wait that the server asked for still holds.
     mutating func flush() {
-        isDraining = isDraining || waiting > 0
-        backoff = .zero
+        isDraining = isDraining || !waiting.isEmpty
+        for scope in lanes.keys { lanes[scope]?.backoff = .zero }
     }
 
-    /// Another account is signed in.
-    mutating func accountDidChange() { flush() }
-
     mutating func networkDidChange(isAllowed: Bool) {
-        if isAllowed, !isNetworkAllowed { flush() }
-        isNetworkAllowed = isAllowed
+        if isAllowed, !wasNetworkAllowed { flush() }
+        wasNetworkAllowed = isAllowed
+    }
+
+    /// The server asked in an earlier run to wait.
+    mutating func pause(until instant: Duration) { serverPause = max(serverPause, instant) }
+
+    /// Whether the server asked to wait for longer than until now.
+    func isPaused(at now: Duration) -> Bool { serverPause > now }
+
+    /// Decides what becomes of a batch of so many records.
+    ///
+    /// - Parameter isFault: Whether the server failed by a fault of its own, which may be over at the next attempt. A batch is repeated
+    ///   then, as often as the options allow, before it is halved. The halves are halved at once, down to single records.
+    mutating func treat(_ scope: String, count: Int, isFault: Bool) -> Treatment {
+        if isFault {
+            var lane = lane(scope)
+            lane.faults += 1
+            lanes[scope] = lane
+            let isHalf = count > 1 && lane.limit < batchSize
+            if lane.faults < (isHalf ? 1 : max(1, options.maximumServerFaults)) { return .repeat }
+        }
+        return count > 1 ? .halve : .setAside
     }
 
     /// - Parameters:
     ///   - outcome: What became of the batch of the last step.
-    ///   - waiting: How many records wait now.
+    ///   - counts: How many records wait now, by scope.
     ///   - jitter: A random number from 0 to 1.
-    mutating func didSend(_ outcome: Outcome, waiting count: Int, at now: Duration, jitter: Double) {
+    mutating func didSend(
+        _ scope: String, _ outcome: Outcome, waiting counts: [String: Int], at now: Duration, jitter: Double
+    ) {
         isDraining = true
         oldest = nil
-        noteWaiting(count, at: now)
+        noteWaiting(counts, at: now)
+        turn += 1
+        gapEnd = now + options.gap
+        var lane = lane(scope)
+        lane.turn = turn
         switch outcome {
         case .accepted(let gap):
-            (failures, refusals) = (0, 0)
-            limit = min(batchSize, limit * 2)
+            lane = Lane(limit: min(batchSize, lane.limit * 2), turn: turn)
             serverPause = max(serverPause, now + min(gap, Self.longestServerWait))
-        case .nothing: isDraining = false
+        // What waited is gone, or belongs to an account that has left.
+        case .nothing: lane.backoff = now + options.baseWait
         case .failed(let retryAfter):
-            failures += 1
-            backoff = now + wait(after: failures, jitter)
+            lane.failures += 1
+            lane.backoff = now + wait(after: lane.failures, jitter)
             if let retryAfter {
                 serverPause = max(serverPause, now + min(retryAfter, Self.longestServerWait))
             }
-        case .refused(let count) where count > 1: limit = max(1, min(limit, count) / 2)
-        case .refused:
-            refusals += 1
-            // One is a poison record. A server that refuses one after the other may refuse everything.
-            if refusals > 1 { backoff = now + wait(after: refusals - 1, jitter) }
-        case .unauthorized: backoff = now + Self.credentialsWait
+        case .refused(let count, let isFault):
+            lane.faults = 0
+            if count > 1 {
+                lane.limit = max(1, min(lane.limit, count) / 2)
+            } else {
+                lane.failures = 0
+                lane.refusals += 1
+                // One is a poison record. A server that refuses one after the other may refuse everything.
+                if lane.refusals > 1 { lane.backoff = now + wait(after: lane.refusals - 1, jitter) }
+            }
+            if isFault, count > 1 {
+                lane.failures += 1
+                lane.backoff = now + wait(after: lane.failures, jitter)
+            }
+        case .unauthorized: lane.backoff = now + Self.credentialsWait
         }
+        lanes[scope] = lane
+        // Accounts that have left are forgotten.
+        if lanes.count > 64 { lanes = lanes.filter { waiting[$0.key] != nil } }
     }
+
+    private func lane(_ scope: String) -> Lane { lanes[scope] ?? Lane(limit: batchSize) }
 
     /// Half of the wait is certain, and half random, after the bound was applied: devices that failed together do not return together.
     private func wait(after failures: Int, _ jitter: Double) -> Duration {
-        var wait = min(baseWait, longestWait)
-        for _ in 1..<max(1, min(failures, 64)) where wait < longestWait { wait = min(wait * 2, longestWait) }
+        let wait = Backoff.wait(after: failures, base: options.baseWait, longest: options.longestWait)
         return wait / 2 + wait / 2 * jitter
     }
 
-    func step(at now: Duration) -> Step {
-        guard waiting > 0, isNetworkAllowed else { return .wait(until: nil) }
-        var start = max(serverPause, backoff)
-        if !isDraining, waiting < batchSize {
-            guard let interval, let oldest else { return .wait(until: nil) }
+    func step(isNetworkAllowed: Bool, at now: Duration) -> Step {
+        let count = waiting.values.reduce(0, +)
+        guard count > 0 else { return .wait(until: nil) }
+        // The source of the status may miss a change.
+        guard isNetworkAllowed else { return .wait(until: now + Self.checkInterval) }
+        var start = max(serverPause, gapEnd)
+        if !isDraining, count < batchSize {
+            guard let interval = options.interval, let oldest else { return .wait(until: nil) }
             start = max(start, oldest + interval)
         }
-        return start <= now ? .send(limit: limit) : .wait(until: start)
+        let starts = waiting.keys.map { scope in
+            let lane = lane(scope)
+            return (scope: scope, start: max(start, lane.backoff), lane: lane)
+        }
+        let ready = starts.filter { $0.start <= now }.min { ($0.lane.turn, $0.scope) < ($1.lane.turn, $1.scope) }
+        if let ready { return .send(scope: ready.scope, limit: ready.lane.limit) }
+        return .wait(until: starts.map(\.start).min())
+    }
+}
+
+/// Waits that double.
+enum Backoff {
+    /// The wait after so many failures in a row, at least one, before jitter.
+    static func wait(after failures: Int, base: Duration, longest: Duration) -> Duration {
+        var wait = min(base, longest)
+        for _ in 1..<max(1, min(failures, 64)) where wait < longest { wait = min(wait * 2, longest) }
+        return wait
     }
 }

@@ -5,25 +5,18 @@ import Synchronization
 /// The records that are not on disk yet, and the session that the next one belongs to.
 final class RecordBuffer: Sendable {
     fileprivate struct State {
-        var records: [ActionRecord] = []
+        var records = RecordQueues()
+        var number: UInt64 = 0
         var session = UUID()
         var lastRecording: Duration?
-        var account: String?
         var lost: [ActionLoss: Int] = [:]
-        /// The fraction of records that the server wants.
-        var sampleRate = 1.0
+        var pace = ActionLogPace()
+        var isOptedOut = false
         var generator = SystemRandomNumberGenerator()
         /// Who waits until the writer has tried to write all that is here now.
         var passes: [CheckedContinuation<Void, Never>] = []
         var erasures = 0
         var isFinished = false
-    }
-
-    /// What the caller of ``add(_:_:_:account:)`` has to do.
-    struct Addition {
-        var receipt: ActionReceipt
-        /// Whether another account recorded before.
-        var isOfNewAccount = false
     }
 
     let clock: LayerClock
@@ -34,7 +27,7 @@ final class RecordBuffer: Sendable {
     /// The time since the system started, at the beginning of the clock.
     private let uptimeOrigin: Duration
     let boot = BootSession.name ?? ""
-    /// Guards the records in memory, the session and the counts.
+    /// Guards the records in memory, the session, the counts and what was set.
     private let state = Mutex(State())
 
     init(_ options: ActionLogOptions, clock: LayerClock) {
@@ -50,35 +43,51 @@ final class RecordBuffer: Sendable {
 
     var count: Int { state.withLock { $0.records.count } }
 
-    func setSampleRate(_ rate: Double) { state.withLock { $0.sampleRate = rate } }
+    /// Which fraction of records the server wants, and until when.
+    var pace: ActionLogPace {
+        get { state.withLock { $0.pace } }
+        set { state.withLock { $0.pace = newValue } }
+    }
+
+    /// Whether nothing is recorded and sent.
+    var isOptedOut: Bool { state.withLock { $0.isOptedOut } }
+
+    /// Stops or resumes recording. What is here is removed when it stops.
+    func setOptedOut(_ isOptedOut: Bool) {
+        state.withLock { $0.isOptedOut = isOptedOut }
+        if isOptedOut { erase { _ in true } }
+    }
 
     /// Adds a record, unless it is not sampled.
-    func add(_ name: String, _ properties: Parameters, _ priority: ActionPriority, account: String) -> Addition {
-        let now = clock.now
-        let date = clock.date
-        let (addition, dropped) = state.withLock { state in
-            var addition = Addition(receipt: ActionReceipt(UUID(at: date, &state.generator)))
-            addition.isOfNewAccount = state.account.map { $0 != account } ?? false
-            state.account = account
-            let rate = (options.sampleRates[name] ?? 1) * state.sampleRate
-            guard rate >= 1 || Double.random(in: 0..<1, using: &state.generator) < rate else {
-                state.lost[.sampled, default: 0] += 1
-                return (addition, addition.receipt as ActionReceipt?)
+    func add(
+        _ name: String, _ properties: Parameters, _ priority: ActionPriority, account: String
+    ) -> ActionReceipt {
+        let (now, date) = (clock.now, clock.date)
+        let (receipt, dropped) = state.withLock { state in
+            let receipt = ActionReceipt(UUID(at: date, &state.generator))
+            if let loss = state.loss(of: name, options, at: now) {
+                state.lost[loss, default: 0] += 1
+                return (receipt, receipt as ActionReceipt?)
             }
             if let last = state.lastRecording, now - last > options.sessionTimeout { state.session = UUID() }
             state.lastRecording = now
+            state.number += 1
             state.records.append(
                 ActionRecord(
-                    receipt: addition.receipt, name: name, properties: properties, account: account,
+                    receipt: receipt, number: state.number, name: name, properties: properties, account: account,
                     session: state.session, date: date, uptime: uptimeOrigin + now, priority: priority))
-            return (addition, state.evicted(maximumCount: options.maximumBufferedCount))
+            guard state.records.count > max(1, options.maximumBufferedCount) else { return (receipt, nil) }
+            state.lost[.memory, default: 0] += 1
+            return (receipt, state.records.evict()?.receipt)
         }
         dropped?.settle(
             .failure(
-                StorageError(.rejected, "The record was not stored: it was not sampled, or the memory for it is full."))
+                StorageError(
+                    .rejected,
+                    "The record was not stored: it was not sampled, the user opted out, or the memory for it is full."))
         )
         signal.yield()
-        return addition
+        return receipt
     }
 
     /// How often records were erased: those that were read before may be among them.
@@ -86,24 +95,23 @@ final class RecordBuffer: Sendable {
 
     /// Returns the oldest records, which stay here until they are removed, and ``erasures``.
     func first(_ maximumCount: Int) -> ([ActionRecord], erasures: Int) {
-        state.withLock { (Array($0.records.prefix(maximumCount)), $0.erasures) }
+        state.withLock { ($0.records.first(maximumCount), $0.erasures) }
     }
 
     /// Removes records that are on disk, or that were rejected.
-    func remove(_ ids: Set<UUID>, rejected: Int) {
+    func remove(_ records: [ActionRecord], rejected: Int) {
+        let numbers = Set(records.map(\.number))
         state.withLock { state in
-            state.records.removeAll { ids.contains($0.receipt.id) }
+            state.records.remove(numbers)
             if rejected > 0 { state.lost[.rejected, default: 0] += rejected }
         }
     }
 
-    /// Removes the records of an account.
-    func erase(_ account: String) {
+    /// Removes the records for which a condition holds.
+    func erase(where condition: (ActionRecord) -> Bool) {
         let erased = state.withLock { state in
-            let erased = state.records.filter { $0.account == account }
-            state.records.removeAll { $0.account == account }
             state.erasures += 1
-            return erased
+            return state.records.removeAll(where: condition)
         }
         for record in erased { record.receipt.settle(.failure(StorageError(.rejected, "The record was erased."))) }
     }
@@ -119,14 +127,18 @@ final class RecordBuffer: Sendable {
         }
     }
 
+    /// Has the writer try again.
+    func wake() { signal.yield() }
+
     /// Runs one pass of the writer for those who wait for it.
-    func perform(_ pass: () async -> Void) async {
+    func perform<Result>(_ pass: () async -> Result) async -> Result {
         let waiters = state.withLock { state in
             defer { state.passes = [] }
             return state.passes
         }
-        await pass()
+        let result = await pass()
         for waiter in waiters { waiter.resume() }
+        return result
     }
 
     /// Ends ``additions`` after what was added. Records that come later are not written.
@@ -137,12 +149,25 @@ final class RecordBuffer: Sendable {
 }
 
 extension RecordBuffer.State {
-    /// Removes the oldest record of the lowest priority if there are too many, and returns its receipt.
-    fileprivate mutating func evicted(maximumCount: Int) -> ActionReceipt? {
-        guard records.count > max(1, maximumCount),
-            let lowest = records.indices.min(by: { (records[$0].priority, $0) < (records[$1].priority, $1) })
-        else { return nil }
-        lost[.memory, default: 0] += 1
-        return records.remove(at: lowest).receipt
+    /// Why a record is not stored; `nil` if it is.
+    fileprivate mutating func loss(of name: String, _ options: ActionLogOptions, at now: Duration) -> ActionLoss? {
+        if isOptedOut { return .optedOut }
+        let rate = (options.sampleRates[name] ?? 1) * pace.rate(at: now)
+        return rate >= 1 || Double.random(in: 0..<1, using: &generator) < rate ? nil : .sampled
     }
+}
+
+/// Which fraction of records the server wants, and how often.
+struct ActionLogPace: Sendable, Equatable {
+    /// From 0 to 1.
+    var sampleRate = 1.0
+    /// When the fraction is over, by the clock of the log: all records are recorded then, so that the server's next response can renew it.
+    var end = Duration.zero
+    /// Nothing is sent before, by the same clock.
+    var pause = Duration.zero
+
+    func rate(at now: Duration) -> Double { now < end ? sampleRate : 1 }
+
+    /// How long a fraction holds that comes without a wait.
+    static let standardLifetime = Duration.seconds(3600)
 }

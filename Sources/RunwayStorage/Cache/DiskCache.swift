@@ -44,6 +44,7 @@ public final class DiskCache: CacheTier {
     /// The limits of what is stored.
     public let limits: DiskCacheLimits
     private let folder: URL
+    private let sealing: (any PayloadSealing)?
     private let report: @Sendable (DiskCacheProblem) -> Void
     /// Guards the index.
     private let state = Mutex(State())
@@ -55,16 +56,19 @@ public final class DiskCache: CacheTier {
     /// Creates a cache in a folder, which is read at the first lookup.
     ///
     /// - Parameters:
-    ///   - folder: A folder that nothing else uses, in the container of the app alone: the system ends a suspended app that holds a lock
-    ///     in a container that it shares. It is created if there is none.
+    ///   - folder: A folder that nothing else uses. It is created if there is none. On iOS a cache in the container of an app group finds
+    ///     and stores nothing, since the system ends an app that is suspended while it holds a lock there.
     ///   - limits: The bounds of what is stored; see ``DiskCacheLimits`` for the defaults.
+    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that does not open is removed, as one
+    ///     that is damaged; what was stored without a sealing is not found with one, and the other way round.
     ///   - report: Receives what went wrong, on a thread of the cache. The default ignores it.
     public init(
-        in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(),
+        in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil,
         report: @escaping @Sendable (DiskCacheProblem) -> Void = { _ in }
     ) {
         self.folder = folder
         self.limits = limits
+        self.sealing = sealing
         self.report = report
     }
 
@@ -84,11 +88,14 @@ public final class DiskCache: CacheTier {
     ///
     /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder.
     public func find(_ key: CacheTierKey) async throws -> CacheTierEntry? {
-        let key = CacheDigest(key.canonicalForm)
+        let key = CacheDigest(key, isSealed: sealing != nil)
         if !isOpen { _ = try await run(on: writing) { try $0.open() } }
         guard let (entry, store) = use(key) else { return nil }
         do {
-            if let content = try await run(on: reading, { _ in try store.read(entry) }) { return content }
+            let content = try await run(on: reading) { cache in
+                try store.read(entry).flatMap { Self.opened($0, key, with: cache.sealing) }
+            }
+            if let content { return content }
             try await run(on: writing) { try $0.removeDamaged(entry) }
         } catch {
             try await run(on: writing) { $0.fail(error, of: store) }
@@ -102,7 +109,8 @@ public final class DiskCache: CacheTier {
     /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder. Nothing was stored then.
     public func apply(_ changes: [CacheTierChange]) async throws {
         try await run(on: writing) { cache in
-            try cache.change { $0.plan(changes) }
+            let sealed = changes.map { Self.sealed($0, with: cache.sealing, cache.report) }
+            try cache.change { $0.plan(sealed) }
             if changes.contains(where: \.isErasing) { try cache.erase() }
         }
     }
@@ -160,7 +168,7 @@ extension DiskCache {
         }
         let store = try DiskCacheStore(folder, report)
         do {
-            let index = try store.load(limits, report)
+            let index = try store.load(limits, isSealed: sealing != nil, report)
             state.withLock { $0.phase = .open(store, index) }
         } catch {
             if DiskCacheStore.isDamage(error, in: folder), !isNew {

@@ -10,6 +10,9 @@ struct CacheDigest: Hashable, Sendable {
         bytes = hash.digest
     }
 
+    /// The digest of a key.
+    init(_ key: CacheTierKey, isSealed: Bool) { self.init(isSealed ? key.canonicalForm + [0] : key.canonicalForm) }
+
     /// A digest that was read back; `nil` if it is none.
     init?(reading bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
@@ -85,6 +88,8 @@ struct DiskCacheIndex: @unchecked Sendable {
         var isEmpty: Bool { stored.isEmpty && removed.isEmpty }
     }
 
+    /// Whether contents are encrypted: their keys have other digests, so that a run without the key finds nothing that it can't read.
+    let isSealed: Bool
     private var entries: ValuesByKind<CacheKind, CacheDigest, DiskCacheEntry>
     /// The keys of each target.
     private var targets: [CacheDigest: Set<CacheDigest>] = [:]
@@ -93,7 +98,8 @@ struct DiskCacheIndex: @unchecked Sendable {
     private var lastID: Int64 = 0
     private var lastUse: Int64 = 0
 
-    init(_ limits: DiskCacheLimits) {
+    init(_ limits: DiskCacheLimits, isSealed: Bool = false) {
+        self.isSealed = isSealed
         entries = ValuesByKind(
             maximumCount: limits.maximumCount, maximumByteCount: limits.maximumByteCount,
             byteCounts: limits.maximumByteCountByKind)
@@ -132,7 +138,7 @@ struct DiskCacheIndex: @unchecked Sendable {
         for change in changes {
             switch change {
             case .store(let content, let key): store(content, for: key, &plan)
-            case .remove(let key): remove(CacheDigest(key.canonicalForm), &plan)
+            case .remove(let key): remove(CacheDigest(key, isSealed: isSealed), &plan)
             case .removeTarget(let target):
                 for key in targets[CacheDigest(Array(target.utf8))] ?? [] { remove(key, &plan) }
             case .clear(let scope):
@@ -161,7 +167,7 @@ struct DiskCacheIndex: @unchecked Sendable {
         lastID += 1
         lastUse += 1
         var entry = DiskCacheEntry(
-            id: lastID, key: CacheDigest(key.canonicalForm), service: key.service, endpoint: key.endpoint,
+            id: lastID, key: CacheDigest(key, isSealed: isSealed), service: key.service, endpoint: key.endpoint,
             account: key.account, target: key.target.map { CacheDigest(Array($0.utf8)) }, kind: content.kind,
             metadataByteCount: content.metadata.count, bodyByteCount: content.body.count, lastUse: lastUse)
         entry.checksum = entry.contentChecksum(content)

@@ -38,5 +38,8 @@ struct DiskCacheError: Error, CustomStringConvertible {
 
     /// Another cache, of this process or of another one, uses the folder.
     static let inUse = DiskCacheError(description: "another process, or another cache of this one, uses the folder")
+    /// Its lock is held while the app is suspended.
+    static let shared = DiskCacheError(
+        description: "the folder is in the container of an app group, where a suspended app may hold no lock")
     static let closed = DiskCacheError(description: "the cache was closed")
 }

@@ -20,7 +20,10 @@ final class DiskCacheStore: Sendable {
     /// Opens a folder, and creates it if there is none. A database that can't be read is set aside, and a new one begun.
     init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
         self.folder = folder
-        try Self.makeFolder(folder)
+        if AppGroup.contains(folder.path) { throw DiskCacheError.shared }
+        try StorageFolder.prepare(folder)
+        // The folder is the cache's alone, also if it existed before.
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
         lock = try FolderLock(folder)
         files = try ContentFiles(folder.appending(path: "bodies"))
         do {
@@ -37,21 +40,6 @@ final class DiskCacheStore: Sendable {
         // It fails only while a statement runs, and none does.
         try? database.close()
         lock.release()
-    }
-
-    private static func makeFolder(_ folder: URL) throws {
-        var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            // The files inherit it: a call in the background reads them while the device is locked.
-            attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
-        #endif
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try FileManager.default.setAttributes(attributes, ofItemAtPath: folder.path)
-        #if canImport(Darwin)
-            var (url, values) = (folder, URLResourceValues())
-            values.isExcludedFromBackup = true
-            try url.setResourceValues(values)
-        #endif
     }
 
     private static func openDatabase(_ folder: URL) throws -> DatabaseQueue {
@@ -122,8 +110,10 @@ private struct NewerSchema: Error, CustomStringConvertible {
 
 extension DiskCacheStore {
     /// Reads the index, and removes what can't be used: damaged rows, rows beyond the limits, and files without a row.
-    func load(_ limits: DiskCacheLimits, _ report: (DiskCacheProblem) -> Void) throws -> DiskCacheIndex {
-        var index = DiskCacheIndex(limits)
+    func load(
+        _ limits: DiskCacheLimits, isSealed: Bool, _ report: (DiskCacheProblem) -> Void
+    ) throws -> DiskCacheIndex {
+        var index = DiskCacheIndex(limits, isSealed: isSealed)
         var damaged: [Int64] = []
         var removed: [DiskCacheEntry] = []
         var ids: Set<Int64> = []

@@ -8,6 +8,21 @@ struct EntrySetAside: Sendable, Equatable {
 }
 
 extension Journal {
+    // Every append runs the first and often the last of these, so that they name their indices: SQLite would choose `entry_by_scope`, and
+    // sort all entries that wait.
+
+    /// The moment of the oldest entry that waits.
+    static let oldestMoment = """
+        SELECT moment FROM entry INDEXED BY entry_by_moment WHERE state = 0 ORDER BY moment LIMIT 1
+        """
+    /// Removes the entries that wait since before a moment.
+    static let removalByAge = "DELETE FROM entry INDEXED BY entry_by_moment WHERE state = 0 AND moment < ?"
+    /// The entries to evict, first the oldest of the lowest priority.
+    static let evictionOrder = """
+        SELECT sequence, length(payload), id FROM entry INDEXED BY entry_by_priority
+        WHERE state = 0 ORDER BY priority, sequence LIMIT ?
+        """
+
     /// Evicts what exceeds the limits, and returns the ids of what was evicted.
     func evict(_ database: Database, at moment: Int64) throws -> Set<UUID> {
         var evicted = try evictOld(database, before: moment - limits.maximumAge.milliseconds)
@@ -18,11 +33,7 @@ extension Journal {
         var (excessCount, excessBytes) = (count - limits.maximumCount, byteCount - limits.maximumByteCount)
         while excessCount > 0 || excessBytes > 0 {
             let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT sequence, length(payload), id FROM entry WHERE state = 0 ORDER BY priority, sequence LIMIT ?
-                    """,
-                arguments: [max(1, min(excessCount, 1000))])
+                database, sql: Self.evictionOrder, arguments: [max(1, min(excessCount, 1000))])
             if rows.isEmpty { break }
             for row in rows {
                 try self.count(database, 1, as: excessCount > 0 ? .count : .bytes)
@@ -36,12 +47,10 @@ extension Journal {
         return evicted
     }
 
-    /// Moments never decrease along the sequence, so that the first entry that waits tells whether one is too old.
     private func evictOld(_ database: Database, before moment: Int64) throws -> Set<UUID> {
-        let first = try Int64.fetchOne(
-            database, sql: "SELECT moment FROM entry WHERE state = 0 ORDER BY sequence LIMIT 1")
+        let first = try Int64.fetchOne(database, sql: Self.oldestMoment)
         guard let first, first < moment else { return [] }
-        try database.execute(sql: "DELETE FROM entry WHERE state = 0 AND moment < ?", arguments: [moment])
+        try database.execute(sql: Self.removalByAge, arguments: [moment])
         try count(database, database.changesCount, as: .age)
         return []
     }

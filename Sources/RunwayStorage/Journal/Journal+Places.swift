@@ -40,13 +40,14 @@ extension Journal {
     func insert(_ entry: JournalEntry, at sequence: Int64, _ time: JournalTime) throws(StorageError) {
         try write { database in
             let moment = try advance(database, to: time)
-            try checkRoom(database, count: 1, byteCount: entry.payload.count)
+            let stored = try coder.sealed(entry)
+            try checkRoom(database, count: 1, byteCount: stored.payload.count)
             try database.execute(
                 sql:
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
-                    sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(entry.payload),
-                    JournalChecksum.of(entry, sequence),
+                    sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
+                    JournalChecksum.of(stored, sequence),
                 ])
         }
     }
@@ -86,7 +87,7 @@ extension Journal {
                     let state = PlacedEntry.State(rawValue: number)
                 {
                     return PlacedEntry(
-                        sequence: entry.sequence, entry: entry.entry, state: state,
+                        sequence: entry.sequence, entry: coder.opened(entry.entry), state: state,
                         reason: String.fromDatabaseValue(row[7]) ?? "")
                 }
                 try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
@@ -113,16 +114,17 @@ extension Journal {
     func replace(_ placed: PlacedEntry, with payload: [UInt8], _ time: JournalTime) throws(StorageError) {
         try write { database in
             let moment = try advance(database, to: time)
-            try checkRoom(database, count: 0, byteCount: payload.count - placed.entry.payload.count)
             var entry = placed.entry
             entry.payload = payload
+            entry = try coder.sealed(entry)
+            try checkRoom(database, count: 0, byteCount: entry.payload.count - placed.entry.payload.count)
             // In two steps, since the tally of bytes follows entries that are added or removed, or change their state.
             try changeOne(database, "DELETE FROM entry WHERE sequence = ?", placed.sequence)
             try database.execute(
                 sql:
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
-                    placed.sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(payload),
+                    placed.sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(entry.payload),
                     JournalChecksum.of(entry, placed.sequence),
                 ])
         }

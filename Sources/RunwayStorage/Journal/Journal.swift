@@ -13,7 +13,8 @@ import GRDB
 /// - A number of a stream identifies one batch for ever. What a refused batch held is claimed again in a new stream.
 /// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by their reason,
 ///   in the transaction that makes them. Entries of a batch that was claimed are not evicted.
-/// - A damaged entry is never returned: it is removed and counted.
+/// - A damaged entry is never returned: it is removed and counted. One that can't be decrypted is returned as such
+///   (``JournalEntry/isSealed``), and stays.
 ///
 /// What it does not promise: that an entry is claimed only once. Who claims a batch and ends before it acknowledges it gets it again.
 ///
@@ -24,6 +25,7 @@ final class Journal: Sendable {
     let installation: UUID
     let limits: JournalLimits
     let url: URL
+    let coder: PayloadCoder
     private let queue: DatabaseQueue
 
     /// Opens the file at a URL, and creates it if there is none.
@@ -32,9 +34,10 @@ final class Journal: Sendable {
     ///   does); any other kind for one that may be opened later.
     init(
         at url: URL, limits: JournalLimits = JournalLimits(), durability: StorageDatabase.Durability = .full,
-        time: JournalTime
+        sealing: (any PayloadSealing)? = nil, time: JournalTime
     ) throws(StorageError) {
         self.url = url
+        coder = PayloadCoder(sealing: sealing)
         self.limits = limits
         do {
             let queue = try StorageDatabase.open(at: url, durability: durability)
@@ -121,9 +124,10 @@ final class Journal: Sendable {
                     """)
             for entry in entries {
                 sequence &+= 1
+                let stored = try coder.sealed(entry)
                 try insert.execute(arguments: [
-                    sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(entry.payload),
-                    JournalChecksum.of(entry, sequence),
+                    sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
+                    JournalChecksum.of(stored, sequence),
                 ])
             }
             let evicted = try evict(database, at: moment)
@@ -224,15 +228,16 @@ extension Journal {
         }
     }
 
-    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file.
-    func erase(_ scope: String) throws(StorageError) {
+    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all scopes.
+    func erase(_ scope: String?) throws(StorageError) {
         do {
             try queue.inDatabase { database in
                 try database.execute(sql: "PRAGMA secure_delete = ON")
                 try database.inTransaction(.immediate) {
-                    try database.execute(sql: "DELETE FROM entry WHERE scope = ?", arguments: [scope])
-                    try database.execute(sql: "DELETE FROM stream WHERE scope = ?", arguments: [scope])
-                    try database.execute(sql: "DELETE FROM tally WHERE scope = ?", arguments: [scope])
+                    for table in ["entry", "stream", "tally"] {
+                        try database.execute(
+                            sql: "DELETE FROM \(table) WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
+                    }
                     return .commit
                 }
                 // The log still has the pages from before.
@@ -283,7 +288,7 @@ extension Journal {
         var entries: [SequencedEntry] = []
         for row in rows {
             if let entry = SequencedEntry(row) {
-                entries.append(entry)
+                entries.append(SequencedEntry(sequence: entry.sequence, entry: coder.opened(entry.entry)))
             } else {
                 try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
                 try count(database, 1, as: .damaged)
@@ -311,7 +316,7 @@ extension Row {
 }
 
 extension SequencedEntry {
-    /// Reads a row of sequence, id, scope, priority, payload and checksum; `nil` if it is damaged.
+    /// Reads a row of sequence, id, scope, priority, payload and checksum, as it is stored; `nil` if it is damaged.
     init?(_ row: Row) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),

@@ -8,8 +8,10 @@ struct JournalEntry: Sendable, Equatable {
     var scope: String
     /// Entries of a lower priority are evicted first.
     var priority: Int
-    /// The bytes, which the journal does not interpret.
+    /// The bytes, which the journal does not interpret. The first is not 0.
     var payload: [UInt8]
+    /// Whether what is stored can't be opened with the owner's sealing. The payload is empty then.
+    var isSealed = false
 }
 
 /// A stored entry and its place in the order of all entries of the file.

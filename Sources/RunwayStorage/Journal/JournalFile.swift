@@ -10,15 +10,16 @@ enum JournalFile {
     /// - Parameter report: Receives why the file was renamed, and the new name.
     /// - Throws: ``StorageError`` if the file may be opened later: it is locked, the disk is full, the folder can't be written.
     static func open(
-        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability, time: JournalTime,
+        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
+        sealing: (any PayloadSealing)? = nil, time: JournalTime,
         report: (StorageError, URL) -> Void
     ) throws(StorageError) -> Journal {
         do throws(StorageError) {
-            return try Journal(at: url, limits: limits, durability: durability, time: time)
+            return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
         } catch {
             guard error.kind == .corrupted || error.kind == .newerSchema else { throw error }
             report(error, try setAside(url))
-            return try Journal(at: url, limits: limits, durability: durability, time: time)
+            return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
         }
     }
 

@@ -4,7 +4,7 @@ import GRDB
 /// The tables of a ``Journal``.
 enum JournalSchema {
     /// The version that this code reads and writes, in `user_version`.
-    static let version = 1
+    static let version = 2
 
     /// Brings the database to ``version`` in one transaction.
     ///
@@ -15,6 +15,7 @@ enum JournalSchema {
             throw StorageError(.newerSchema, "The schema has version \(found); this version knows \(version).")
         }
         if found < 1 { try create(database) }
+        if found < 2 { try addSettings(database) }
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -52,6 +53,15 @@ enum JournalSchema {
                     INSERT INTO tally VALUES (NEW.state, NEW.scope, 1, length(NEW.payload))
                         ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
                 END;
+                """)
+    }
+
+    /// The second version: an index by which an append finds whether an entry is too old, and what the owner sets.
+    private static func addSettings(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE INDEX entry_by_moment ON entry (moment) WHERE state = 0;
+                CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
                 """)
     }
 

@@ -8,28 +8,40 @@ final class JournalStore: Sendable {
         var journal: Journal?
         var setAside: [URL] = []
         var problem: StorageError?
+        var operationCount = 0
     }
 
     private let url: URL
     private let limits: JournalLimits
     private let durability: StorageDatabase.Durability
+    private let sealing: (any PayloadSealing)?
     private let time: @Sendable () -> JournalTime
     private let queue = DispatchQueue(label: "runway.journal")
     /// Guards the journal, which only the queue uses, and what is reported of the file.
     private let state = Mutex(State())
 
     init(
-        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
+        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability, sealing: (any PayloadSealing)?,
         time: @escaping @Sendable () -> JournalTime
     ) {
         self.url = url
         self.limits = limits
         self.durability = durability
+        self.sealing = sealing
         self.time = time
     }
 
     /// Why the latest operation failed; `nil` if it did not.
     var problem: StorageError? { state.withLock { $0.problem } }
+
+    /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
+    var logByteCount: Int {
+        let log = URL(fileURLWithPath: url.path + "-wal")
+        return (try? log.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
+    }
+
+    /// How often the file was used in this run.
+    var operationCount: Int { state.withLock { $0.operationCount } }
 
     /// The files of this run that could not be read, and were renamed.
     var filesSetAside: [URL] { state.withLock { $0.setAside } }
@@ -61,6 +73,7 @@ final class JournalStore: Sendable {
     private func perform<Value>(
         _ operation: (Journal) throws(StorageError) -> Value
     ) -> Result<Value, StorageError> {
+        state.withLock { $0.operationCount += 1 }
         do throws(StorageError) {
             let value: Value
             do throws(StorageError) {
@@ -83,7 +96,7 @@ final class JournalStore: Sendable {
     private func opened() throws(StorageError) -> Journal {
         if let journal = state.withLock({ $0.journal }) { return journal }
         let journal = try JournalFile.open(
-            at: url, limits: limits, durability: durability, time: time()
+            at: url, limits: limits, durability: durability, sealing: sealing, time: time()
         ) { _, file in
             state.withLock { $0.setAside.append(file) }
         }

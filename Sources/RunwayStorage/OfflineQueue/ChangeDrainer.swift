@@ -164,6 +164,9 @@ final class ChangeDrainer: Sendable {
 
 extension ChangeDrainer {
     private func replay(_ scope: String) async {
+        // Before anything is read: the system may suspend the app at any time without it.
+        let grace = link.beginGrace("OfflineQueue")
+        defer { grace?.end() }
         journal.setSending(true)
         let outcome: DrainSchedule.Outcome
         do throws(StorageError) {

@@ -39,7 +39,8 @@ final class ChangeJournal: Sendable {
         self.time = time
         self.onChange = onChange
         store = JournalStore(
-            at: url, limits: options.limits, durability: options.survivesPowerLoss ? .full : .normal, time: time)
+            at: url, limits: options.limits, durability: options.survivesPowerLoss ? .full : .normal,
+            sealing: options.sealing, time: time)
     }
 
     /// What the queue holds, as of the last change.
@@ -90,8 +91,22 @@ final class ChangeJournal: Sendable {
         try journal.overwriteRemovedBytes()
         let place = try journal.lastSequence()
         state.withLock { if $0.firstPlace == nil { $0.firstPlace = place } }
-        for scope in Set(try journal.entries().map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
+        let entries = try journal.entries()
+        try journal.place(Self.readability(of: entries))
+        for scope in Set(entries.map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
         try count(journal, false)
+    }
+
+    /// Which changes are to be set aside because this run can't read them, and which wait again because it can.
+    private static func readability(of entries: [PlacedEntry]) -> [UUID: String?] {
+        var reasons: [UUID: String?] = [:]
+        for placed in entries {
+            let isReadable = StoredChange(placed.entry.payload) != nil
+            let isUnreadable = placed.state == .setAside && SetAsideReason(placed.reason).word == .unreadable
+            if isReadable, isUnreadable { reasons.updateValue(nil, forKey: placed.entry.id) }
+            if !isReadable, placed.state != .setAside { reasons[placed.entry.id] = SetAsideReason.unreadable.text }
+        }
+        return reasons
     }
 
     func close() async { await store.close() }
@@ -170,9 +185,7 @@ extension ChangeJournal {
     /// The changes in their order, of one scope or of all.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         try await run { journal throws(StorageError) in
-            try journal.entries(of: scope).map { placed throws(StorageError) in
-                QueuedChange(try StoredChange(placed.entry.payload), placed)
-            }
+            try journal.entries(of: scope).map { QueuedChange($0) }
         }
     }
 
@@ -182,7 +195,7 @@ extension ChangeJournal {
             var removed: [QueuedChange] = []
             for id in ids {
                 guard let placed = try journal.entry(id) else { continue }
-                removed.append(QueuedChange(try StoredChange(placed.entry.payload), placed))
+                removed.append(QueuedChange(placed))
             }
             let scopes = try Self.scopes(of: ids, journal)
             try journal.remove(ids)
@@ -208,9 +221,9 @@ extension ChangeJournal {
             guard let placed = try journal.entry(id), placed.entry.scope == scope else {
                 throw StorageError(.rejected, "The queue has no such change of this account.")
             }
-            let state = QueuedChange(try StoredChange(placed.entry.payload), placed).state
+            let state = QueuedChange(placed).state
             // The server may have it, under the key that it knows.
-            let wasSent = try StoredChange(placed.entry.payload).mayHaveBeenSent
+            let wasSent = StoredChange(placed.entry.payload)?.mayHaveBeenSent ?? false
             guard state != .sending, state == .conflicting || state == .refused || !wasSent else {
                 throw StorageError(.rejected, "The change may have reached the server, and can't be edited any more.")
             }
@@ -227,8 +240,7 @@ extension ChangeJournal {
             for id in ids {
                 guard let placed = try journal.entry(id), placed.state == .setAside else { continue }
                 let word = SetAsideReason(placed.reason).word
-                if word == .held { continue }
-                var change = try StoredChange(placed.entry.payload)
+                guard word != .held, var change = StoredChange(placed.entry.payload) else { continue }
                 if word != .expired {
                     change.key = UUID()
                     change.mayHaveBeenSent = false
@@ -265,10 +277,10 @@ extension ChangeJournal {
     }
 
     private static func holds(_ journal: Journal, _ scope: String) throws(StorageError) -> [ChangeHolds.Change] {
-        try journal.entries(of: scope).map { placed throws(StorageError) in
+        try journal.entries(of: scope).map { placed in
             let word = placed.state == .setAside ? SetAsideReason(placed.reason).word : nil
             return ChangeHolds.Change(
-                id: placed.entry.id, subjects: Set(try StoredChange(placed.entry.payload).subjects),
+                id: placed.entry.id, subjects: Set(StoredChange(placed.entry.payload)?.subjects ?? []),
                 isRefused: word != nil && word != .held, isHeld: word == .held, isClaimed: placed.state == .claimed)
         }
     }
@@ -298,7 +310,9 @@ extension ChangeJournal {
             guard let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max),
                 let entry = batch.entries.first?.entry
             else { return nil }
-            let change = try StoredChange(entry.payload)
+            guard let change = StoredChange(entry.payload) else {
+                throw StorageError(.unavailable, "A change can't be read.")
+            }
             return Claim(
                 id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasClaimed || change.mayHaveBeenSent)
         }
@@ -348,7 +362,7 @@ extension ChangeJournal {
         var changes: [QueuedChange] = []
         for id in ids {
             guard let placed = try journal.entry(id) else { continue }
-            changes.append(QueuedChange(try StoredChange(placed.entry.payload), placed))
+            changes.append(QueuedChange(placed))
         }
         return changes
     }

@@ -92,8 +92,8 @@ struct DrainSchedule: Sendable {
 
     /// Half of the wait is certain and half random, after the bound was applied: devices that failed together do not return together.
     private func wait(after failures: Int, _ jitter: Double) -> Duration {
-        let doublings = min(failures - 1, 30)
-        let wait = min(options.baseWait * (1 << doublings), max(options.baseWait, options.longestWait))
+        let wait = Backoff.wait(
+            after: failures, base: options.baseWait, longest: max(options.baseWait, options.longestWait))
         return wait / 2 + wait / 2 * jitter
     }
 

@@ -40,7 +40,8 @@ public final class OfflineQueue: ChangeQueue {
     /// Opens a queue for one layer. The file is opened by a task as soon as the layer exists.
     ///
     /// - Parameters:
-    ///   - file: The SQLite file, which is created if it does not exist.
+    ///   - file: The SQLite file, which is created if it does not exist. On iOS not in the container of an app group: the system ends an
+    ///     app that is suspended while SQLite holds a lock there.
     ///   - endpoints: All endpoints with an offline policy, each with what the app does with results. A call of any other endpoint with such
     ///     a policy fails as `NetworkError.Kind.invalidConfiguration`.
     ///   - options: The bounds, and when changes are sent.

@@ -29,6 +29,8 @@ public struct OfflineQueueOptions: Sendable {
     public var baseWait = Duration.seconds(1)
     /// The longest backoff, before jitter. The default is 10 minutes. A longer `Retry-After` is followed, up to a day.
     public var longestWait = Duration.seconds(600)
+    /// Encrypts changes before they are written to disk. The default, `nil`, stores them as they are.
+    public var sealing: (any PayloadSealing)?
     /// Whether changes may be sent over a network. The default is any that reaches a host.
     public var allowsNetwork: @Sendable (NetworkStatus) -> Bool = { $0.isReachable }
     /// Whether a stored change survives a power loss, for which every commit waits for the drive. The default is `true`. Changes survive

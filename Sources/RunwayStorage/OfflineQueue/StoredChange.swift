@@ -38,13 +38,10 @@ struct StoredChange: Sendable, Codable, Equatable {
         self.date = date
     }
 
-    /// Reads what ``bytes()`` returned.
-    init(_ bytes: [UInt8]) throws(StorageError) {
-        do {
-            self = try JSONDecoder().decode(StoredChange.self, from: Data(bytes))
-        } catch {
-            throw StorageError(.newerSchema, "A stored change was written by a later version.")
-        }
+    /// Reads what ``bytes()`` returned; `nil` if a later version of the app wrote it, or it could not be decrypted.
+    init?(_ bytes: [UInt8]) {
+        guard let change = try? JSONDecoder().decode(StoredChange.self, from: Data(bytes)) else { return nil }
+        self = change
     }
 
     func bytes() throws(StorageError) -> [UInt8] {
@@ -74,6 +71,8 @@ struct StoredChange: Sendable, Codable, Equatable {
 struct SetAsideReason: Sendable, Equatable {
     enum Word: String, Sendable {
         case conflicting, refused, held, expired
+        /// A later version of the app wrote it, or it can't be decrypted. It waits again in a run that can read it.
+        case unreadable
     }
 
     var word: Word
@@ -94,8 +93,28 @@ struct SetAsideReason: Sendable, Equatable {
     var text: String { "\(word.rawValue) \(sentence)" }
 }
 
+extension SetAsideReason {
+    /// The reason for a change that this run can't read.
+    static let unreadable = SetAsideReason(
+        .unreadable, "A later version of the app stored the change, or it was encrypted with another key.")
+}
+
 extension QueuedChange {
-    /// A change as the app sees it.
+    /// A change as the app sees it. One that can't be read has no endpoint and no parameters.
+    init(_ placed: PlacedEntry) {
+        if let change = StoredChange(placed.entry.payload) {
+            self.init(change, placed)
+            return
+        }
+        let scope = ChangeScope(placed.entry.scope)
+        self.init(
+            id: placed.entry.id, service: scope?.service ?? "",
+            environment: ServiceEnvironment(scope?.environment ?? ""), account: scope?.account, endpoint: "",
+            parameters: RawData(Array("{}".utf8)), date: Date(timeIntervalSince1970: 0), state: .refused,
+            reason: SetAsideReason.unreadable.sentence)
+    }
+
+    /// A change that was read.
     init(_ change: StoredChange, _ placed: PlacedEntry) {
         let reason = placed.state == .setAside ? SetAsideReason(placed.reason) : nil
         let state: State =

@@ -30,6 +30,21 @@ struct SQLiteActionLogSinkTests {
         #expect(try ActionLogFile(at: folder.file).records().map(\.id) == [a, b])
     }
 
+    @Test func knownNumberOfOtherRecordsIsNoDuplicate() async throws {
+        let sink = try SQLiteActionLogSink(at: folder.file)
+        let (installation, stream, a, b) = (UUID(), UUID(), UUID(), UUID())
+        for (number, id) in [(1, a), (2, b)] as [(Int64, UUID)] {
+            _ = try await sink.store(.init(number, of: installation, stream: stream, [id]))
+        }
+        // The client was restored from a backup, and numbers its records as before.
+        for ids in [[UUID()], [a, UUID()]] {
+            #expect(
+                try await sink.store(.init(1, of: installation, stream: stream, ids)) == .gap(expected: 3))
+        }
+        #expect(try await sink.store(.init(1, of: installation, stream: stream, [b])) == .known)
+        #expect(try ActionLogFile(at: folder.file).records().map(\.id) == [a, b])
+    }
+
     @Test func highestNumbersAndIdsSurviveRestarts() async throws {
         let (installation, stream) = (UUID(), UUID())
         let ids = (0..<20).map { _ in UUID() }
@@ -107,7 +122,7 @@ struct SQLiteActionLogSinkTests {
         let (a, b) = (UUID(), UUID())
         _ = try await sink.store(.init(1, stream: UUID(), account: "ada", [a], named: "secret-of-ada"))
         _ = try await sink.store(.init(1, stream: UUID(), account: "bob", [b]))
-        try sink.erase(account: "ada")
+        try await sink.erase(account: "ada")
         #expect(try ActionLogFile(at: folder.file).records().map(\.id) == [b])
         #expect(try await sink.store(.init(1, stream: UUID(), account: "ada", [a])) == .stored(duplicates: [a]))
         try sink.removeContents(receivedBefore: .distantFuture)

@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import NIOCore
 import Runway
 import RunwayServer
 import RunwayStorage
@@ -12,12 +11,6 @@ import Testing
 /// The log of the client and the sink of the server, over a socket.
 @Suite(.timeLimit(.minutes(10)))
 struct ActionLogRouteTests {
-    private enum Logging: APIService {
-        static let name = "logging"
-        static let environments: [ServiceEnvironment: String] = [:]
-        static let deadline = Duration.seconds(600)
-    }
-
     /// Fails the first batches, after it stored some of them.
     private final class UnreliableSink: ActionLogSink {
         struct Failure: Error {}
@@ -40,37 +33,18 @@ struct ActionLogRouteTests {
         _ sink: some ActionLogSink, limits: ActionLogRouteLimits = ActionLogRouteLimits(),
         _ use: (ActionLog, ManualClock) async throws -> Void
     ) async throws {
-        let router = Router()
-        ActionLogRoute(to: sink, limits: limits).add(to: router.group("v1"))
-        let (ports, port) = AsyncStream<Int>.makeStream()
-        let app = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) })
-        let server = Task { try await app.runService(gracefulShutdownSignals: []) }
-        defer { server.cancel() }
-        var found = 0
-        for await port in ports.prefix(1) { found = port }
-        let clock = ManualClock()
-        let network = NetworkLayer(
-            transport: try NIOTransport(), clock: LayerClock(clock),
-            limits: LayerLimits(admission: .none, retrying: .none))
-        network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-route-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let log = ActionLog(at: folder.appending(path: "log.sqlite"), sendingTo: Logging.self, at: "log", over: network)
-        try await use(log, clock)
-        await log.close()
+        try await LogClient.serve {
+            ActionLogRoute(to: sink, limits: limits).add(to: $0)
+        } _: { client in
+            let log = client.open()
+            try await use(log, client.clock)
+            await log.close()
+        }
     }
 
-    /// Records, and flushes until the client holds nothing more.
     private func send(_ count: Int, _ log: ActionLog, _ clock: ManualClock) async throws {
         for number in 0..<count { log.record("r\(number)", ["text": .string("值 \(number)")]) }
-        try await waitUntil("all acknowledged") {
-            await log.flush()
-            clock.advance(by: .seconds(3600))
-            let state = try await log.state()
-            return state.waitingCount == 0 && state.bufferedCount == 0
-        }
+        try await log.drain(clock)
     }
 
     @Test func bothHalvesAgreeOnTheFormat() async throws {
@@ -107,6 +81,10 @@ struct ActionLogRouteTests {
         #expect(sink.store(batch(1, stream: stream, [a])) == .stored(duplicates: []))
         #expect(sink.store(batch(1, stream: stream, [a])) == .known)
         #expect(sink.store(batch(1, stream: UUID(), [a, b])) == .stored(duplicates: [a]))
+        #expect(sink.records.map(\.id) == [a, b])
+        // The number was used for other records.
+        #expect(sink.store(batch(1, stream: stream, [UUID()])) == .gap(expected: 2))
+        #expect(sink.store(batch(1, stream: stream, [a, UUID()])) == .gap(expected: 2))
         #expect(sink.records.map(\.id) == [a, b])
     }
 }

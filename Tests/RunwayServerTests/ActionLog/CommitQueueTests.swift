@@ -42,7 +42,7 @@ struct CommitQueueTests {
         #expect(queue.next() == [1])
     }
 
-    @Test func everyWaiterGetsItsOwnValueOrTheErrorOfItsGroup() async {
+    @Test func everyWaiterGetsItsValueOrItsGroupsError() async {
         struct Failure: Error {}
         let group = GroupCommit<Int, Int>(
             label: "test",

@@ -15,7 +15,7 @@ enum LogService: APIService {
 }
 
 /// A server that counts records as the format demands, and fails as a test scripts it.
-final class LogServer: Sendable {
+final class LogServer: Transport {
     struct Batch: Sendable {
         var stream: String
         var number: Int
@@ -26,7 +26,9 @@ final class LogServer: Sendable {
 
     /// What the server does with a request instead of storing it.
     enum Failure: Sendable {
-        case status(Int)
+        case status(Int, retryAfter: Int? = nil)
+        /// It stores the batch when the test opens the gate.
+        case held(ScriptedGate)
         /// It stores the batch, and the response is lost.
         case lostResponse
         /// It responds with this text.
@@ -41,6 +43,8 @@ final class LogServer: Sendable {
         var marks: [String: Int] = [:]
         var stored: [String: Int] = [:]
         var order: [String] = []
+        var erasures: [String] = []
+        var pace = ""
     }
 
     private let state = Mutex(State())
@@ -56,16 +60,27 @@ final class LogServer: Sendable {
     /// Whether every record is stored once.
     var countsOnce: Bool { state.withLock { $0.stored.values.allSatisfy { $0 == 1 } } }
 
-    var transport: StubTransport {
-        StubTransport { request throws(NetworkError) in
-            guard case .bytes(let bytes) = request.body, let json = try? JSONDocument(Gzip.decode(bytes)).root else {
-                return .json("{}", status: .badRequest)
-            }
-            return try self.respond(json)
+    /// The accounts that were erased, in order.
+    var erasures: [String] { state.withLock { $0.erasures } }
+    /// The member `pace` of the responses from now on.
+    func setPace(_ text: String) { state.withLock { $0.pace = text } }
+
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        if request.head.method == .delete { return try erase(flight.account ?? "") }
+        guard case .bytes(let bytes) = request.body, let json = try? JSONDocument(Gzip.decode(bytes)).root else {
+            return .json("{}", status: .badRequest)
         }
+        return try await respond(json)
     }
 
-    private func respond(_ json: JSONValue) throws(NetworkError) -> Response {
+    private func erase(_ account: String) throws(NetworkError) -> Response {
+        let batch = Batch(stream: "", number: 0, account: account, records: [])
+        if case .status(let code, _) = fail(batch, batches.count) { return .json("{}", status: .init(code: code)) }
+        state.withLock { $0.erasures.append(account) }
+        return .json("", status: .noContent)
+    }
+
+    private func respond(_ json: JSONValue) async throws(NetworkError) -> Response {
         let batch = Batch(
             stream: json["stream"].string ?? "", number: json["batch"].int ?? 0, account: json["account"].string,
             records: Array(json["records"].elements))
@@ -75,7 +90,13 @@ final class LogServer: Sendable {
         }
         switch fail(batch, count) {
         case nil: return .json(store(batch))
-        case .status(let code): return .json("{}", status: .init(code: code))
+        case .status(let code, let retryAfter):
+            var response = Response.json("{}", status: .init(code: code))
+            if let retryAfter { response.head.headerFields[.retryAfter] = "\(retryAfter)" }
+            return response
+        case .held(let gate):
+            do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
+            return .json(store(batch))
         case .text(let text): return .json(text)
         case .error(let error): throw error
         case .half: return .json(store(batch, verdicts: batch.records.count / 2))
@@ -98,9 +119,22 @@ final class LogServer: Sendable {
             let records = batch.records.prefix(verdicts).map {
                 #"{"id":"\#($0["id"].string ?? "")","verdict":"stored"}"#
             }
-            return
-                #"{"stream":"\#(batch.stream)","batch":\#(batch.number),"records":[\#(records.joined(separator: ","))]}"#
+            let pace = state.pace.isEmpty ? "" : #","pace":\#(state.pace)"#
+            let list = records.joined(separator: ",")
+            return #"{"stream":"\#(batch.stream)","batch":\#(batch.number),"records":[\#(list)]\#(pace)}"#
         }
+    }
+}
+
+/// A condition that a test changes while others read it.
+final class Flag: Sendable {
+    private let value: Atomic<Bool>
+
+    init(_ isOn: Bool) { value = Atomic(isOn) }
+
+    var isOn: Bool {
+        get { value.load(ordering: .relaxed) }
+        set { value.store(newValue, ordering: .relaxed) }
     }
 }
 
@@ -118,23 +152,31 @@ enum Gzip {
 
 /// A log, its server, and a clock that the test moves.
 struct LogFixture {
-    let folder = ScratchFolder()
+    let folder: ScratchFolder
     let clock = ManualClock()
     let server: LogServer
     let network: NetworkLayer
     let status = SettableNetworkStatus(.wifi)
 
-    init(_ server: LogServer = LogServer()) {
+    /// - Parameters:
+    ///   - source: What the layer knows of the network in place of ``status``.
+    ///   - wall: Reads the date.
+    init(
+        _ server: LogServer = LogServer(), in folder: ScratchFolder = ScratchFolder(),
+        source: (any NetworkStatusSource)? = nil, grace: (any BackgroundGrace)? = nil,
+        wall: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.folder = folder
         self.server = server
         network = NetworkLayer(
-            transport: server.transport, clock: LayerClock(clock),
-            limits: LayerLimits(admission: .none, retrying: .none),
-            status: status)
+            transport: server, clock: LayerClock(clock, wall: wall),
+            limits: LayerLimits(admission: .none, retrying: .none), status: source ?? status, grace: grace)
     }
 
     func open(_ change: (inout ActionLogOptions) -> Void = { _ in }) -> ActionLog {
         var options = ActionLogOptions()
         options.survivesPowerLoss = false
+        options.gap = .zero
         change(&options)
         return ActionLog(at: folder.file, sendingTo: LogService.self, at: "log", over: network, options: options)
     }

@@ -130,6 +130,16 @@ struct DiskCacheDamageTests {
         #expect(cache.count == 0)
     }
 
+    /// The system ends an app that is suspended while it holds a lock there.
+    @Test func aFolderOfAnAppGroupIsAnErrorAndIsNotMade() async throws {
+        let group = folder.url.appending(path: "Containers/Shared/AppGroup/0F1E")
+        try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+        let cache = DiskCache(in: group.appending(path: "cache"))
+        let error = await #expect(throws: DiskCacheError.self) { try await cache.find(.named("a")) }
+        #expect(error?.description.contains("app group") == true)
+        #expect(try folder.files().isEmpty)
+    }
+
     @Test(.enabled(if: geteuid() != 0, "the superuser may write everywhere")) func aReadOnlyFolderIsAnError()
         async throws
     {

@@ -25,8 +25,10 @@ final class CacheFolder: Sendable {
     var database: URL { url.appending(path: "cache.sqlite") }
     var bodies: URL { url.appending(path: "bodies") }
 
-    func cache(_ limits: DiskCacheLimits = DiskCacheLimits()) -> DiskCache {
-        DiskCache(in: url, limits: limits) { [weak self] problem in
+    func cache(
+        _ limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil
+    ) -> DiskCache {
+        DiskCache(in: url, limits: limits, sealing: sealing) { [weak self] problem in
             self?.problems.withLock { $0.append(problem.description) }
         }
     }

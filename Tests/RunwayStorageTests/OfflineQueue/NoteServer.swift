@@ -139,6 +139,7 @@ struct QueueFixture {
     init(
         _ server: NoteServer = NoteServer(), in folder: ScratchFolder = ScratchFolder(),
         clock: ManualClock = ManualClock(), status: NetworkStatus = .wifi,
+        grace: (any BackgroundGrace)? = nil,
         _ change: (inout OfflineQueueOptions) -> Void = { _ in }
     ) {
         var options = OfflineQueueOptions()
@@ -154,7 +155,8 @@ struct QueueFixture {
             at: folder.file, replaying: [ReplayedEndpoint(WriteNote.self) { results.add($0, $1) }], options: options)
         network = NetworkLayer(
             transport: server, clock: LayerClock(clock),
-            limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: self.status)
+            limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: self.status,
+            grace: grace)
     }
 
     /// Makes a call, and returns the kind of its error; `nil` if it succeeded.

@@ -96,6 +96,40 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
+    @Test func changeOfALaterVersionIsSkippedUntilItCanBeRead() async throws {
+        let first = QueueFixture(status: .none)
+        await first.write("later")
+        await first.write("known")
+        await first.queue.close()
+        let payload = try rewrite(0, in: first.folder, as: Array(#"{"version":9}"#.utf8))
+        let second = QueueFixture(first.server, in: first.folder)
+        try await second.drain()
+        #expect(first.server.texts == ["known"])
+        let changes = try await second.queue.changes()
+        #expect(changes.map(\.state) == [.refused] && changes.map(\.endpoint) == [""])
+        #expect(changes.map(\.service) == ["notebook"])
+        try await second.queue.retry(Set(changes.map(\.id)))
+        #expect(second.queue.currentState.undecidedCount == 1)
+        await second.queue.close()
+        // The app was updated.
+        _ = try rewrite(0, in: first.folder, as: payload)
+        let third = QueueFixture(first.server, in: first.folder)
+        try await third.drain()
+        #expect(first.server.texts == ["known", "later"])
+        await third.queue.close()
+    }
+
+    /// Replaces the payload of a change in a closed file, and returns the former one.
+    private func rewrite(_ index: Int, in folder: ScratchFolder, as payload: [UInt8]) throws -> [UInt8] {
+        let journal = try Journal(in: folder)
+        defer { try? journal.close() }
+        let placed = try journal.entries()[index]
+        try journal.replace(placed, with: payload, .seconds(0))
+        // Where a change was set aside, it stays so.
+        if placed.state == .setAside { try journal.place([placed.entry.id: placed.reason]) }
+        return placed.entry.payload
+    }
+
     @Test func damagedChangeIsNeverSent() async throws {
         let first = QueueFixture(status: .none)
         await first.write("first")

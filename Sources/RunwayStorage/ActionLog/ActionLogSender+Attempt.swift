@@ -1,0 +1,133 @@
+import Foundation
+import HTTPTypes
+import Runway
+
+/// One attempt to send.
+extension ActionLogSender {
+    func attempt(
+        _ scope: String, _ limit: Int, over link: Link
+    ) async throws(StorageError) -> FlushSchedule.Outcome {
+        // Nothing of an account is sent before the server has erased what came earlier, or it would erase the new records, too.
+        if try await store.run({ journal throws(StorageError) in try journal.isErasurePending(scope) }) {
+            return try await erase(scope, over: link)
+        }
+        let byteCount = options.maximumBatchByteCount
+        let claimed = try await store.run { journal throws(StorageError) in
+            try journal.claimOpened(scope, maximumCount: limit, maximumByteCount: byteCount).map {
+                ($0, journal.installation)
+            }
+        }
+        guard let (batch, installation) = claimed else { return .nothing }
+        let body = try ActionLogBody.encode(batch, of: installation, sentAt: clock.date)
+        // Nothing suspends between this comparison and the start of the call.
+        guard scope.isEmpty || scope == link.account(), !buffer.isOptedOut else { return .nothing }
+        let response: RawData
+        do throws(NetworkError) {
+            response = try await link.send(body)
+        } catch {
+            return try await outcome(of: error, batch)
+        }
+        guard let verdicts = ActionLogVerdicts(response.json, to: batch) else {
+            return try await treat(batch, isFault: true, "The server's response to it made no sense.")
+        }
+        return try await accept(verdicts, of: batch)
+    }
+
+    private func erase(_ account: String, over link: Link) async throws(StorageError) -> FlushSchedule.Outcome {
+        guard account == link.account() else { return .nothing }
+        do throws(NetworkError) {
+            try await link.erase()
+        } catch {
+            switch ReplayVerdict(error) {
+            case .unauthorized: return .unauthorized
+            case .failed(let retryAfter), .faulted(let retryAfter): return .failed(retryAfter: retryAfter)
+            case .stopped, .conflicting, .refused: return .failed()
+            }
+        }
+        try await store.run { journal throws(StorageError) in try journal.setErasurePending(account, false) }
+        return .accepted()
+    }
+
+    private func accept(
+        _ verdicts: ActionLogVerdicts, of batch: JournalBatch
+    ) async throws(StorageError) -> FlushSchedule.Outcome {
+        let (time, now, former) = (buffer.time, clock.now, buffer.pace)
+        let lifetime = verdicts.gap > .zero ? verdicts.gap : ActionLogPace.standardLifetime
+        var pace = ActionLogPace()
+        if verdicts.sampleRate < 1 { (pace.sampleRate, pace.end) = (verdicts.sampleRate, now + lifetime) }
+        if verdicts.gap > .zero { pace.pause = now + verdicts.gap }
+        // Only faults that look like one of the server have the records wait again that were set aside for them.
+        let returned = state.withLock { state in
+            let streak = state.streaks.removeValue(forKey: batch.scope) ?? []
+            guard streak.count >= FlushSchedule.refusalLimit else { return Set<UUID>() }
+            let returned = streak.subtracting(state.returned)
+            if state.returned.count > options.maximumSetAsideCount { state.returned = [] }
+            state.returned.formUnion(returned)
+            return returned
+        }
+        let count = try await store.run { [pace] journal throws(StorageError) in
+            try journal.setAside(verdicts.refused, of: batch)
+            let count = try journal.acknowledge(batch, verdicts.stored)
+            if pace != former { try journal.setPace(pace, at: time, now: now) }
+            if !returned.isEmpty { try journal.retry(returned) }
+            return count
+        }
+        buffer.pace = pace
+        state.withLock { $0.sent += count }
+        return .accepted(gap: verdicts.gap)
+    }
+
+    private func outcome(
+        of error: NetworkError, _ batch: JournalBatch
+    ) async throws(StorageError) -> FlushSchedule.Outcome {
+        let status = error.status?.code
+        switch status {
+        case 401, 403: return .unauthorized
+        case 400, 413, 422:
+            return try await treat(batch, isFault: false, "The server refused it with status \(status ?? 0).")
+        case 409:
+            // The numbers of this stream are not those of the server: it lost what it had, or the file was restored from a backup.
+            try await store.run { journal throws(StorageError) in try journal.refuse(batch) }
+            return .failed()
+        default: break
+        }
+        switch ReplayVerdict(error) {
+        case .unauthorized: return .unauthorized
+        case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
+        case .stopped: return .failed()
+        case .faulted, .refused, .conflicting:
+            let what = status.map { "with status \($0)" } ?? "as \(error.kind)"
+            return try await treat(
+                batch, isFault: true, "The server failed on it \(what).", retryAfter: error.retryAfter)
+        }
+    }
+
+    /// Repeats or halves a batch that was not accepted, or sets its only record aside.
+    private func treat(
+        _ batch: JournalBatch, isFault: Bool, _ reason: String, retryAfter: Duration? = nil
+    ) async throws(StorageError) -> FlushSchedule.Outcome {
+        let (treatment, isRefusingAll) = state.withLock { state in
+            (
+                state.schedule.treat(batch.scope, count: batch.entries.count, isFault: isFault),
+                state.schedule.isRefusingAll
+            )
+        }
+        if treatment == .repeat { return .failed(retryAfter: retryAfter) }
+        let (id, limit) = (batch.entries[0].entry.id, options.maximumSetAsideCount)
+        let isOver = try await store.run { journal throws(StorageError) in
+            if treatment == .setAside {
+                // A failure that may be over some day must not evict what is set aside.
+                if isRefusingAll, try journal.counts().setAside >= limit { return false }
+                try journal.setAside([id: reason], of: batch)
+            }
+            // What was refused is sent in smaller batches, which have other numbers.
+            try journal.refuse(batch)
+            return true
+        }
+        guard isOver else { return .failed(retryAfter: retryAfter) }
+        if treatment == .setAside {
+            state.withLock { _ = $0.streaks[batch.scope, default: []].insert(id) }
+        }
+        return .refused(count: batch.entries.count, isFault: isFault)
+    }
+}

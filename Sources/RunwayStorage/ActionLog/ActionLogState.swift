@@ -1,0 +1,70 @@
+public import Foundation
+
+/// What an ``ActionLog`` holds, has sent and has lost.
+public struct ActionLogState: Sendable, Hashable {
+    /// Records in memory that are not on disk yet.
+    public var bufferedCount: Int
+    /// Records on disk that the server has not acknowledged.
+    public var waitingCount: Int
+    /// Their bytes.
+    public var waitingByteCount: Int
+    /// Records that are set aside: the server refused them or failed on them again and again, or they can't be decrypted.
+    public var setAsideCount: Int
+    /// Whether the server seems to refuse everything: it refused, or failed on, three single records in a row. Records that were set aside
+    /// since then wait again when it accepts one.
+    public var isServerRefusingAll: Bool
+    /// Accounts whose records the server is yet to erase; see ``ActionLog/erase(account:atServer:)``.
+    public var pendingErasureCount: Int
+    /// Whether the user opted out; see ``ActionLog/setOptedOut(_:erasingAtServer:)``.
+    public var isOptedOut: Bool
+    /// Records that the server acknowledged in this run.
+    public var sentCount: Int
+    /// How many records were lost, by reason: those of the file in all runs, the others in this one.
+    public var lost: [ActionLoss: Int]
+    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that for long means that
+    /// it can't.
+    public var logByteCount: Int
+    /// Why the latest use of the file failed; `nil` if it succeeded.
+    public var problem: StorageError?
+    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
+    public var unreadableFiles: [URL]
+}
+
+/// Why a record was never sent.
+public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
+    let name: String
+
+    /// The reason in one word.
+    public var description: String { name }
+
+    /// More than ``ActionLogOptions/maximumCount`` waited.
+    public static let count = ActionLoss(name: JournalLoss.count.rawValue)
+    /// More than ``ActionLogOptions/maximumByteCount`` waited.
+    public static let bytes = ActionLoss(name: JournalLoss.bytes.rawValue)
+    /// It waited longer than ``ActionLogOptions/maximumAge``.
+    public static let age = ActionLoss(name: JournalLoss.age.rawValue)
+    /// Its bytes on disk were damaged.
+    public static let damaged = ActionLoss(name: JournalLoss.damaged.rawValue)
+    /// More than ``ActionLogOptions/maximumSetAsideCount`` were set aside.
+    public static let setAside = ActionLoss(name: JournalLoss.setAside.rawValue)
+    /// More than ``ActionLogOptions/maximumBufferedCount`` waited for the disk.
+    public static let memory = ActionLoss(name: "memory")
+    /// The record was not sampled.
+    public static let sampled = ActionLoss(name: "sampled")
+    /// The user had opted out.
+    public static let optedOut = ActionLoss(name: "optedOut")
+    /// The record could not be written as JSON, or had too many bytes.
+    public static let rejected = ActionLoss(name: "rejected")
+}
+
+/// A record that is set aside.
+public struct RefusedAction: Sendable, Hashable, Identifiable {
+    /// The id of the record.
+    public let id: UUID
+    /// The account that recorded it; empty if nobody was signed in.
+    public let account: String
+    /// The record as it was sent, without its sequence number; empty if it can't be decrypted.
+    public let json: [UInt8]
+    /// Why, in words of the server or of the log.
+    public let reason: String
+}

@@ -1,0 +1,30 @@
+import Runway
+
+extension DiskCache {
+    /// A change with an encrypted content. A content that can't be encrypted now is not stored: what its key has is removed.
+    static func sealed(
+        _ change: CacheTierChange, with sealing: (any PayloadSealing)?, _ report: (DiskCacheProblem) -> Void
+    ) -> CacheTierChange {
+        guard let sealing, case .store(var content, let key) = change else { return change }
+        let digest = CacheDigest(key, isSealed: true)
+        do {
+            content.metadata = try sealing.seal(content.metadata, for: digest.bytes + [0])
+            content.body = try sealing.seal(content.body, for: digest.bytes + [1])
+            return .store(content, for: key)
+        } catch {
+            report(DiskCacheProblem("A response could not be encrypted, and was not stored."))
+            return .remove(key)
+        }
+    }
+
+    /// A content as it was before it was encrypted; `nil` if it can't be decrypted.
+    static func opened(
+        _ content: CacheTierEntry, _ digest: CacheDigest, with sealing: (any PayloadSealing)?
+    ) -> CacheTierEntry? {
+        guard let sealing else { return content }
+        guard let metadata = try? sealing.open(content.metadata, for: digest.bytes + [0]),
+            let body = try? sealing.open(content.body, for: digest.bytes + [1])
+        else { return nil }
+        return CacheTierEntry(metadata: metadata, body: body, kind: content.kind)
+    }
+}

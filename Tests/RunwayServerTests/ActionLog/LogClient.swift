@@ -1,0 +1,64 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import Runway
+import RunwayStorage
+import RunwayTesting
+import RunwayTransport
+
+/// An app whose log is sent to a server over a socket.
+struct LogClient {
+    enum Logging: APIService {
+        static let name = "logging"
+        static let environments: [ServiceEnvironment: String] = [:]
+        static let deadline = Duration.seconds(600)
+    }
+
+    let folder: URL
+    let clock: ManualClock
+    let network: NetworkLayer
+
+    var file: URL { folder.appending(path: "log.sqlite") }
+
+    func open() -> ActionLog {
+        var options = ActionLogOptions()
+        options.gap = .zero
+        return ActionLog(at: file, sendingTo: Logging.self, at: "log", over: network, options: options)
+    }
+
+    /// Runs a server with routes, and a client of it.
+    static func serve(
+        _ addRoutes: (RouterGroup<BasicRequestContext>) -> Void, _ use: (LogClient) async throws -> Void
+    ) async throws {
+        let router = Router()
+        addRoutes(router.group("v1"))
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let app = Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) })
+        let server = Task { try await app.runService(gracefulShutdownSignals: []) }
+        defer { server.cancel() }
+        var found = 0
+        for await port in ports.prefix(1) { found = port }
+        let clock = ManualClock()
+        let network = NetworkLayer(
+            transport: try NIOTransport(), clock: LayerClock(clock),
+            limits: LayerLimits(admission: .none, retrying: .none))
+        network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-route-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await use(LogClient(folder: folder, clock: clock, network: network))
+    }
+}
+
+extension ActionLog {
+    /// Flushes until nothing waits any more.
+    func drain(_ clock: ManualClock) async throws {
+        try await waitUntil("all acknowledged") {
+            await flush()
+            clock.advance(by: .seconds(3600))
+            let state = try await state()
+            return state.waitingCount == 0 && state.bufferedCount == 0
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStorage
+
+/// A server that fails by a fault of its own, on some records or on all.
+@Suite(.timeLimit(.minutes(10)))
+struct LogFaultTests {
+    /// Flushes, past every backoff, until a condition holds.
+    private func drain(
+        _ fixture: LogFixture, _ log: ActionLog, until condition: () async throws -> Bool
+    ) async throws {
+        try await waitUntil("the server to be done") {
+            await log.flush()
+            return try await condition()
+        } meanwhile: {
+            fixture.clock.advance(by: .seconds(601))
+        }
+    }
+
+    @Test(arguments: [500, 404, 415]) func recordThatTheServerFailsOnIsSetAsideAlone(_ status: Int) async throws {
+        let fixture = LogFixture(LogServer { batch, _ in batch.names.contains("poison") ? .status(status) : nil })
+        let log = fixture.open()
+        for number in 0..<40 { log.record(number == 17 ? "poison" : "r\(number)") }
+        try await drain(fixture, log) { fixture.server.names.count == 39 }
+        #expect(fixture.server.names == (0..<40).filter { $0 != 17 }.map { "r\($0)" })
+        #expect(fixture.server.countsOnce)
+        #expect(fixture.server.batches.count < 50)
+        let refused = try await log.refusedRecords()
+        #expect(refused.map { String(decoding: $0.json, as: UTF8.self).contains("poison") } == [true])
+        #expect(refused[0].reason == "The server failed on it with status \(status).")
+        let state = try await log.state()
+        #expect(state.lost == [:] && !state.isServerRefusingAll)
+        await log.close()
+    }
+
+    @Test func serverThatRefusesEverythingGetsItAllLater() async throws {
+        let isWell = Flag(false)
+        let fixture = LogFixture(LogServer { _, _ in isWell.isOn ? nil : .status(404) })
+        let log = fixture.open()
+        for number in 0..<40 { log.record("r\(number)") }
+        try await drain(fixture, log) { try await log.state().isServerRefusingAll }
+        var state = try await log.state()
+        #expect(state.setAsideCount >= 3 && state.setAsideCount + state.waitingCount == 40)
+        isWell.isOn = true
+        try await drain(fixture, log) { fixture.server.names.count == 40 }
+        #expect(fixture.server.countsOnce)
+        state = try await log.state()
+        #expect(state.lost == [:] && state.setAsideCount == 0 && !state.isServerRefusingAll)
+        await log.close()
+    }
+
+    @Test func nothingIsEvictedForWhatAServerFailsOn() async throws {
+        let fixture = LogFixture(LogServer { _, _ in .status(500) })
+        let log = fixture.open {
+            $0.maximumSetAsideCount = 4
+            $0.maximumServerFaults = 1
+            $0.maximumAge = .seconds(365 * 86_400)
+        }
+        for number in 0..<10 { log.record("r\(number)") }
+        try await drain(fixture, log) { fixture.server.batches.count > 40 }
+        let state = try await log.state()
+        #expect(state.setAsideCount == 4 && state.waitingCount == 6)
+        #expect(state.lost == [:])
+        await log.close()
+    }
+
+    @Test func refusedAccountDoesNotHoldUpAnother() async throws {
+        let fixture = LogFixture(LogServer { batch, _ in batch.account == nil ? .status(403) : nil })
+        let log = fixture.open()
+        try await log.record("of nobody").committed()
+        fixture.signIn("ada")
+        for number in 0..<40 { log.record("r\(number)") }
+        await log.flush()
+        #expect(fixture.server.names == (0..<40).map { "r\($0)" })
+        #expect(fixture.server.batches.filter { $0.account == nil }.count < 5)
+        #expect(try await log.state().waitingCount == 1)
+        await log.close()
+    }
+
+    @Test func serverThatNeverRespondsIsSentTheSameBatchAgain() async throws {
+        let gate = ScriptedGate()
+        let fixture = LogFixture(LogServer { _, count in count == 0 ? .held(gate) : nil })
+        let log = fixture.open()
+        log.record("a")
+        let flush = Task { await log.flush() }
+        try await gate.waitForArrivals()
+        try await waitUntil("the second attempt") {
+            fixture.server.names == ["a"]
+        } meanwhile: {
+            fixture.clock.advance(by: .seconds(60))
+        }
+        await flush.value
+        #expect(fixture.server.batches.map(\.number) == [1, 1])
+        await log.close()
+    }
+
+    @Test func serverThatAsksToWaitHasNothingReadFromDisk() async throws {
+        let fixture = LogFixture(LogServer { _, count in count == 0 ? .status(503, retryAfter: 60) : nil })
+        let log = fixture.open()
+        try await log.record("a").committed()
+        await log.flush()
+        #expect(fixture.server.batches.count == 1)
+        let count = log.store.operationCount
+        for _ in 0..<5 {
+            fixture.clock.advance(by: .seconds(11))
+            await log.flush()
+        }
+        #expect(log.store.operationCount == count)
+        #expect(fixture.server.batches.count == 1)
+        fixture.clock.advance(by: .seconds(6))
+        try await waitUntil("the record") { fixture.server.names == ["a"] }
+        await log.close()
+    }
+}

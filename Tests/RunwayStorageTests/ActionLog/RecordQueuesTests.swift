@@ -1,0 +1,42 @@
+import Foundation
+import RunwayTesting
+import Testing
+
+@testable import RunwayStorage
+
+struct RecordQueuesTests {
+    private func record(_ number: UInt64, _ priority: ActionPriority) -> ActionRecord {
+        ActionRecord(
+            receipt: ActionReceipt(UUID()), number: number, name: "r\(number)", properties: [:], account: "",
+            session: UUID(), date: Date(timeIntervalSince1970: 0), uptime: .zero, priority: priority)
+    }
+
+    @Test func queuesBehaveAsOneSortedArray() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var queues = RecordQueues()
+        var model: [ActionRecord] = []
+        for number in 1...3000 as ClosedRange<UInt64> {
+            let priority = ActionPriority(rawValue: Int.random(in: 0...2, using: &generator)) ?? .normal
+            queues.append(record(number, priority))
+            model.append(record(number, priority))
+            if model.count > 200 {
+                let place = model.indices.min { (model[$0].priority, $0) < (model[$1].priority, $1) } ?? 0
+                #expect(queues.evict()?.number == model.remove(at: place).number, "seed \(seed)")
+            }
+            if Int.random(in: 0..<100, using: &generator) == 0 {
+                let first = queues.first(Int.random(in: 1...150, using: &generator))
+                #expect(first.map(\.number) == model.prefix(first.count).map(\.number), "seed \(seed)")
+                queues.remove(Set(first.map(\.number)))
+                model.removeFirst(first.count)
+            }
+            if number == 1500 {
+                let erased = queues.removeAll { $0.number % 3 == 0 }
+                #expect(Set(erased.map(\.number)) == Set(model.filter { $0.number % 3 == 0 }.map(\.number)))
+                model.removeAll { $0.number % 3 == 0 }
+            }
+            #expect(queues.count == model.count, "seed \(seed)")
+        }
+        #expect(queues.first(1000).map(\.number) == model.map(\.number), "seed \(seed)")
+    }
+}

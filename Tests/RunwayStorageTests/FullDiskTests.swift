@@ -1,0 +1,133 @@
+import Foundation
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStorage
+
+/// What the stores do on a file system that is really full: nothing is lost that was acknowledged, and all of it arrives when there is space.
+@Suite(.enabled(if: SmallDisk.folder != nil, "Scripts/full-disk.sh mounts the disks"), .timeLimit(.minutes(5)))
+struct FullDiskTests {
+    private let text = String(repeating: "some text of 32 bytes, repeated ", count: 50)
+
+    /// Makes attempts until five have failed, and returns the texts of those that succeeded.
+    private func fill(_ attempt: (String) async -> StorageError?) async -> [String] {
+        var (stored, failures) = ([String](), [StorageError.Kind]())
+        for number in 0..<5000 where failures.count < 5 {
+            if let failure = await attempt("\(number)") {
+                failures.append(failure.kind)
+            } else {
+                stored.append("\(number)")
+            }
+        }
+        #expect(failures == Array(repeating: .full, count: 5))
+        #expect(stored.count > 20)
+        return stored
+    }
+
+    @Test func actionLogSendsEachRecordOnce() async throws {
+        let disk = try SmallDisk("log")
+        let fixture = LogFixture()
+        func open() -> ActionLog {
+            ActionLog(at: disk.file, sendingTo: LogService.self, at: "log", over: fixture.network)
+        }
+        fixture.status.set(.none)
+        let first = open()
+        let stored = await fill { name in
+            do throws(StorageError) {
+                try await first.record(name, ["text": .string(text)]).committed()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        // What was not stored waits in memory, until this run ends.
+        #expect(try await first.state().bufferedCount == 5)
+        await first.close()
+        let second = open()
+        fixture.status.set(.wifi)
+        // Batches are sent, and the disk may have no room to remember that they arrived.
+        for _ in 0..<3 { await second.flush() }
+        try disk.empty()
+        try await fixture.drain(second, upTo: stored.count)
+        try await waitUntil("an empty log") {
+            await second.flush()
+            return try await second.state().waitingCount == 0
+        }
+        let state = try await second.state()
+        #expect(state.unreadableFiles.isEmpty && state.lost.isEmpty && state.setAsideCount == 0)
+        #expect(fixture.server.countsOnce)
+        #expect(fixture.server.names == stored)
+        await second.close()
+    }
+
+    @Test func offlineQueueSendsEachChangeOnce() async throws {
+        let disk = try SmallDisk("queue")
+        let (server, status) = (NoteServer(), SettableNetworkStatus(.none))
+        func open() -> (OfflineQueue, NetworkLayer) {
+            var options = OfflineQueueOptions()
+            options.gap = .zero
+            let queue = OfflineQueue(
+                at: disk.file, replaying: [ReplayedEndpoint(WriteNote.self)], options: options)
+            let network = NetworkLayer(
+                transport: server, limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue,
+                status: status)
+            return (queue, network)
+        }
+        let (first, network) = open()
+        let stored = await fill { name in
+            do throws(NetworkError) {
+                _ = try await network.call(WriteNote("\(name) \(text)"))
+                return StorageError(.rejected, "It was sent.")
+            } catch {
+                return error.kind == .queued ? nil : error.underlying as? StorageError
+            }
+        }
+        #expect(first.currentState.problem?.kind == .full)
+        await first.close()
+        let (second, _) = open()
+        status.set(.wifi)
+        for _ in 0..<3 { await second.flush() }
+        try disk.empty()
+        try await waitUntil("an empty queue") {
+            await second.flush()
+            return try await second.changes().isEmpty
+        }
+        #expect(second.currentState.unreadableFiles.isEmpty && second.currentState.damagedCount == 0)
+        #expect(server.texts.map { String($0.prefix { $0 != " " }) } == stored)
+        await second.close()
+    }
+
+    @Test func diskCacheFindsWhatItStored() async throws {
+        let disk = try SmallDisk("cache")
+        let reports = AsyncStream<DiskCacheProblem>.makeStream()
+        func open() -> DiskCache { DiskCache(in: disk.store) { reports.continuation.yield($0) } }
+        func entry(_ number: Int) -> CacheTierEntry {
+            .numbered(number, byteCount: number.isMultiple(of: 2) ? 4000 : 30_000)
+        }
+        let first = open()
+        var (stored, failures) = ([Int](), 0)
+        for number in 0..<5000 where failures < 5 {
+            do {
+                try await first.store(entry(number), for: .named("\(number)"))
+                stored.append(number)
+            } catch {
+                failures += 1
+            }
+        }
+        #expect(failures == 5 && stored.count > 10)
+        func check(_ cache: DiskCache) async throws {
+            for number in stored { #expect(try await cache.find(.named("\(number)")) == entry(number)) }
+        }
+        try await check(first)
+        await first.close()
+        try disk.empty()
+        let second = open()
+        try await check(second)
+        try await second.store(entry(6001), for: .named("6001"))
+        #expect(try await second.find(.named("6001")) == entry(6001))
+        await second.close()
+        reports.continuation.finish()
+        for await report in reports.stream { Issue.record("\(report)") }
+    }
+}

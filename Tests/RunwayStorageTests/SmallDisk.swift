@@ -1,0 +1,23 @@
+import Foundation
+
+/// A file system of a few megabytes that `Scripts/full-disk.sh` mounts for one test, with something beside the test's own files that takes
+/// half of it.
+struct SmallDisk {
+    /// The folder with the file systems, each under the name of its test.
+    static let folder = ProcessInfo.processInfo.environment["RUNWAY_SMALL_DISKS"]
+
+    let url: URL
+    private var ballast: URL { url.appending(path: "ballast") }
+
+    init(_ name: String) throws {
+        url = URL(filePath: Self.folder ?? "").appending(path: name)
+        try Data(count: 1 << 20).write(to: ballast)
+    }
+
+    /// The folder of the store that is tested.
+    var store: URL { url.appending(path: "store") }
+    var file: URL { store.appending(path: "file.sqlite") }
+
+    /// Has the disk have space again.
+    func empty() throws { try FileManager.default.removeItem(at: ballast) }
+}
