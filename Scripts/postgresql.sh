@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of RunwayPostgreSQL and the crash test over a real PostgreSQL server, which is started for it in a temporary folder.
+# Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", and the crash test with two servers over a real PostgreSQL
+# server, which is started for it in a temporary folder.
 # Installs Debian's server and libpq where they are missing. Needs a debug build: what the package trait PostgreSQL adds is compiled against
 # its modules, which takes a minute and not a second build. Arguments: the seconds of the crash test, 15 by default.
 set -euo pipefail
@@ -14,7 +15,13 @@ programs=$(dirname "$(ls /usr/lib/postgresql/*/bin/initdb | sort -V | tail -n 1)
 work=$(mktemp -d)
 # The server does not run as root.
 as_user() { if [ "$(id -u)" -eq 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --clear-groups "$@"); else "$@"; fi; }
-trap 'as_user "$programs/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+servers=()
+finish() {
+    for server in "${servers[@]}"; do kill -9 "$server" 2>/dev/null || true; done
+    as_user "$programs/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true
+    rm -rf "$work"
+}
+trap finish EXIT
 mkdir "$work/data" "$work/socket"
 if [ "$(id -u)" -eq 0 ]; then
     chmod 755 "$work"
@@ -51,6 +58,7 @@ compile() {
 compile RunwayPostgreSQL Sources/RunwayPostgreSQL
 compile RunwayPostgreSQLTests Tests/RunwayPostgreSQLTests
 compile RunwayCrashTest Sources/RunwayCrashTest
+compile RunwayCommand Sources/RunwayCommand
 mkdir "$work/main"
 echo 'import Testing
 @main struct Main { static func main() async { await Testing.__swiftPMEntryPoint() as Never } }' >"$work/main/Main.swift"
@@ -65,6 +73,39 @@ link() {
 }
 link "$work/tests" "$work/PostgreSQLTestMain.o" "$work/RunwayPostgreSQLTests.o"
 link "$work/crash-test" "$work/RunwayCrashTest.o"
+link "$work/runway" "$work/RunwayCommand.o"
 "$work/tests" --testing-library swift-testing >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 tail -n 1 "$work/log"
-TMPDIR=$work "$work/crash-test" --seconds "${1:-15}" --postgres "$RUNWAY_POSTGRESQL"
+
+# Two servers of the command share a database. It has a batch once that both are sent, also after one was killed.
+as_user "$programs/createdb" -h "$work/socket" -U runway served
+place="postgres:///served?host=$work/socket&user=runway"
+urls=()
+for name in first second; do
+    "$work/runway" serve --log "$place" --plain >"$work/$name" 2>&1 &
+    servers+=($!)
+    for _ in $(seq 100); do grep -q 'http:' "$work/$name" && break || sleep 0.1; done
+    urls+=("$(grep -o 'http:[^ ]*' "$work/$name")") || { cat "$work/$name" >&2; exit 1; }
+done
+# Arguments: which server, the number of the batch, the status that is expected.
+send() {
+    local id="0199a000-0000-7000-8000-00000000000$2" status
+    status=$(curl -s -o /dev/null -w '%{http_code}' --data "{\"installation\":\"2f1c0000-0000-4000-8000-000000000001\",
+        \"stream\":\"9b6e0000-0000-4000-8000-000000000001\",\"batch\":$2,\"sent\":1,
+        \"records\":[{\"seq\":$2,\"id\":\"$id\",\"name\":\"opened\"}]}" "${urls[$1]}")
+    [ "$status" = "$3" ] || { echo "postgresql.sh: batch $2 got $status from server $1, not $3" >&2; exit 1; }
+}
+send 0 1 200
+send 1 1 200
+send 1 3 409
+kill -9 "${servers[0]}"
+send 1 2 200
+counted=$("$work/runway" log "$place" | tail -n 1)
+[ "$counted" = "2  in all, from 1 installation" ] || { echo "postgresql.sh: runway log says: $counted" >&2; exit 1; }
+code=0
+"$work/runway" log "postgres:///none?host=$work/socket&user=runway&password=secret" >"$work/log" 2>&1 || code=$?
+[ "$code" = 2 ] && grep -q "The log can't be read" "$work/log" && ! grep -q secret "$work/log" ||
+    { echo "postgresql.sh: an absent database is not reported (exit code $code)" >&2; cat "$work/log" >&2; exit 1; }
+echo "runway serve and runway log: $counted"
+
+TMPDIR=$work "$work/crash-test" --seconds "${1:-15}" --writers 3 --changers 0 --servers 2 --postgres "$RUNWAY_POSTGRESQL"

@@ -5,7 +5,7 @@ let package = Package(
     name: "wire-benchmark",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "runway", path: "../..", traits: ["Transport", "Server"]),
+        .package(name: "runway", path: "../..", traits: ["Transport", "Server", "Storage"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
@@ -27,6 +27,7 @@ let package = Package(
                 .product(name: "Runway", package: "runway"),
                 .product(name: "RunwayJSON", package: "runway"),
                 .product(name: "RunwayServer", package: "runway"),
+                .product(name: "RunwayStorage", package: "runway"),
                 .product(name: "RunwayTransport", package: "runway"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -13,9 +13,10 @@
 #                                    packets between their TUN devices, so that opening a connection, TLS and HTTP all take their round
 #                                    trips. Needs /dev/net/tun and ip (Debian: apt-get install -y iproute2)
 #   ./run.sh first [OPTIONS]         the first call of a process on the loopback, to the first byte of its answer and to the last
-#   ./run.sh replay [OPTIONS]        a session of 1,000 calls of 330 answers at a round trip of 20 ms, 8 at a time
+#   ./run.sh replay [OPTIONS]        a session of 1,000 calls of 330 answers at a round trip of 20 ms, 8 at a time, with 300 events of a log
 #                                    [--rounds N] [--seed N] [--cold] [--round-trip MILLISECONDS]; exits with 1 where it takes more
-#                                    than 340 requests, 50 with merging, or more than a fifth of AsyncHTTPClient's time
+#                                    than 350 requests, 50 with merging, or more than a fifth of AsyncHTTPClient's time, or where an
+#                                    event is missing
 #   ./run.sh soak [OPTIONS]          an hour of mixed traffic over connections that die
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -2,28 +2,36 @@ import ArgumentParser
 import Foundation
 import RunwayTesting
 
-/// Kills the writers of action logs and their server at random instants, cuts the network between them, and checks what arrived.
+/// Kills the writers of action logs, the apps with offline queues and their servers at random instants, cuts the network between them, and
+/// checks what arrived.
 ///
 /// It is a tool for the developers of this package. The bugs that it can plant are in this program alone.
 @main
 struct CrashTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RunwayCrashTest",
-        abstract: "Kill writers and server of an action log at random, and check what arrived.",
+        abstract: "Kill clients and servers at random, and check what arrived.",
         discussion: """
             EXIT CODES
               0  Every record that was acknowledged to its writer is at the server
-                 once, none was invented, and each writer's are in order.
+                 once, none was invented, and each account's are in order. The same
+                 is true of the effects of changes, of which each was reported.
               1  Something was not so; the output says what.
               2  The test itself failed.
             """,
-        subcommands: [WriterProcess.self, ServerProcess.self])
+        subcommands: [WriterProcess.self, ChangerProcess.self, ServerProcess.self])
 
     @Option(help: "How long processes are killed.")
     var seconds = 60.0
 
     @Option(help: "How many processes write, each its own log.")
-    var writers = 3
+    var writers = 2
+
+    @Option(help: "How many processes make changes, each with its own offline queue.")
+    var changers = 2
+
+    @Option(help: "How many servers store in the database. Changes are sent to the first.")
+    var servers = 1
 
     @Option(help: "Decides what is killed or cut, and when.")
     var seed = UInt64.random(in: 0...UInt64.max)
@@ -35,8 +43,13 @@ struct CrashTest: AsyncParsableCommand {
     var postgres: String?
 
     func validate() throws {
-        guard seconds > 0, (1...20).contains(writers) else {
-            throw ValidationError("--seconds is above 0, and --writers from 1 to 20.")
+        guard seconds > 0, (0...20).contains(writers), (0...20).contains(changers), writers + changers > 0 else {
+            throw ValidationError(
+                "--seconds is above 0, and --writers and --changers are from 0 to 20, of which one is above 0.")
+        }
+        guard (1...10).contains(servers), servers == 1 || postgres != nil else {
+            throw ValidationError(
+                "--servers is from 1 to 10, and 1 without --postgres: one process writes a SQLite file.")
         }
     }
 
@@ -45,13 +58,16 @@ struct CrashTest: AsyncParsableCommand {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let findings: [String]
         do {
+            let clients = ClientFiles.all(in: folder, writers: writers, changers: changers)
             let run = CrashRun(
-                folder: folder, writerCount: writers, bug: plant, postgres: postgres,
+                folder: folder, clients: clients, serverCount: servers, bug: plant, postgres: postgres,
                 random: SeededGenerator(seed: seed))
             let totals = try await run.play(for: .seconds(seconds))
-            let check = try await CrashCheck(folder: folder, writerCount: writers, postgres: postgres)
-            findings = totals.unsent.map { "the rest of writer \($0) did not arrive" } + check.findings
-            print("seed \(seed): \(totals), \(check.totals)")
+            let records = try await RecordCheck(clients.filter { $0.kind == .writer }, in: folder, postgres)
+            let changes = try ChangeCheck(clients.filter { $0.kind == .changer }, in: folder)
+            findings =
+                totals.unsent.map { "the rest of \($0) did not arrive" } + records.findings + changes.findings
+            print("seed \(seed): \(totals); \(records.totals); \(changes.totals)")
         } catch {
             try? FileManager.default.removeItem(at: folder)
             FileHandle.standardError.write(Data("The test failed: \(error)\n".utf8))
@@ -63,12 +79,18 @@ struct CrashTest: AsyncParsableCommand {
     }
 }
 
-/// A bug that this program adds to the halves of the action log, so that the check is known to find it.
+/// A bug that this program adds to one of the halves, so that the check is known to find it.
 enum PlantedBug: String, CaseIterable, ExpressibleByArgument {
-    /// The writer reports a record as durable before its commit.
+    /// A record is reported as durable before its commit, and a change before it is stored.
     case earlyAcknowledgement
-    /// A batch arrives with another number when it is sent again.
+    /// A batch is sent again with another number.
     case changedNumber
     /// The log gets a response before the server has one, and removes the records.
     case earlyRemoval
+    /// A change is sent again with another key.
+    case changedKey
+    /// A change does not wait for earlier ones that are stored.
+    case overtaking
+    /// The server forgets the keys of changes that it has executed.
+    case forgottenKeys
 }

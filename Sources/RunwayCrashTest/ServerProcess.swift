@@ -3,15 +3,15 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import RunwayJSON
 import RunwayServer
 import RunwayServerStorage
-import Synchronization
 
 #if PostgreSQL
     import RunwayPostgreSQL
 #endif
 
-/// Receives action logs until it is killed, and prints its port.
+/// Receives action logs and changes until it is killed, and prints its port.
 struct ServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "server", shouldDisplay: false)
 
@@ -19,15 +19,15 @@ struct ServerProcess: AsyncParsableCommand {
     @Option var port = 0
     @Option var bug: PlantedBug?
     @Option var database: String?
+    /// Whether it is the one that takes changes.
+    @Flag var takesChanges = false
 
     func run() async throws {
         let router = Router()
-        let sink = try await sink()
-        if bug == .changedNumber {
-            ActionLogRoute(to: RenumberingSink(base: sink)).add(to: router)
-        } else {
-            ActionLogRoute(to: ServerSink(base: sink)).add(to: router)
-        }
+        let files = ServerFiles(actions: URL(fileURLWithPath: file))
+        ActionLogRoute(to: ServerSink(base: try await sink(files), foreign: try AppendedFile(files.foreign)))
+            .add(to: router)
+        if takesChanges { try addChanges(to: router, files) }
         let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in
@@ -37,44 +37,48 @@ struct ServerProcess: AsyncParsableCommand {
         try await application.run()
     }
 
-    private func sink() async throws -> any ActionLogSink {
-        guard let database else { return try SQLiteActionLogSink(at: URL(fileURLWithPath: file)) }
+    private func sink(_ files: ServerFiles) async throws -> any ActionLogSink {
+        guard let database else { return try SQLiteActionLogSink(at: files.actions) }
         #if PostgreSQL
             return try await PostgreSQLActionLogSink(at: database)
         #else
             throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(database)")
         #endif
     }
+
+    private func addChanges(to router: Router<BasicRequestContext>, _ files: ServerFiles) throws {
+        let ledger = try Ledger(files.ledger)
+        var rules = IdempotencyRules()
+        rules.requiresKey = { _ in true }
+        // A request whose server was killed is executed again after the lease.
+        rules.lease = .seconds(1)
+        let stored = try SQLiteIdempotencyStore(at: files.keys)
+        let store: any IdempotencyStore = bug == .forgottenKeys ? ForgetfulStore(base: stored) : stored
+        router.group()
+            .add(middleware: CompletionMiddleware(ledger: ledger))
+            .add(
+                middleware: IdempotencyMiddleware(rules, store: store) { request, _ in
+                    Ledger.account(of: request.headers) ?? "nobody"
+                }
+            )
+            .post("changes") { request, context in try await ledger.execute(request, context) }
+    }
 }
 
-/// Any sink.
+/// Any sink, which also looks whose records come in whose name.
 private struct ServerSink: ActionLogSink {
     let base: any ActionLogSink
-
-    func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage { try await base.store(batch) }
-}
-
-/// Loses some responses, and gives a batch another number when it comes again.
-private final class RenumberingSink: ActionLogSink {
-    private struct Failure: Error {}
-    private struct Batch: Hashable {
-        let stream: UUID
-        let number: Int64
-    }
-
-    private let base: any ActionLogSink
-    /// Guards the batches whose response was lost.
-    private let lost = Mutex(Set<Batch>())
-
-    init(base: any ActionLogSink) { self.base = base }
+    let foreign: AppendedFile
 
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
-        let key = Batch(stream: batch.stream, number: batch.number)
-        var batch = batch
-        if lost.withLock({ $0.remove(key) }) != nil { batch.number += 1 }
-        let storage = try await base.store(batch)
-        guard batch.number % 5 == 0, case .stored = storage else { return storage }
-        lost.withLock { _ = $0.insert(key) }
-        throw Failure()
+        for record in batch.records {
+            let account = try JSONDocument(record.json).root["properties"]["account"].string
+            if account != batch.account {
+                try foreign.append(
+                    line: "\(record.name): a record of \(account ?? "nobody") was sent as \(batch.account ?? "nobody")."
+                )
+            }
+        }
+        return try await base.store(batch)
     }
 }

@@ -1,20 +1,20 @@
 import ArgumentParser
 import Foundation
-import HTTPTypes
 import Runway
-import RunwayJSON
-import RunwayServer
 import RunwayStorage
 import RunwayTransport
 
 /// Records numbers until it is killed, or sends what is left and ends.
 struct WriterProcess: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "writer", shouldDisplay: false)
+    static let configuration = CommandConfiguration(
+        commandName: ClientFiles.Kind.writer.rawValue, shouldDisplay: false)
 
     private enum Logging: APIService {
         static let name = "logging"
         static let environments: [ServiceEnvironment: String] = [:]
         static let deadline = Duration.seconds(5)
+        static let credentials: (any Credentials)? = CrashCredentials()
+        static let authorization = AuthorizationPolicy.ifSignedIn
     }
 
     @Option var files: String
@@ -23,24 +23,34 @@ struct WriterProcess: AsyncParsableCommand {
     @Flag var drain = false
 
     func run() async throws {
-        let files = WriterFiles(folder: URL(fileURLWithPath: files))
+        let files = ClientFiles(folder: URL(fileURLWithPath: files), kind: .writer)
         let wire = try NIOTransport()
-        let transport: any Transport = bug == .earlyRemoval ? HastyTransport(wire: wire) : wire
-        let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
+        let network = NetworkLayer(
+            transport: bug?.transport(over: wire) ?? wire,
+            limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(Logging.self) { $0.baseURLs = [.release: url] }
         var options = ActionLogOptions()
         options.interval = .milliseconds(50)
         options.baseWait = .milliseconds(20)
         options.longestWait = .milliseconds(200)
-        let log = ActionLog(at: files.log, sendingTo: Logging.self, at: "log", over: network, options: options)
-        if drain { return try await sendTheRest(of: log) }
+        let log = ActionLog(at: files.database, sendingTo: Logging.self, at: "log", over: network, options: options)
+        if drain { return try await sendTheRest(of: log, network) }
         let (offered, durable) = (try AppendedFile(files.offered), try AppendedFile(files.durable))
         var number = (try files.numbers(in: files.offered).last ?? 0) + 1
+        var account: String?
         while true {
+            if number.isMultiple(of: 5) {
+                account = ClientFiles.accounts.randomElement() ?? nil
+                try await CrashToken.signIn(account, to: Logging.self, on: network)
+            }
             // The commit of one is awaited while the others wait, too.
             let numbers = number..<number + Int.random(in: 1...8)
             try offered.append(numbers)
-            let receipts = numbers.map { log.record(files.name, ["n": .integer(Int64($0))]) }
+            let receipts = numbers.map { number in
+                var properties: Parameters = ["n": .integer(Int64(number))]
+                if let account { properties["account"] = .string(account) }
+                return log.record(files.name, properties)
+            }
             if bug == .earlyAcknowledgement { try durable.append(numbers) }
             for (receipt, number) in zip(receipts, numbers) {
                 try await receipt.committed()
@@ -50,12 +60,15 @@ struct WriterProcess: AsyncParsableCommand {
         }
     }
 
-    private func sendTheRest(of log: ActionLog) async throws {
-        for _ in 0..<3000 {
+    private func sendTheRest(of log: ActionLog, _ network: NetworkLayer) async throws {
+        for round in 0..<3000 {
+            // Each account's are sent while it is signed in.
+            let account = ClientFiles.accounts[round % ClientFiles.accounts.count]
+            try await CrashToken.signIn(account, to: Logging.self, on: network)
             await log.flush()
             let state = try await log.state()
             if state.waitingCount == 0, state.bufferedCount == 0 {
-                guard state.lost.isEmpty, state.setAsideCount == 0 else {
+                guard state.lost.isEmpty, state.setAsideCount == 0, state.unreadableFiles.isEmpty else {
                     throw CrashFailure("the log lost records: \(state)")
                 }
                 return await log.close()
@@ -63,78 +76,5 @@ struct WriterProcess: AsyncParsableCommand {
             try await Task.sleep(for: .milliseconds(20))
         }
         throw CrashFailure("the rest was not sent within a minute")
-    }
-}
-
-/// Why the test can't go on.
-struct CrashFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-/// The files of one writer.
-struct WriterFiles: Sendable {
-    let folder: URL
-
-    /// What its records are called.
-    var name: String { folder.lastPathComponent }
-    var log: URL { folder.appending(path: "log/actions.sqlite") }
-    /// The numbers that were recorded, or would have been.
-    var offered: URL { folder.appending(path: "offered") }
-    /// The numbers whose commit was reported to the writer.
-    var durable: URL { folder.appending(path: "durable") }
-
-    func numbers(in file: URL) throws -> [Int] {
-        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
-        return text.split(separator: "\n").compactMap { Int($0) }
-    }
-}
-
-/// A file to which lines are added, each in one write, which a kill can't divide.
-struct AppendedFile {
-    private let descriptor: Int32
-
-    init(_ url: URL) throws {
-        descriptor = open(url.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        guard descriptor >= 0 else { throw CrashFailure("\(url.path) can't be written") }
-    }
-
-    func append(_ numbers: Range<Int>) throws {
-        let bytes = Array(numbers.map { "\($0)\n" }.joined().utf8)
-        guard write(descriptor, bytes, bytes.count) == bytes.count else {
-            throw CrashFailure("a file can't be written")
-        }
-    }
-}
-
-/// Responds to batches before they are sent: the log removes what no server has.
-private struct HastyTransport: Transport {
-    let wire: NIOTransport
-
-    func send(_ request: Runway.Request, in flight: Flight) async throws(NetworkError) -> Runway.Response {
-        guard case .bytes(let coded) = request.body, case .decoded(let bytes) = GzipBody.decode(coded, upTo: 1 << 24),
-            let batch = try? JSONDocument(bytes).root
-        else { return try await wire.send(request, in: flight) }
-        Task { _ = try? await wire.send(request, in: flight) }
-        var writer = JSONWriter()
-        writer.beginObject()
-        for name in ["stream", "batch"] {
-            writer.name(name)
-            writer.value(batch[name])
-        }
-        writer.name("records")
-        writer.beginArray()
-        for record in batch["records"].elements {
-            writer.beginObject()
-            writer.name("id")
-            writer.value(record["id"])
-            writer.name("verdict")
-            writer.string("stored")
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        return Runway.Response(head: HTTPResponse(status: .ok), body: .whole(RawData(writer.bytes)))
     }
 }

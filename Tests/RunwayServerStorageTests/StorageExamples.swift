@@ -1,11 +1,13 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import RunwayServer
 import RunwayServerStorage
+import RunwaySignatures
 
-// The examples in the doc comments of SQLiteActionLogSink, ActionLogFile and SQLiteIdempotencyStore, line by line. They are compiled and
-// not run.
+// The examples in the doc comments of SQLiteActionLogSink, ActionLogFile, SQLiteIdempotencyStore and SQLiteEnrolmentStore, line by line.
+// They are compiled and not run.
 
 private func addLog(in folder: URL, to router: Router<BasicRequestContext>) throws {
     let sink = try SQLiteActionLogSink(at: folder.appending(path: "actions.sqlite"))
@@ -23,4 +25,31 @@ private func account(of request: Request) -> String? { request.headers[.authoriz
 private func addKeys(in folder: URL, to router: Router<BasicRequestContext>) throws {
     let store = try SQLiteIdempotencyStore(at: folder.appending(path: "idempotency.sqlite"))
     router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(of: request) })
+}
+
+private struct AppContext: SignedRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let remoteAddress: SocketAddress?
+    var signer: VerifiedSigner?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
+}
+
+private func addEnrolment(
+    in folder: URL, to router: Router<AppContext>, _ rules: EnrolmentRules, _ signatureRules: SignatureRules
+) throws {
+    let store = try SQLiteEnrolmentStore(at: folder.appending(path: "enrolment.sqlite"))
+    EnrolmentRoutes(rules, keys: store) { request, _ in account(of: request) }.add(to: router.group("v1"))
+    router.add(middleware: SignatureMiddleware(signatureRules, keys: store))
+}
+
+/// The example of `docs/signing.md`.
+private func makeShortLivedKeys(in folder: URL) throws -> (EnrolmentRules, SQLiteEnrolmentStore) {
+    var enrolmentRules = EnrolmentRules(origin: PublicOrigin("api.example.com"))
+    enrolmentRules.keyLifetime = .seconds(7 * 86_400)
+    let enrolled = try SQLiteEnrolmentStore(at: folder.appending(path: "enrolment.sqlite"))
+    return (enrolmentRules, enrolled)
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 import RunwayJSON
 
@@ -82,12 +83,24 @@ struct SecondHandPages: PagedEndpoint {
     }
 }
 
-/// One second-hand home. A user opens it repeatedly, and it changes seldom.
+/// One second-hand home. A user opens it repeatedly, also without a network, and it changes seldom.
 struct SecondHandDetail: Endpoint {
     static let service = SecondHandService.self
-    static let cache = CachePolicy.timeToLive()
+    static let cache = CachePolicy.timeToLive(onDisk: .seconds(86_400))
     @Unencoded var id: String
     var path: EndpointPath { "esf/detail/\(id)" }
+}
+
+/// A price that the user offers for a home. Without a network it is stored and sent later.
+struct SecondHandOffer: Endpoint {
+    static let service = SecondHandService.self
+    static let method = HTTPRequest.Method.post
+    static let offline = OfflinePolicy.queued
+    var path: EndpointPath { "esf/offer/\(id)" }
+    var offlineSubjects: [String] { ["home \(id)"] }
+    @Unencoded var id: String
+    /// 万, ten thousand yuan.
+    var price: Int
 }
 
 /// A list that takes its time; a user does not wait that long.

@@ -170,6 +170,6 @@ extension HostTour {
 
 extension Duration {
     fileprivate var wholeMilliseconds: Int {
-        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+        Int(clamping: components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import Hummingbird
 import Runway
 import RunwayServer
 import RunwayServerStorage
@@ -31,7 +32,9 @@ public enum LogTour {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "server/actions.sqlite")
         let sink = LogTourSink(try SQLiteActionLogSink(at: file))
-        let isComplete = try await withLogServer(sink) { url in
+        let router = Router()
+        ActionLogRoute(to: sink).add(to: router)
+        let isComplete = try await LoopbackServer.run(router) { url in
             let arguments = [commandName, folder.appending(path: "app/actions.sqlite").path, url]
             let first = try DemoProcess(program, arguments + ["\(counts.first)", "--until-killed"])
             try await first.firstLine()
@@ -72,10 +75,7 @@ public enum LogTour {
         for receipt in (0..<count).map({ log.record("opened", ["listing": .integer(Int64($0))]) }) {
             try await receipt.committed()
         }
-        if isKilled {
-            FileHandle.standardOutput.write(Data("recorded\n".utf8))
-            try await Task.sleep(for: .seconds(600))
-        }
+        if isKilled { try await DemoProcess.waitForKill(saying: "recorded") }
         for _ in 0..<600 {
             await log.flush()
             if try await log.state().waitingCount == 0 { return await log.close() }

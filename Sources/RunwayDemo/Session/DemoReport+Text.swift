@@ -23,6 +23,9 @@ extension DemoReport: CustomStringConvertible {
         if let signing { lines += ["", signing.description] }
         if let hosts { lines += ["", hosts.description] }
         if let log { lines += ["", "— \(DemoPart.log.action)", "    \(log)"] }
+        if let train {
+            lines += ["", "— \(DemoPart.train.action)"] + (train.screen + ["\(train)"]).map { "    \($0)" }
+        }
         if !problems.isEmpty {
             lines += ["", "— Not as it should be"] + problems.map { "    \($0)" }
         }

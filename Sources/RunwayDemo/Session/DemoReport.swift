@@ -42,6 +42,8 @@ public struct DemoReport: Sendable, Encodable {
     public var hosts: HostTourReport?
     /// What became of the log of an app that was killed, if that was part of the session.
     public var log: LogTourReport?
+    /// What became of the changes of an app without a network, if that was part of the session.
+    public var train: TrainTourReport?
     /// What became of signed requests, if they were part of the session.
     public var signing: SigningTourReport?
 

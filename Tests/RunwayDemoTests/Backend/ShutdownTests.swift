@@ -67,7 +67,7 @@ import Testing
         try await running.value
     }
 
-    @Test func aServiceGroupShutsTheBackendDownWithASlowRequestInFlight() async throws {
+    @Test func shutdownCompletesWithASlowRequestInFlight() async throws {
         struct BackendService: Service {
             let backend: ListingsBackend
             let onServing: @Sendable (ServingBackend) -> Void

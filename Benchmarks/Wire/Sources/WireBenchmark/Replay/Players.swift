@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import Runway
 import RunwayJSON
+import RunwayStorage
 import RunwayTransport
 import Synchronization
 
@@ -52,7 +53,7 @@ extension Player {
         }
     }
 
-    /// The layer with all its default limits: every response is stored for three minutes.
+    /// The layer with all its default limits: every response is stored for three minutes, and 300 events of the user are recorded.
     ///
     /// - Parameters:
     ///   - prefetches: Whether the app has prefetched the homes of a page of a list when it shows that page for the first time.
@@ -61,7 +62,9 @@ extension Player {
         _ name: String, base: String, root: String, prefetches: Bool, merges: Bool, maximumRequests: Int? = nil,
         leastSpeedup: Double? = nil
     ) -> Player {
-        Player(name: name, maximumRequests: maximumRequests, leastSpeedup: leastSpeedup) {
+        Player(
+            name: name, maximumRequests: maximumRequests, leastSpeedup: leastSpeedup, eventCount: ReplayedApp.eventCount
+        ) {
             let pem = try String(contentsOfFile: root, encoding: .utf8)
             let transport = try NIOTransport(
                 configuration: TransportConfiguration(trust: .certificates(pem: [pem])))
@@ -70,10 +73,18 @@ extension Player {
                 settings.baseURLs = [.release: base]
                 settings.merging = merges ? MergePolicy(mergesOverHTTP2: true) : nil
             }
-            let app = ReplayedApp(network: network, prefetches: prefetches)
+            let folder = FileManager.default.temporaryDirectory.appending(path: "runway-replay-\(UUID().uuidString)")
+            let log = ActionLog(
+                at: folder.appending(path: "log.sqlite"), sendingTo: Homes.self, at: "log", over: network)
+            let app = ReplayedApp(network: network, log: log, prefetches: prefetches)
             return Play(
                 connect: { _ = try await network.call(Hello()) }, call: { try await app.call($0) },
-                cachedCount: { app.cachedCount }, end: { await transport.shutdown() })
+                flush: { await log.flush() }, cachedCount: { app.cachedCount },
+                end: {
+                    await log.close()
+                    await transport.shutdown()
+                    try FileManager.default.removeItem(at: folder)
+                })
         }
     }
 }
@@ -89,21 +100,34 @@ private final class ReplayedApp: Sendable {
     private struct State {
         var shown: Set<Resource> = []
         var cachedCount = 0
+        var callCount = 0
     }
 
+    /// How many events a session has: three in ten calls are worth one.
+    static let eventCount = 300
+
     private let network: NetworkLayer
+    private let log: ActionLog
     private let prefetches: Bool
-    /// Guards the pages that were shown before, and the count of cached responses.
+    /// Guards the pages that were shown before, and the counts of calls and cached responses.
     private let state = Mutex(State())
 
-    init(network: NetworkLayer, prefetches: Bool) {
+    init(network: NetworkLayer, log: ActionLog, prefetches: Bool) {
         self.network = network
+        self.log = log
         self.prefetches = prefetches
     }
 
     var cachedCount: Int { state.withLock { $0.cachedCount } }
 
     func call(_ call: Session.Call) async throws -> [UInt8] {
+        let number = state.withLock { state in
+            state.callCount += 1
+            return state.callCount
+        }
+        if number % 10 < 3 {
+            log.record("opened", ["screen": .string(call.response.resource.target), "number": .integer(Int64(number))])
+        }
         let options = CallOptions(cacheUse: call.isRefresh ? .refresh : .standard)
         let rawData: RawData
         switch call.response.resource {

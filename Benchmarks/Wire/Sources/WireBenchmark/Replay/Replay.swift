@@ -3,7 +3,8 @@ import Foundation
 /// Plays one session of an app over the layer and over its peers, in turn, and compares the layer with its targets.
 ///
 /// The user's calls are the same for all, eight at a time, and every response is compared byte by byte with the backend's.
-/// Requests are counted where they arrive. Time counts while calls are made; it stands still while something new is published.
+/// Requests are counted where they arrive, those with events of the layer's log among them. Time counts while calls are made; it stands
+/// still while something new is published, and what is left of the log is sent afterwards.
 struct Replay {
     let session: Session
     let players: [Player]
@@ -21,6 +22,7 @@ struct Replay {
         var seconds: Double
         var requestCount: Int
         var itemCount: Int
+        var eventCount: Int
         var cachedCount: Int?
         var failedCount: Int
     }
@@ -37,10 +39,10 @@ struct Replay {
         self.isCold = isCold
         players = [
             .asyncHTTPClient(base: base, root: root), .urlSession(base: base),
-            .runway("Runway", base: base, root: root, prefetches: false, merges: false, maximumRequests: 340),
-            .runway("Runway, merging", base: base, root: root, prefetches: false, merges: true, maximumRequests: 340),
+            .runway("Runway", base: base, root: root, prefetches: false, merges: false, maximumRequests: 350),
+            .runway("Runway, merging", base: base, root: root, prefetches: false, merges: true, maximumRequests: 350),
             .runway(
-                "Runway, prefetching", base: base, root: root, prefetches: true, merges: false, maximumRequests: 340,
+                "Runway, prefetching", base: base, root: root, prefetches: true, merges: false, maximumRequests: 350,
                 leastSpeedup: 5),
             .runway(
                 "Runway, both", base: base, root: root, prefetches: true, merges: true, maximumRequests: 50,
@@ -92,10 +94,12 @@ struct Replay {
             }
             time += ContinuousClock.now - start
         }
+        try await play.flush()
         let counts = try await control.counts()
         try await play.end()
         return Outcome(
             seconds: time / .seconds(1), requestCount: counts.requests, itemCount: counts.items,
+            eventCount: counts.events,
             cachedCount: play.cachedCount(), failedCount: play.failedCount())
     }
 
@@ -113,10 +117,14 @@ struct Replay {
                     requests.min() ?? 0, most)
             let items = own.map(\.itemCount)
             if let most = items.max(), most > 0 { line += ", \(items.min() ?? 0) to \(most) carried in envelopes" }
+            if player.eventCount > 0 { line += ", \(own.map(\.eventCount).min() ?? 0) events" }
             if let stored = own.first?.cachedCount { line += ", \(stored) calls served from memory" }
             let failures = own.reduce(0) { $0 + $1.failedCount }
             if failures > 0 { line += ", \(failures) calls of \(rounds * 1000) failed and were made again" }
             print(line)
+            if own.contains(where: { $0.eventCount != player.eventCount }) {
+                misses.append("\(player.name): \(own.map(\.eventCount)) events, not \(player.eventCount)")
+            }
             if let maximum = player.maximumRequests, most > maximum {
                 misses.append("\(player.name): \(most) requests, at most \(maximum) are allowed")
             }

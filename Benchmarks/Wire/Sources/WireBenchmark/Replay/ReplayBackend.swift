@@ -17,10 +17,26 @@ final class ReplayLedger: Sendable {
         /// The requests that came in envelopes.
         var itemCount = 0
         var revisions: [Resource: Int] = [:]
+        /// The ids of the events that came.
+        var events: Set<UUID> = []
     }
 
     /// Guards all of it.
     let state = Mutex(State())
+}
+
+/// Stores the events of a session with what else came. The log of a session that is over sends nothing any more.
+private struct LedgerSink: ActionLogSink {
+    let ledger: ReplayLedger
+    private let base = MemoryActionLogSink()
+
+    init(_ ledger: ReplayLedger) { self.ledger = ledger }
+
+    func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
+        let storage = try await base.store(batch)
+        if case .stored = storage { ledger.state.withLock { $0.events.formUnion(batch.records.map(\.id)) } }
+        return storage
+    }
 }
 
 /// The backend of the session: homes over TLS and HTTP/2, with a route for merged requests, and a path of some length that leads to it.
@@ -62,6 +78,7 @@ enum ReplayBackend {
         let ledger = ReplayLedger()
         let router = Router(context: Context.self)
         router.add(middleware: Counting(ledger: ledger))
+        ActionLogRoute(to: LedgerSink(ledger)).add(to: router.group("v1"))
         router.get("v1/hello") { _, _ in "hello" }
         router.get("v1/cities/:city/homes") { request, context in
             respond(to: try list(request, context), from: ledger)
@@ -84,7 +101,7 @@ enum ReplayBackend {
             return HTTPResponse.Status.ok
         }
         router.get("control/counts") { _, _ in
-            ledger.state.withLock { "\($0.requestCount) \($0.itemCount)" }
+            ledger.state.withLock { "\($0.requestCount) \($0.itemCount) \($0.events.count)" }
         }
         return router
     }

@@ -17,11 +17,11 @@ struct ReplayControl {
     /// Publishes a list anew.
     func publish(_ list: Resource) async throws { _ = try await send(list.target, changes: true) }
 
-    /// How many requests came over the wire, and how many came in envelopes.
-    func counts() async throws -> (requests: Int, items: Int) {
+    /// How many requests came over the wire, how many came in envelopes, and how many events are stored.
+    func counts() async throws -> (requests: Int, items: Int, events: Int) {
         let counts = try await send("counts", changes: false).split(separator: " ").compactMap { Int($0) }
-        guard counts.count == 2 else { throw UnexpectedResponse() }
-        return (counts[0], counts[1])
+        guard counts.count == 3 else { throw UnexpectedResponse() }
+        return (counts[0], counts[1], counts[2])
     }
 
     func close() async throws { try await client.shutdown() }

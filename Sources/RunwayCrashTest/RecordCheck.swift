@@ -7,8 +7,8 @@ import RunwayServerStorage
     import RunwayPostgreSQL
 #endif
 
-/// Compares what a server has with what its writers know.
-struct CrashCheck {
+/// Compares the records that the servers have with what their writers know.
+struct RecordCheck {
     /// What is wrong, each in one sentence.
     private(set) var findings: [String] = []
     private var durableCount = 0
@@ -17,36 +17,40 @@ struct CrashCheck {
     /// How much was compared.
     var totals: String { "\(durableCount) records acknowledged to their writers, \(storedCount) at the server" }
 
-    init(folder: URL, writerCount: Int, postgres: String?) async throws {
-        var arrived: [String: [Int]] = [:]
+    init(_ writers: [ClientFiles], in folder: URL, _ postgres: String?) async throws {
+        if writers.isEmpty { return }
+        // The order holds for each account of a writer.
+        var arrived: [String: [String: [Int]]] = [:]
         var ids: Set<UUID> = []
         for record in try await Self.records(folder, postgres) {
-            guard let number = try JSONDocument(record.json).root["properties"]["n"].int else {
+            let properties = try JSONDocument(record.json).root["properties"]
+            guard let number = properties["n"].int else {
                 findings.append("A record has no number: \(record.id).")
                 continue
             }
             if !ids.insert(record.id).inserted { findings.append("The id \(record.id) is stored twice.") }
-            arrived[record.name, default: []].append(number)
+            arrived[record.name, default: [:]][properties["account"].string ?? "", default: []].append(number)
         }
-        for index in 0..<writerCount {
-            let files = CrashRun.writer(index, in: folder)
-            let numbers = arrived.removeValue(forKey: files.name) ?? []
+        for files in writers {
+            let numbers = arrived.removeValue(forKey: files.name) ?? [:]
             let (offered, durable) = (
                 Set(try files.numbers(in: files.offered)), Set(try files.numbers(in: files.durable))
             )
             durableCount += durable.count
-            storedCount += numbers.count
             compare(numbers, files.name, offered: offered, durable: durable)
         }
         if durableCount == 0 { findings.append("Nothing was recorded.") }
         for name in arrived.keys { findings.append("Nobody recorded \(name).") }
+        for line in try ClientFiles.lines(of: ServerFiles(in: folder).foreign) { findings.append(String(line)) }
     }
 
-    private mutating func compare(_ numbers: [Int], _ name: String, offered: Set<Int>, durable: Set<Int>) {
-        let stored = Set(numbers)
-        if stored.count < numbers.count {
-            findings.append("\(name): \(numbers.count - stored.count) are stored twice.")
-        }
+    private mutating func compare(
+        _ numbers: [String: [Int]], _ name: String, offered: Set<Int>, durable: Set<Int>
+    ) {
+        let all = numbers.values.flatMap { $0 }
+        let stored = Set(all)
+        storedCount += all.count
+        if stored.count < all.count { findings.append("\(name): \(all.count - stored.count) are stored twice.") }
         let (missing, invented) = (durable.subtracting(stored).sorted(), stored.subtracting(offered).sorted())
         if !missing.isEmpty {
             findings.append("\(name): \(missing.count) were acknowledged and are missing, the first is \(missing[0]).")
@@ -54,8 +58,10 @@ struct CrashCheck {
         if !invented.isEmpty {
             findings.append("\(name): \(invented.count) were never recorded, such as \(invented[0]).")
         }
-        if let place = zip(numbers, numbers.dropFirst()).first(where: { $0 >= $1 }) {
-            findings.append("\(name): \(place.1) comes after \(place.0).")
+        for (account, numbers) in numbers {
+            if let place = zip(numbers, numbers.dropFirst()).first(where: { $0 >= $1 }) {
+                findings.append("\(name), account \"\(account)\": \(place.1) comes after \(place.0).")
+            }
         }
     }
 
@@ -70,6 +76,6 @@ struct CrashCheck {
                 throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(postgres)")
             #endif
         }
-        return try ActionLogFile(at: CrashRun.file(in: folder)).records(limit: 10_000_000)
+        return try ActionLogFile(at: ServerFiles(in: folder).actions).records(limit: 10_000_000)
     }
 }

@@ -1,0 +1,67 @@
+import Foundation
+
+/// Compares the effects of changes at the server with what the clients know that made them.
+struct ChangeCheck {
+    /// What is wrong, each in one sentence.
+    private(set) var findings: [String] = []
+    private var durableCount = 0
+    private var queuedCount = 0
+    private var effectCount = 0
+
+    /// How much was compared.
+    var totals: String {
+        "\(durableCount) changes acknowledged to their clients, \(queuedCount) of them stored, \(effectCount) effects"
+    }
+
+    init(_ changers: [ClientFiles], in folder: URL) throws {
+        if changers.isEmpty { return }
+        var effects: [String: [Ledger.Effect]] = [:]
+        var completed: Set<String> = []
+        for line in try ClientFiles.lines(of: ServerFiles(in: folder).ledger) {
+            switch Ledger.Entry(line) {
+            case .begun(let key):
+                if completed.contains(key) {
+                    findings.append("\(key) was executed again after its response was stored.")
+                }
+            case .effect(let effect): effects[effect.client, default: []].append(effect)
+            case .completed(let key): completed.insert(key)
+            case nil: findings.append("The ledger has a line that is none: \(line).")
+            }
+        }
+        for files in changers { try compare(effects.removeValue(forKey: files.name) ?? [], files) }
+        if durableCount == 0 || queuedCount == 0 { findings.append("No change was made, or none was stored.") }
+        for name in effects.keys { findings.append("Nobody made the changes of \(name).") }
+    }
+
+    private mutating func compare(_ effects: [Ledger.Effect], _ files: ClientFiles) throws {
+        let name = files.name
+        let offered = Set(try files.numbers(in: files.offered))
+        let queued = Set(try files.numbers(in: files.queued))
+        let durable = queued.union(try files.numbers(in: files.durable))
+        let numbers = effects.map(\.number)
+        let taken = Set(numbers)
+        durableCount += durable.count
+        queuedCount += queued.count
+        effectCount += effects.count
+        if taken.count < numbers.count { findings.append("\(name): \(numbers.count - taken.count) had two effects.") }
+        let (missing, invented) = (durable.subtracting(taken).sorted(), taken.subtracting(offered).sorted())
+        if !missing.isEmpty {
+            findings.append(
+                "\(name): \(missing.count) were acknowledged and had no effect, the first is \(missing[0]).")
+        }
+        if !invented.isEmpty { findings.append("\(name): \(invented.count) were never made, such as \(invented[0]).") }
+        // A call that was not acknowledged, because its process was killed, may reach the server late, and once.
+        for (account, effects) in Dictionary(grouping: effects, by: \.account) {
+            let order = effects.map(\.number).filter(durable.contains)
+            if let place = zip(order, order.dropFirst()).first(where: { $0 >= $1 }) {
+                findings.append("\(name), account \"\(account)\": \(place.1) comes after \(place.0).")
+            }
+        }
+        let unreported = queued.subtracting(try files.numbers(in: files.reported)).sorted()
+        if !unreported.isEmpty {
+            findings.append(
+                "\(name): \(unreported.count) were stored and never reported, the first is \(unreported[0]).")
+        }
+        for line in try ClientFiles.lines(of: files.refused) { findings.append("\(name): \(line)") }
+    }
+}

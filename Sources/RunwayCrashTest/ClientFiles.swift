@@ -1,0 +1,94 @@
+import Foundation
+
+/// The files of one client: what it did, as far as it knows.
+struct ClientFiles: Sendable {
+    /// What a client is, by the name of its command.
+    enum Kind: String, Sendable {
+        /// It writes an action log.
+        case writer
+        /// It makes changes, which an offline queue stores.
+        case changer
+    }
+
+    /// The accounts that sign in to a client in turns; `nil` is nobody.
+    static let accounts: [String?] = [nil, "ada", "bob"]
+
+    let folder: URL
+    let kind: Kind
+
+    /// The files of all clients of a run.
+    static func all(in folder: URL, writers: Int, changers: Int) -> [ClientFiles] {
+        func files(_ kind: Kind, _ count: Int) -> [ClientFiles] {
+            (0..<count).map { ClientFiles(folder: folder.appending(path: "\(kind.rawValue)-\($0)"), kind: kind) }
+        }
+        return files(.writer, writers) + files(.changer, changers)
+    }
+
+    /// What the client and its records are called.
+    var name: String { folder.lastPathComponent }
+    /// The database of the action log or the offline queue.
+    var database: URL { folder.appending(path: "database/\(kind.rawValue).sqlite") }
+    /// The numbers that were recorded or sent, or would have been.
+    var offered: URL { folder.appending(path: "offered") }
+    /// The numbers that were reported to the client as durable.
+    var durable: URL { folder.appending(path: "durable") }
+    /// The numbers of changes that the queue has stored.
+    var queued: URL { folder.appending(path: "queued") }
+    /// The numbers of stored changes whose success was reported.
+    var reported: URL { folder.appending(path: "reported") }
+    /// Why stored changes failed.
+    var refused: URL { folder.appending(path: "refused") }
+
+    func numbers(in file: URL) throws -> [Int] { try Self.lines(of: file).compactMap { Int($0) } }
+
+    /// The lines of a file; none if it does not exist.
+    static func lines(of file: URL) throws -> [Substring] {
+        guard FileManager.default.fileExists(atPath: file.path) else { return [] }
+        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    }
+}
+
+/// The files of the servers.
+struct ServerFiles: Sendable {
+    /// The file of the action log, if it is stored in SQLite.
+    let actions: URL
+
+    init(in folder: URL) { self.init(actions: folder.appending(path: "server/actions.sqlite")) }
+
+    init(actions: URL) { self.actions = actions }
+
+    /// The database of idempotency keys.
+    var keys: URL { actions.deletingLastPathComponent().appending(path: "keys.sqlite") }
+    /// The lines of ``Ledger``.
+    var ledger: URL { actions.deletingLastPathComponent().appending(path: "ledger") }
+    /// What came in the name of another account than its own.
+    var foreign: URL { actions.deletingLastPathComponent().appending(path: "foreign") }
+}
+
+/// A file to which lines are added, each in one write, which a kill can't divide.
+struct AppendedFile: Sendable {
+    private let descriptor: Int32
+
+    init(_ url: URL) throws {
+        descriptor = open(url.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        guard descriptor >= 0 else { throw CrashFailure("\(url.path) can't be written") }
+    }
+
+    func append(_ numbers: Range<Int>) throws { try append(numbers.map { "\($0)\n" }.joined()) }
+
+    func append(line: String) throws { try append(line + "\n") }
+
+    private func append(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw CrashFailure("a file can't be written")
+        }
+    }
+}
+
+/// Why the test can't go on.
+struct CrashFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

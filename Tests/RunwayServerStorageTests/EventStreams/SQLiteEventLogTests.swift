@@ -1,0 +1,126 @@
+import Foundation
+import GRDB
+import RunwayServer
+import RunwayTesting
+import Testing
+
+@testable import RunwayServerStorage
+
+/// The log of a hub in a file: what survives, what is removed, and what becomes of a file that can't be used.
+@Suite(.timeLimit(.minutes(10)))
+struct SQLiteEventLogTests {
+    private func withFile(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-events-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder.appending(path: "events.sqlite"))
+    }
+
+    private func events(_ numbers: ClosedRange<Int>, _ topic: String = "all") -> [PublishedEvent] {
+        numbers.map { PublishedEvent(topic: topic, type: "added", data: "\($0)") }
+    }
+
+    @Test func eventsAndTheirIDsSurviveARestart() async throws {
+        try await withFile { file in
+            let first = try SQLiteEventLog(file: file)
+            let empty = try await first.range()
+            #expect(empty.first == 1 && empty.last == 0)
+            let range = try await first.append(events(1...3))
+            #expect(range.first == 1 && range.last == 3 && range.epoch == empty.epoch)
+            let second = try SQLiteEventLog(file: file)
+            #expect(try await second.range() == range)
+            let read = try await second.events(after: 1, upTo: 10)
+            #expect(read.first == 2 && read.events == events(2...3))
+            #expect(try await second.append(events(4...4)).last == 4)
+        }
+    }
+
+    @Test func pagesHaveTheEventsInOrder() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file)
+            _ = try await log.append(events(1...10))
+            let page = try await log.events(after: 3, upTo: 4)
+            #expect(page.first == 4 && page.events == events(4...7))
+            let rest = try await log.events(after: 10, upTo: 4)
+            #expect(rest.first == 11 && rest.events.isEmpty)
+        }
+    }
+
+    @Test func theOldestAreRemovedATenthAtATime() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file, maximumCount: 100)
+            #expect(try await log.append(events(1...110)).first == 1)
+            let range = try await log.append(events(111...111))
+            #expect(range.first == 12 && range.last == 111)
+            let read = try await log.events(after: 0, upTo: 1)
+            #expect(read.first == 12 && read.events == events(12...12))
+        }
+    }
+
+    @Test func anOffsetIsNeverUsedAgain() async throws {
+        try await withFile { file in
+            let epoch = try await SQLiteEventLog(file: file).append(events(1...5)).epoch
+            try await DatabaseQueue(path: file.path).write { try $0.execute(sql: "DELETE FROM event") }
+            let log = try SQLiteEventLog(file: file)
+            #expect(try await log.range() == EventLogRange(epoch: epoch, first: 6, last: 5))
+            #expect(try await log.append(events(6...6)) == EventLogRange(epoch: epoch, first: 6, last: 6))
+        }
+    }
+
+    @Test func aDamagedFileIsSetAsideAndTheNumberingBeginsAnew() async throws {
+        try await withFile { file in
+            let epoch = try await SQLiteEventLog(file: file).append(events(1...5)).epoch
+            let damage = Data("no database, whatever its name says. ".utf8)
+            try damage.write(to: file)
+            let log = try SQLiteEventLog(file: file)
+            let range = try await log.append(events(1...1))
+            #expect(range.epoch != epoch && range.last == 1)
+            #expect(try Data(contentsOf: URL(filePath: file.path + ".damaged")) == damage)
+            let again = try SQLiteEventLog(file: file)
+            #expect(try await again.range() == range, "the new file is sound")
+        }
+    }
+
+    @Test func aFileIsForItsUserAlone() async throws {
+        try await withFile { file in
+            _ = try await SQLiteEventLog(file: file).append(events(1...1))
+            for ending in ["", "-wal", "-shm"] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: file.path + ending)
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(ending)")
+            }
+        }
+    }
+
+    @Test func aFullDriveFailsThePublishingAndLaterOnesSucceed() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file, maximumCount: 100_000) { database in
+                // A drive with room for the tables and a little more.
+                try database.execute(sql: "PRAGMA max_page_count = 12")
+            }
+            let hub = try await EventHub(name: "news", log: log)
+            let offset = try await hub.publish(PublishedEvent(topic: "all", data: "1"))
+            let large = String(repeating: "x", count: 200_000)
+            await #expect(throws: DatabaseError.self) {
+                try await hub.publish(PublishedEvent(topic: "all", data: large))
+            }
+            #expect(try await log.range().last == offset, "nothing of it is stored")
+            #expect(try await hub.publish(PublishedEvent(topic: "all", data: "2")) == offset + 1)
+        }
+    }
+
+    @Test func eventsPublishedAtOnceHaveOneOrder() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file)
+            let hub = try await EventHub(name: "news", log: log)
+            let offsets = try await withThrowingTaskGroup(of: (Int, Int64).self) { group in
+                for number in 0..<200 {
+                    group.addTask { (number, try await hub.publish(PublishedEvent(topic: "all", data: "\(number)"))) }
+                }
+                return try await group.reduce(into: [:]) { $0[$1.1] = $1.0 }
+            }
+            #expect(Set(offsets.keys) == Set(1...200))
+            let stored = try await log.events(after: 0, upTo: 1000).events
+            for (index, event) in stored.enumerated() { #expect(event.data == "\(offsets[Int64(index + 1)] ?? -1)") }
+        }
+    }
+}

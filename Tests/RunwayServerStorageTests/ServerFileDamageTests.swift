@@ -1,0 +1,144 @@
+import Foundation
+import HTTPTypes
+import RunwayServer
+import RunwayTesting
+import Testing
+
+@testable import RunwayServerStorage
+
+/// Files of servers that were truncated, or in which bytes changed: no crash, a clear error, and nothing of a damaged file is replaced.
+struct ServerFileDamageTests {
+    enum Kind: CaseIterable { case records, keys, events }
+
+    private let now = Date(timeIntervalSince1970: 1_790_000_000)
+    private let count = 120
+    private let response = IdempotentResponse(
+        status: 201, headerFields: [.contentType: "application/json"], body: [UInt8](repeating: 65, count: 300))
+
+    private func event(_ index: Int) -> PublishedEvent {
+        PublishedEvent(topic: "a", data: "\(index) " + String(repeating: "x", count: 300))
+    }
+
+    private func json(_ index: Int) -> [UInt8] {
+        Array("{\"n\":\(index),\"text\":\"\(String(repeating: "x", count: 300))\"}".utf8)
+    }
+
+    private func id(_ index: Int) throws -> UUID {
+        try #require(UUID(uuidString: "00000000-0000-0000-0000-" + String(format: "%012d", index)))
+    }
+
+    /// The bytes of a file that was closed.
+    private func file(_ kind: Kind) async throws -> Data {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        switch kind {
+        case .records:
+            let sink = try SQLiteActionLogSink(at: folder.file)
+            let (installation, stream) = (UUID(), UUID())
+            for index in 0..<count {
+                let record = ActionLogBatch.Record(id: try id(index), name: "opened", json: json(index))
+                _ = try await sink.store(
+                    ActionLogBatch(
+                        installation: installation, stream: stream, number: Int64(index + 1), account: nil,
+                        records: [record]))
+            }
+            try await sink.close()
+        case .keys:
+            let store = try SQLiteIdempotencyStore(at: folder.file)
+            for index in 0..<count {
+                let (key, token) = (IdempotencyKey(principal: "ada", text: "\(index)"), UUID())
+                _ = try await store.claim(key, fingerprint: [1], token: token, at: now, lease: .seconds(60))
+                _ = try await store.complete(key, token: token, with: response, until: now + 1000)
+            }
+            try await store.close()
+        case .events:
+            let log = try SQLiteEventLog(file: folder.file)
+            for index in 0..<count { _ = try await log.append([event(index)]) }
+        }
+        // The log of events is closed with its object.
+        return try Data(contentsOf: folder.file)
+    }
+
+    /// Opens and uses a damaged file.
+    ///
+    /// - Parameter isExact: Whether what can be read has to be what was written.
+    private func use(_ data: Data, as kind: Kind, isExact: Bool, _ comment: Comment) async throws {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try data.write(to: folder.file)
+        do {
+            switch kind {
+            case .records:
+                let sink = try SQLiteActionLogSink(at: folder.file)
+                _ = try await sink.store(ActionLogBatch(1, stream: UUID(), [UUID()]))
+                for record in try ActionLogFile(at: folder.file).records(limit: 1000) where isExact {
+                    let index = try #require((0..<count).first { try id($0) == record.id } ?? count)
+                    if index < count { #expect(record.json == json(index), comment) }
+                }
+                try await sink.close()
+            case .keys:
+                let store = try SQLiteIdempotencyStore(at: folder.file)
+                for index in 0..<count {
+                    let claim = try await store.claim(
+                        IdempotencyKey(principal: "ada", text: "\(index)"), fingerprint: [1], token: UUID(), at: now,
+                        lease: .seconds(60))
+                    if isExact { #expect(claim == .completed(response), comment) }
+                }
+                try await store.close()
+            case .events:
+                let log = try SQLiteEventLog(file: folder.file)
+                let found = try await log.events(after: 0, upTo: 1000).events
+                if isExact { #expect(found.isEmpty || found == (0..<count).map(event), comment) }
+                _ = try await log.append([event(count)])
+            }
+        } catch {
+            if kind == .events { return }
+            let kinds: [ServerStorageError.Kind] = [.corrupted, .foreign, .newerSchema, .unavailable, .full]
+            let isClear = (error as? ServerStorageError).map { kinds.contains($0.kind) } ?? (error is DecodingError)
+            #expect(isClear, "\(comment): \(error)")
+        }
+        // Nobody but the owner decides about a damaged file of a server, except that events are begun anew.
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(names.allSatisfy { $0.hasPrefix("file.sqlite") }, comment)
+        if kind != .events { #expect(!names.contains { $0.contains("damaged") }, comment) }
+    }
+
+    @Test(arguments: Kind.allCases) func truncationAtEveryPageIsFound(_ kind: Kind) async throws {
+        let data = try await file(kind)
+        #expect(data.count > 10 * 4096)
+        for end in stride(from: 4096, to: data.count, by: 4096) {
+            try await use(data.prefix(end), as: kind, isExact: true, "truncated at \(end)")
+            try await use(data.prefix(end + 1000), as: kind, isExact: true, "truncated at \(end + 1000)")
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func flippedBytesCrashNothing(_ kind: Kind) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let data = try await file(kind)
+        for round in 0..<150 {
+            var damaged = data
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                damaged[Int.random(in: 0..<data.count, using: &generator)] ^= UInt8.random(
+                    in: 1...255, using: &generator)
+            }
+            try await use(damaged, as: kind, isExact: false, "seed \(seed), round \(round)")
+        }
+    }
+
+    #if os(Linux) || os(macOS)
+        @Test func fileOfAnotherProcessIsLocked() async throws {
+            let folder = ScratchFolder()
+            let sink = try SQLiteActionLogSink(at: folder.file)
+            await #expect(processExitsWith: .success) { [path = folder.file.path as String] in
+                #expect {
+                    try SQLiteActionLogSink(at: URL(fileURLWithPath: path))
+                } throws: {
+                    ($0 as? ServerStorageError)?.kind == .locked
+                }
+            }
+            let stored = try await sink.store(ActionLogBatch(1, stream: UUID(), [UUID()]))
+            #expect(stored == .stored(duplicates: []))
+        }
+    #endif
+}
