@@ -51,10 +51,14 @@ struct EventBody: Sendable {
     @concurrent private func run(_ writer: inout any ResponseBodyWriter) async throws {
         defer { connection.finish(.disconnected) }
         try await write([opening()], &writer)
+        // Only this task moves the place until the connection is live.
+        var place = connection.offset
         while !hub.goLive(connection) {
             guard connection.end == nil else { return }
             try await replay(&writer)
+            place = connection.offset
         }
+        try await write([EventFrame.control("live", id: "\(hub.epoch)-\(place)", [])], &writer)
         while let frames = await connection.next() { try await write(frames, &writer) }
     }
 

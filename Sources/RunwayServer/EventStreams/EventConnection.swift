@@ -99,12 +99,15 @@ final class EventConnection: Sendable {
         reader?.resume()
     }
 
-    /// Does what is due: a sign of life, the end of a lifetime, and the end of a write that takes too long.
+    /// The time between two calls of ``tick(at:writeTimeout:)``.
+    static let tickTime = Duration.seconds(1)
+
+    /// Does what is due before the next call: a sign of life, the end of a lifetime, and the end of a write that takes too long.
     func tick(at now: Duration, writeTimeout: Duration) {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
             if let start = state.writeStart, now - start >= writeTimeout { return (false, .slow) }
             if let endTime = state.endTime, now >= endTime { return (false, .lifetime) }
-            return (state.writeStart == nil && now - state.lastFrame >= heartbeat, nil)
+            return (state.writeStart == nil && now + Self.tickTime > state.lastFrame + heartbeat, nil)
         }
         if let end { finish(end) } else if isQuiet { proveLife() }
     }

@@ -1,4 +1,4 @@
-import Metrics
+public import Metrics
 import NIOCore
 import Synchronization
 
@@ -49,10 +49,11 @@ public final class EventHub: Sendable {
     ///   - log: Stores the last events. The default stores 10,000 in memory.
     ///   - options: The bounds; see ``EventHubOptions`` for the defaults.
     ///   - clock: Times signs of life and lifetimes. The default is the system's; a test passes a manual one.
+    ///   - metrics: Makes the metrics. The default is the factory of the process.
     /// - Throws: What the log throws.
     public init(
         name: String, log: any EventLog = MemoryEventLog(), options: EventHubOptions = EventHubOptions(),
-        clock: some Clock<Duration> = ContinuousClock()
+        clock: some Clock<Duration> = ContinuousClock(), metrics: any MetricsFactory = MetricsSystem.factory
     ) async throws {
         precondition(PublishedEvent.isTopic(name), "The name of a stream has letters, digits and ._- alone")
         self.name = name
@@ -61,7 +62,7 @@ public final class EventHub: Sendable {
         self.clock = HubClock(clock)
         let range = try await log.range()
         epoch = range.epoch
-        metrics = HubMetrics(hub: name)
+        self.metrics = HubMetrics(hub: name, metrics)
         state = Mutex(State(range: range))
     }
 
@@ -199,7 +200,7 @@ extension EventHub {
     /// Looks after the connections once a second, as long as there are any.
     private func tick() async {
         while true {
-            try? await clock.sleep(.seconds(1))
+            try? await clock.sleep(EventConnection.tickTime)
             let connections = state.withLock { state in
                 if state.connections.isEmpty { state.isTicking = false }
                 return Array(state.connections.values)
@@ -229,21 +230,24 @@ struct HubClock: Sendable {
 /// The metrics of a hub.
 struct HubMetrics: Sendable {
     private let hub: String
+    private let factory: any MetricsFactory
     let open: Gauge
     let published: Counter
     let delivered: Counter
 
-    init(hub: String) {
+    init(hub: String, _ factory: any MetricsFactory) {
         self.hub = hub
-        open = Gauge(label: "runway_event_streams", dimensions: [("hub", hub)])
-        published = Counter(label: "runway_events_published_total", dimensions: [("hub", hub)])
-        delivered = Counter(label: "runway_events_delivered_total", dimensions: [("hub", hub)])
+        self.factory = factory
+        let dimensions = [("hub", hub)]
+        open = Gauge(label: "runway_event_streams", dimensions: dimensions, factory: factory)
+        published = Counter(label: "runway_events_published_total", dimensions: dimensions, factory: factory)
+        delivered = Counter(label: "runway_events_delivered_total", dimensions: dimensions, factory: factory)
     }
 
     func ended(_ reason: String) { count("runway_event_streams_ended_total", reason) }
     func refused(_ reason: String) { count("runway_event_streams_refused_total", reason) }
 
     private func count(_ label: String, _ reason: String) {
-        Counter(label: label, dimensions: [("hub", hub), ("reason", reason)]).increment()
+        Counter(label: label, dimensions: [("hub", hub), ("reason", reason)], factory: factory).increment()
     }
 }

@@ -96,10 +96,9 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         set("Runway-Heartbeat", "\(heartbeat.components.seconds)")
         set("Runway-Heartbeat-Limit", "\(hub.options.maximumHeartbeat.components.seconds)")
         if let lifetime = permission.lifetime { set("Runway-Lifetime", "\(max(1, lifetime.components.seconds))") }
-        let padding = request.uri.queryParameters["padding"].flatMap { Int($0) }.map { min(max(0, $0), 8192) } ?? 0
         let lastEventID = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
         let body = EventBody(
-            registration: EventRegistration(connection, in: hub), lastEventID: lastEventID, padding: padding)
+            registration: EventRegistration(connection, in: hub), lastEventID: lastEventID, padding: padding(request))
         return Response(
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
@@ -137,6 +136,13 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         let asked = HTTPField.Name("Runway-Heartbeat").flatMap { request.headers[$0] }.flatMap { Int32($0) }
         guard let asked else { return hub.options.heartbeat }
         return max(.seconds(1), min(.seconds(asked), hub.options.maximumHeartbeat))
+    }
+
+    /// How many bytes the client wants at the start: browsers can't send the header field, and name it in the query.
+    private func padding(_ request: Request) -> Int {
+        let field = HTTPField.Name("Runway-Padding").flatMap { request.headers[$0] }
+        let asked = (field ?? request.uri.queryParameters["padding"].map(String.init)).flatMap { Int($0) }
+        return min(max(0, asked ?? 0), 8192)
     }
 
     /// A response without a body that names a time for the next attempt, which differs from client to client.

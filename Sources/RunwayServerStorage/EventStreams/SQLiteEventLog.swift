@@ -7,7 +7,7 @@ public import RunwayServer
 /// An event that was published is on the drive: it survives `kill -9` and a power loss. A file that can't be read is set aside beside
 /// the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a reset. One process uses the file.
 public final class SQLiteEventLog: EventLog {
-    private let database: DatabaseQueue
+    let database: DatabaseQueue
     private let maximumCount: Int
     private let epoch: String
 
@@ -17,26 +17,36 @@ public final class SQLiteEventLog: EventLog {
     ///   - file: The file, in a folder that exists.
     ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
     /// - Throws: What SQLite reports, if the file can be neither opened nor replaced.
-    public init(file: URL, maximumCount: Int = 100_000) throws {
+    public convenience init(file: URL, maximumCount: Int = 100_000) throws {
+        try self.init(file: file, maximumCount: maximumCount) { _ in }
+    }
+
+    /// - Parameter prepare: Prepares a connection; a test limits it.
+    init(file: URL, maximumCount: Int, prepare: @escaping @Sendable (Database) throws -> Void) throws {
         self.maximumCount = max(1, maximumCount)
         do {
-            (database, epoch) = try Self.open(file)
+            (database, epoch) = try Self.open(file, prepare)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             for ending in ["", "-wal", "-shm"] {
                 let damaged = file.path + ".damaged" + ending
                 try? FileManager.default.removeItem(atPath: damaged)
                 try? FileManager.default.moveItem(atPath: file.path + ending, toPath: damaged)
             }
-            (database, epoch) = try Self.open(file)
+            (database, epoch) = try Self.open(file, prepare)
         }
     }
 
-    private static func open(_ file: URL) throws -> (DatabaseQueue, String) {
+    private static func open(
+        _ file: URL, _ prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws -> (DatabaseQueue, String) {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA journal_mode = WAL")
             try database.execute(sql: "PRAGMA synchronous = FULL")
+            // On Apple's systems a plain `fsync` leaves the bytes in the drive's own memory.
+            try database.execute(sql: "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1")
+            try prepare(database)
         }
         // SQLite creates the other files with the permissions of this one.
         try? Data().write(to: file, options: .withoutOverwriting)

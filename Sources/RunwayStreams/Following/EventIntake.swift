@@ -11,6 +11,8 @@ struct EventIntake: Sendable {
         case event(ServerSentEvent, id: String)
         /// Tell the app how the connection continues the last.
         case continuity(StreamContinuity, id: String)
+        /// What was missed has been delivered: the events that follow are new.
+        case caughtUp(id: String)
         /// A reconnection continues here, once the app has taken everything before.
         case position(String)
         /// The server asks for a reconnection time.
@@ -33,6 +35,8 @@ struct EventIntake: Sendable {
     private var isRunway = false
     /// Whether the server still has to say how the connection continues the last.
     private var awaitsOpening = false
+    /// Whether the server still has to say that it has sent what was missed.
+    private var awaitsLive = false
     private var asked = ""
     private var place: EventID?
 
@@ -48,7 +52,7 @@ struct EventIntake: Sendable {
         defer { isFirst = false }
         isRunway = name != nil
         asked = lastEventID
-        awaitsOpening = isRunway
+        (awaitsOpening, awaitsLive) = (isRunway, isRunway)
         // A place in another stream is none in this one.
         place = isRunway && (stream.isEmpty || stream == name) ? EventID(lastEventID) : nil
         stream = name ?? ""
@@ -66,7 +70,7 @@ struct EventIntake: Sendable {
                 lastEventID = Self.isUsable(event.id) ? event.id : ""
                 return [.event(event, id: lastEventID)]
             }
-            return event.type.hasPrefix("runway.") ? opened(by: event) : received(event)
+            return event.type.hasPrefix("runway.") ? controlled(by: event) : received(event)
         }
     }
 
@@ -85,9 +89,11 @@ struct EventIntake: Sendable {
         return [.position(id)]
     }
 
-    /// The server said how the connection continues the last, or that events are missing in the middle of it.
-    private mutating func opened(by event: ServerSentEvent) -> [Output] {
-        guard let kind = Opening(rawValue: event.type) else { return [] }
+    /// The server said how the connection continues the last, that events are missing in the middle of it, or that it has sent what
+    /// was missed.
+    private mutating func controlled(by event: ServerSentEvent) -> [Output] {
+        guard let kind = Control(rawValue: event.type) else { return [] }
+        if kind == .live { return caughtUp(at: event.id) }
         let json = (try? JSONDocument(Array(event.data.utf8)))?.root
         let connection = json?["connection"].string.map { [Output.connection($0)] } ?? []
         let before = place
@@ -113,13 +119,22 @@ struct EventIntake: Sendable {
             return connection + gap(EventID(epoch: from.epoch, offset: min(from.offset, before.offset + 1)), to)
         case .reset:
             return connection + reset(before == nil && isOpening ? .first : .serverLost, at: event.id)
+        case .live: return []
         }
     }
 
-    private enum Opening: String {
+    /// The server has sent what was missed; it says so once on a connection.
+    private mutating func caughtUp(at id: String) -> [Output] {
+        guard awaitsLive, !awaitsOpening else { return [] }
+        awaitsLive = false
+        return moved(to: id) + [.caughtUp(id: lastEventID)]
+    }
+
+    private enum Control: String {
         case resumed = "runway.resumed"
         case gap = "runway.gap"
         case reset = "runway.reset"
+        case live = "runway.live"
     }
 
     private mutating func received(_ event: ServerSentEvent) -> [Output] {

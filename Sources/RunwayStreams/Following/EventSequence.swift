@@ -8,6 +8,7 @@ import Synchronization
 ///     switch element {
 ///     case .event(let event): print(event.type, event.text)
 ///     case .continuity(let continuity): print(continuity)
+///     case .caughtUp: print("what follows is new")
 ///     }
 /// }
 /// ```
@@ -35,6 +36,9 @@ public struct EventSequence: AsyncSequence, Sendable {
 
     /// What the stream is doing.
     public var state: StreamState { driver.streamState }
+    /// Whether the stream is connected and everything that it had to replay has been returned. Always `false` for servers other than
+    /// Runway's, which do not say so.
+    public var isCaughtUp: Bool { driver.isCaughtUp }
     /// The topics that are wanted; `nil` if the choice is the server's.
     public var topics: Set<String>? { driver.topics }
 
@@ -98,6 +102,7 @@ public struct EventSequence: AsyncSequence, Sendable {
             while let entry = try await driver.buffer.next() {
                 if let element = entry.element {
                     taken = entry.cursor
+                    if case .caughtUp = element { driver.noteCaughtUp(entry.link) }
                     return element
                 }
                 await cursors.store(entry.cursor, for: key)
@@ -146,10 +151,10 @@ extension NetworkLayer {
         _ randomness: any RandomNumberGenerator & Sendable, onState: @escaping @Sendable (StreamState) -> Void
     ) -> EventSequence {
         let driver = StreamDriver(
-            EndpointLinks(network: self, stream: endpoint, account: settings(of: E.service).account), on: self,
-            topics: endpoint.topics, options,
-            random: randomness,
-            onState: onState)
+            EndpointLinks(
+                network: self, stream: endpoint, account: settings(of: E.service).account,
+                paddingByteCount: options.paddingByteCount),
+            on: self, topics: endpoint.topics, options, random: randomness, onState: onState)
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
     }
 

@@ -32,6 +32,11 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     public private(set) var error: NetworkError?
     /// How the present connection continues the last; `nil` before the first.
     public private(set) var continuity: StreamContinuity?
+    /// Whether the stream is connected and the delegate has received everything that was missed: what follows is new. Always `false` for
+    /// servers other than Runway's, which do not say so.
+    ///
+    /// An app that sends what waited for the connection does so when this is `true`: the server's events before it are known then.
+    public private(set) var isCaughtUp = false
     /// The endpoint that the stream is of.
     public var endpointType: any Endpoint.Type { E.self }
 
@@ -76,6 +81,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
                 self.state = self.events?.state ?? state
+                isCaughtUp = self.events?.isCaughtUp ?? false
             }
         }
         self.events = events
@@ -103,7 +109,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         guard reading != nil else { return }
         startCount += 1
         (events, reading) = (nil, nil)
-        state = .ended
+        (state, isCaughtUp) = (.ended, false)
     }
 
     /// Closes the link until ``resume()``: call it when the app goes into the background.
@@ -132,13 +138,16 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         case .continuity(let continuity):
             self.continuity = continuity
             delegate?.eventStream(self, didConnect: continuity)
+        case .caughtUp:
+            isCaughtUp = events?.isCaughtUp ?? false
+            if isCaughtUp { delegate?.eventStreamDidCatchUp(self) }
         }
     }
 
     private func end(with error: NetworkError?, _ start: Int) {
         guard startCount == start, reading != nil else { return }
         (events, reading) = (nil, nil)
-        state = .ended
+        (state, isCaughtUp) = (.ended, false)
         self.error = error
         delegate?.eventStream(self, didEndWith: error)
     }
@@ -153,6 +162,8 @@ public protocol EventStreaming: AnyObject {
     var state: StreamState { get }
     /// How the present connection continues the last; `nil` before the first.
     var continuity: StreamContinuity? { get }
+    /// Whether the stream is connected and the delegate has received everything that was missed.
+    var isCaughtUp: Bool { get }
     /// The error with which the stream ended; `nil` if it has not, or ended without one.
     var error: NetworkError? { get }
 }
@@ -164,6 +175,13 @@ public protocol EventStreamDelegate: AnyObject {
     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent)
     /// A connection began, and continues the last as it says. Load what the app shows anew unless it is ``StreamContinuity/resumed``.
     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
+    /// What the connection had to replay has been received: the events that follow are new. The default does nothing.
+    func eventStreamDidCatchUp(_ stream: any EventStreaming)
     /// The stream ended by itself: with an error, or `nil` if the server said that there is nothing more. It does not reconnect.
     func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?)
+}
+
+extension EventStreamDelegate {
+    /// Does nothing.
+    public func eventStreamDidCatchUp(_ stream: any EventStreaming) {}
 }

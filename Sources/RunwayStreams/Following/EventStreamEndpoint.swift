@@ -45,6 +45,7 @@ struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
     let topics: Set<String>?
     let lastEventID: String
     let heartbeat: Duration
+    let paddingByteCount: Int
 
     var path: EndpointPath { endpoint.path }
     var parameters: Parameters {
@@ -59,6 +60,7 @@ struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
             "Accept": "text/event-stream", "Cache-Control": "no-store", "Accept-Encoding": "identity",
             "Runway-Heartbeat": "\(heartbeat.components.seconds)",
         ]
+        if paddingByteCount > 0 { headers["Runway-Padding"] = "\(paddingByteCount)" }
         if !lastEventID.isEmpty { headers["Last-Event-ID"] = lastEventID }
         return headers.merging(endpoint.headers) { $1 }
     }

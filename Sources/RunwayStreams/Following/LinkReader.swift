@@ -11,6 +11,8 @@ struct LinkReader: Sendable {
         case connection(String, topics: Set<String>?)
     }
 
+    /// The number of the link.
+    let number: Int
     let source: any LinkSource
     let buffer: StreamBuffer
     let clock: LayerClock
@@ -27,13 +29,16 @@ struct LinkReader: Sendable {
         do throws(NetworkError) {
             response = try await source.open(after: intake.lastEventID, topics: topics, heartbeat: heartbeat)
         } catch {
-            return LinkFailure(error)
+            // The account is the same, so that the system's time in the background was over.
+            return error.kind == .cancelled && source.isOfPresentAccount ? .suspended : LinkFailure(error)
         }
         let flight = response.flight
         let head = response.response
         if head.status == .noContent { return .final(nil) }
-        let type = head.headerFields[.contentType]?.split(separator: ";").first?.lowercased()
-        guard head.status == .ok, type?.filter({ $0 != " " }) == "text/event-stream" else {
+        let type = head.headerFields[.contentType]?.split(separator: ";").first?.lowercased().filter { $0 != " " }
+        // A page instead of a stream is what the portal of a public Wi-Fi sends.
+        if head.status == .ok, type == "text/html" { return .untrusted }
+        guard head.status == .ok, type == "text/event-stream" else {
             return .final(
                 NetworkError(
                     .invalidResponse, in: .checking,
@@ -85,7 +90,7 @@ struct LinkReader: Sendable {
     private func pass(_ outputs: [EventIntake.Output], of stream: String, _ counts: inout StreamCounts) async {
         func entry(_ element: StreamElement?, _ id: String, byteCount: Int) -> StreamBuffer.Entry {
             let cursor = StreamCursor(stream: stream, lastEventID: id)
-            return StreamBuffer.Entry(element: element, cursor: cursor, byteCount: byteCount)
+            return StreamBuffer.Entry(element: element, cursor: cursor, byteCount: byteCount, link: number)
         }
         for output in outputs {
             switch output {
@@ -95,6 +100,7 @@ struct LinkReader: Sendable {
             case .continuity(let continuity, let id):
                 counts.continuity = continuity
                 await add(entry(.continuity(continuity), id, byteCount: 64))
+            case .caughtUp(let id): await add(entry(.caughtUp, id, byteCount: 64))
             case .event(let event, let id):
                 if let topic = event.topic, !wants(topic) {
                     await add(entry(nil, id, byteCount: 0))
@@ -180,6 +186,7 @@ extension LinkFailure {
     init(_ error: NetworkError) {
         switch error.kind {
         case .noNetwork, .timedOut, .overloaded, .unavailable: self = .transient(retryAfter: error.retryAfter)
+        case .notTrusted: self = .untrusted
         case .refused:
             let status = error.status?.code ?? 500
             self =

@@ -4,6 +4,8 @@ import Runway
 protocol LinkSource: Sendable {
     /// What records and reformers are passed.
     var endpoint: any Endpoint { get }
+    /// Whether the account is signed in that the stream is of, if it is one of an account.
+    var isOfPresentAccount: Bool { get }
     /// Sends the request of a link, and returns the head and the body of its response.
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
@@ -18,7 +20,9 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     let stream: E
     /// Whose stream it is; `nil` if nobody was signed in.
     let account: String?
+    let paddingByteCount: Int
     var endpoint: any Endpoint { stream }
+    var isOfPresentAccount: Bool { account == nil || network.settings(of: E.service).account == account }
 
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
@@ -27,7 +31,9 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
         var options = CallOptions()
         options.isLongLived = true
         return try await network.stream(
-            LinkOpening(endpoint: stream, topics: topics, lastEventID: lastEventID, heartbeat: heartbeat),
+            LinkOpening(
+                endpoint: stream, topics: topics, lastEventID: lastEventID, heartbeat: heartbeat,
+                paddingByteCount: paddingByteCount),
             options: options)
     }
 
@@ -39,7 +45,7 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
 
     /// The place in the stream, and who is notified of it, are the account's: nobody else continues it.
     private func checkAccount() throws(NetworkError) {
-        if account == nil || network.settings(of: E.service).account == account { return }
+        if isOfPresentAccount { return }
         throw NetworkError(
             .cancelled, in: .authorizing, "The account of the stream signed out, or another signed in.",
             sending: .notSent)

@@ -9,6 +9,8 @@ final class StreamBuffer: Sendable {
         var element: StreamElement?
         var cursor: StreamCursor
         var byteCount: Int
+        /// The number of the link that it came on.
+        var link: Int
     }
 
     fileprivate struct State {

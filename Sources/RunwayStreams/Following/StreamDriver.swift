@@ -19,6 +19,10 @@ final class StreamDriver: Sendable {
         /// The id of the open connection; `nil` while there is none, and for servers other than Runway's.
         var connection: String?
         var stream = StreamState.idle
+        /// The number of the link that is open or being opened; `nil` while there is none.
+        var link: Int?
+        /// The last link of which the reader has taken everything that was replayed.
+        var caughtUpLink: Int?
     }
 
     let buffer: StreamBuffer
@@ -49,6 +53,10 @@ final class StreamDriver: Sendable {
 
     var streamState: StreamState { state.withLock { $0.stream } }
     var topics: Set<String>? { state.withLock { $0.topics } }
+    var isCaughtUp: Bool { state.withLock { $0.link != nil && $0.link == $0.caughtUpLink } }
+
+    /// The reader has taken everything that was replayed on a link.
+    func noteCaughtUp(_ link: Int) { state.withLock { $0.caughtUpLink = link } }
 
     func stop() { continuation.yield(.stop) }
     func pause() { continuation.yield(.pause) }
@@ -89,7 +97,8 @@ final class StreamDriver: Sendable {
     func run(after cursor: StreamCursor?) async {
         var run = Run(
             machine: StreamMachine(
-                options, network: network.status.learningKey, isReachable: network.isReachable, random: random),
+                options, network: network.status.learningKey, isReachable: network.isReachable,
+                heartbeats: network.heartbeats, random: random),
             track: NetworkTrack(network.status), intake: EventIntake(after: cursor))
         let statuses = Task { [network, continuation] in
             for await status in network.statuses { continuation.yield(.network(status)) }
@@ -191,8 +200,9 @@ final class StreamDriver: Sendable {
     private func connect(_ run: inout Run) {
         run.linkCount += 1
         let (number, life, heartbeat) = (run.linkCount, LinkLife(), run.machine.wantedHeartbeat)
+        state.withLock { $0.link = number }
         let reader = LinkReader(
-            source: source, buffer: buffer, clock: network.clock, limits: options.limits, life: life, topics: topics,
+            number: number, source: source, buffer: buffer, clock: network.clock, limits: options.limits, life: life, topics: topics,
             report: { [continuation] in continuation.yield(.report($0, link: number)) },
             wants: { [weak self] topic in self?.topics?.contains(topic) ?? true })
         let task = Task { [continuation, intake = run.intake] in
@@ -210,7 +220,7 @@ final class StreamDriver: Sendable {
         link.task.cancel()
         run.intake = await link.task.value
         run.link = nil
-        state.withLock { $0.connection = nil }
+        state.withLock { ($0.connection, $0.link) = (nil, nil) }
     }
 
     private func publish(_ new: StreamState) {

@@ -121,4 +121,7 @@ public enum StreamElement: Sendable {
     case event(StreamEvent)
     /// A connection began; see ``StreamContinuity``.
     case continuity(StreamContinuity)
+    /// What the connection had to replay has been returned: the events that follow are new. It comes once on each connection, and only
+    /// from Runway's servers.
+    case caughtUp
 }

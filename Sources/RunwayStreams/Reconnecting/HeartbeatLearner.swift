@@ -1,70 +1,95 @@
-/// Learns for each network how long a link may be silent before something on its way forgets it. Pure.
+/// Learns for each network how long a link may be silent before something on its way forgets it. Pure: times are passed to it.
 ///
-/// It starts at the shortest interval. After three silences of the present interval that a link survived, the next longer one is tried.
-/// If a link is found dead, the interval falls back to one step below the longest that worked, and stays. After three failures in a
-/// row there, the network is learned anew.
+/// It starts at the shortest interval. After three silences of the present interval that a link survived, the next longer one is tried,
+/// by the next link. If a link of this interval or a shorter one is found dead, the interval falls back to one step below the longest that
+/// worked, and stays. After three failures in a row there, the network is learned anew.
+///
+/// Links that share a network often share the connection, and what happens to one happens to all: of survivals one counts in the time of
+/// an interval, and of failures one in ``failureTime``.
 struct HeartbeatLearner: Sendable {
+    /// The intervals that a stream allows.
+    struct Bounds: Sendable {
+        let minimum: Duration
+        let maximum: Duration
+        let step: Duration
+
+        init(_ options: StreamOptions) {
+            minimum = options.minimumHeartbeat
+            maximum = max(options.minimumHeartbeat, options.maximumHeartbeat)
+            step = options.heartbeatStep
+        }
+    }
+
     private struct Record {
         var interval: Duration
         var successes = 0
         var failures = 0
         var isSettled = false
+        var lastSuccess: Duration?
+        var lastFailure: Duration?
         var lastUse: Int
     }
 
     /// How many networks are remembered; of more, the one that was not used for longest is forgotten.
     static let maximumNetworks = 16
+    /// The time in which failures count as one.
+    static let failureTime = Duration.seconds(30)
     private static let neededSuccesses = 3
     private static let toleratedFailures = 3
+    /// The part of an interval that counts as all of it: signs of life are sent a little early.
+    static let sufficientPart = 0.8
 
-    private let minimum: Duration
-    private let maximum: Duration
-    private let step: Duration
     private var records: [String: Record] = [:]
     private var uses = 0
 
-    init(_ options: StreamOptions) {
-        minimum = options.minimumHeartbeat
-        maximum = max(options.minimumHeartbeat, options.maximumHeartbeat)
-        step = options.heartbeatStep
-    }
+    init() {}
 
     /// The interval to use on a network, of at most what the server allows.
     ///
-    /// - Parameter limit: The longest interval that the server says proxies allow; `nil` if it does not say: then none is tried that is
-    ///   longer than the shortest.
-    mutating func interval(on network: String, limit: Duration?) -> Duration {
-        min(record(of: network).interval, limit ?? minimum, maximum)
+    /// - Parameters:
+    ///   - network: What distinguishes the network from others.
+    ///   - limit: The longest interval that the server says proxies allow; `nil` if it does not say: then none is tried that is longer
+    ///     than the shortest.
+    ///   - bounds: The intervals that the stream allows.
+    mutating func interval(on network: String, limit: Duration?, _ bounds: Bounds) -> Duration {
+        let interval = max(bounds.minimum, record(of: network, bounds).interval)
+        return min(interval, limit ?? bounds.minimum, bounds.maximum)
     }
 
-    /// A link survived a silence of about the present interval.
-    mutating func survived(on network: String) {
-        var record = record(of: network)
+    /// A link with an interval survived a silence of about that length. Only silences of the present interval count.
+    mutating func survived(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
+        var record = record(of: network, bounds)
+        guard interval == record.interval else { return }
+        if let last = record.lastSuccess, now - last < interval * Self.sufficientPart { return }
+        record.lastSuccess = now
         record.failures = 0
         record.successes += 1
-        if record.successes >= Self.neededSuccesses, !record.isSettled, record.interval < maximum {
-            record.interval = min(record.interval + step, maximum)
+        if record.successes >= Self.neededSuccesses, !record.isSettled, record.interval < bounds.maximum {
+            record.interval = min(record.interval + bounds.step, bounds.maximum)
             record.successes = 0
         }
         records[network] = record
     }
 
-    /// A link was found dead after a silence.
-    mutating func failed(on network: String) {
-        var record = record(of: network)
+    /// A link with an interval was found dead after a silence. That of a longer interval than the present one shows nothing new.
+    mutating func failed(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
+        var record = record(of: network, bounds)
+        guard interval <= record.interval else { return }
+        if let last = record.lastFailure, now - last < Self.failureTime { return }
+        record.lastFailure = now
         record.successes = 0
         record.failures += 1
         if record.failures >= Self.toleratedFailures {
-            record = Record(interval: minimum, lastUse: record.lastUse)
-        } else if record.interval > minimum, !record.isSettled {
+            record = Record(interval: bounds.minimum, lastFailure: now, lastUse: record.lastUse)
+        } else if record.interval > bounds.minimum, !record.isSettled {
             // The last interval that worked is one step less; another step is the margin.
-            record.interval = max(minimum, record.interval - step * 2)
+            record.interval = max(bounds.minimum, interval - bounds.step * 2)
             record.isSettled = true
         }
         records[network] = record
     }
 
-    private mutating func record(of network: String) -> Record {
+    private mutating func record(of network: String, _ bounds: Bounds) -> Record {
         uses += 1
         if var record = records[network] {
             record.lastUse = uses
@@ -75,7 +100,7 @@ struct HeartbeatLearner: Sendable {
         {
             records[oldest.key] = nil
         }
-        let record = Record(interval: minimum, lastUse: uses)
+        let record = Record(interval: bounds.minimum, lastUse: uses)
         records[network] = record
         return record
     }

@@ -1,6 +1,7 @@
 import Runway
 
-/// Decides when a stream connects, suspects its link, drops it and reconnects. Pure: times and random numbers are passed to it.
+/// Decides when a stream connects, suspects its link, drops it and reconnects. Pure, but for what is learned of networks, which the
+/// streams of a layer share: times and random numbers are passed to it.
 ///
 /// Both protocols use it. A shell performs the returned actions, calls ``tick(at:life:)`` at ``deadline``, and reports how links open and
 /// end. Of the signs of life it reports only the last, when the machine asks.
@@ -30,7 +31,7 @@ struct StreamMachine: Sendable {
     struct Life: Sendable, Equatable {
         /// When the last byte came.
         var last: Duration
-        /// The longest time between two bytes since the last report.
+        /// The longest time between two bytes since the last report: a silence that has ended.
         var longestSilence = Duration.zero
         /// Whether nothing is read, because the reader of the events is slow: that proves nothing about the link.
         var isHeld = false
@@ -38,6 +39,8 @@ struct StreamMachine: Sendable {
 
     private struct Link {
         let openTime: Duration
+        /// The network that it was opened on.
+        let network: String
         var lastLife: Duration
         /// How long it may be silent.
         let quietLimit: Duration
@@ -45,7 +48,14 @@ struct StreamMachine: Sendable {
         let heartbeat: Duration?
         /// When it has to be replaced.
         let endTime: Duration?
-        var probe: (start: Duration, deadline: Duration)?
+        var probe: Probe?
+    }
+
+    private struct Probe {
+        let start: Duration
+        let deadline: Duration
+        /// The silence that caused it; `nil` if another event did.
+        let silence: Duration?
     }
 
     private enum Phase {
@@ -60,20 +70,23 @@ struct StreamMachine: Sendable {
     private var failures = 0
     /// The reconnection time that the server asked for.
     private var retry = Duration.zero
-    private var learner: HeartbeatLearner
+    private let heartbeats: HeartbeatMemory
+    private let heartbeatBounds: HeartbeatLearner.Bounds
     private var heartbeatLimit: Duration?
     private var network: String
     private var isReachable: Bool
 
     init(
         _ options: StreamOptions, network: String = "", isReachable: Bool = true,
+        heartbeats: HeartbeatMemory = HeartbeatMemory(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.options = options
+        self.heartbeats = heartbeats
+        heartbeatBounds = HeartbeatLearner.Bounds(options)
         self.network = network
         self.isReachable = isReachable
         self.random = random
-        learner = HeartbeatLearner(options)
     }
 
     var state: StreamState {
@@ -100,9 +113,7 @@ struct StreamMachine: Sendable {
     }
 
     /// The interval of signs of life that the server is asked for.
-    var wantedHeartbeat: Duration {
-        mutating get { learner.interval(on: network, limit: heartbeatLimit) }
-    }
+    var wantedHeartbeat: Duration { heartbeats.interval(on: network, limit: heartbeatLimit, heartbeatBounds) }
 }
 
 // What the app does.
@@ -178,7 +189,7 @@ extension StreamMachine {
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         phase = .open(
             Link(
-                openTime: now, lastLife: now,
+                openTime: now, network: network, lastLife: now,
                 quietLimit: facts.heartbeat.map { max($0, .seconds(1)) + options.heartbeatMargin }
                     ?? options.quietLimit,
                 heartbeat: facts.heartbeat,
@@ -191,7 +202,13 @@ extension StreamMachine {
     mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), options.maximumRetry) }
 
     /// The attempt to open a link failed, or the open link ended without a ``Action/disconnect(_:)``.
-    mutating func ended(_ failure: LinkFailure, at now: Duration) -> [Action] {
+    ///
+    /// - Parameters:
+    ///   - failure: How it ended.
+    ///   - life: The signs of life of an open link that broke: if it was silent then, the silence may have been too long for a proxy.
+    ///     `nil` if the server ended the link, or another cause is known.
+    ///   - now: The present instant.
+    mutating func ended(_ failure: LinkFailure, life: Life? = nil, at now: Duration) -> [Action] {
         guard isLinked else { return [] }
         switch failure {
         case .final(let error):
@@ -201,7 +218,16 @@ extension StreamMachine {
             phase = .paused
             return []
         case .transient(let retryAfter):
+            if case .open(var link) = phase, let life {
+                note(life, of: &link, at: now)
+                if let heartbeat = link.heartbeat, now - link.lastLife >= heartbeat * HeartbeatLearner.sufficientPart {
+                    heartbeats.failed(heartbeat, on: link.network, at: now, heartbeatBounds)
+                }
+            }
             fail(at: now, retryAfter: retryAfter)
+            return []
+        case .untrusted:
+            fail(at: now, retryAfter: options.untrustedBackoff)
             return []
         }
     }
@@ -226,20 +252,29 @@ extension StreamMachine {
             }
             if let probe = link.probe {
                 guard now >= probe.deadline else { return [] }
-                if link.heartbeat != nil { learner.failed(on: network) }
+                if let heartbeat = link.heartbeat {
+                    heartbeats.failed(heartbeat, on: link.network, at: now, heartbeatBounds)
+                }
                 fail(at: now)
                 return [.disconnect(.silent)]
             }
-            return now >= link.lastLife + link.quietLimit ? probe(at: now) : []
+            return now >= link.lastLife + link.quietLimit ? probe(at: now, after: now - link.lastLife) : []
         case .idle, .connecting, .offline, .paused, .ended: return []
         }
     }
 
     private mutating func note(_ life: Life, of link: inout Link, at now: Duration) {
-        link.lastLife = max(link.lastLife, life.isHeld ? now : life.last)
-        if let heartbeat = link.heartbeat, life.longestSilence >= heartbeat * 0.8 { learner.survived(on: network) }
+        var survived = life.longestSilence
+        let lastLife = max(link.lastLife, life.isHeld ? now : life.last)
         // A byte that came after the probe began proves that the link is alive.
-        if let probe = link.probe, link.lastLife > probe.start { link.probe = nil }
+        if let probe = link.probe, lastLife > probe.start {
+            if !life.isHeld, let silence = probe.silence { survived = max(survived, silence) }
+            link.probe = nil
+        }
+        link.lastLife = lastLife
+        if let heartbeat = link.heartbeat, survived >= heartbeat * HeartbeatLearner.sufficientPart {
+            heartbeats.survived(heartbeat, on: link.network, at: now, heartbeatBounds)
+        }
     }
 
     private var isLinked: Bool {
@@ -258,9 +293,9 @@ extension StreamMachine {
         return [.connect]
     }
 
-    private mutating func probe(at now: Duration) -> [Action] {
+    private mutating func probe(at now: Duration, after silence: Duration? = nil) -> [Action] {
         guard case .open(var link) = phase, link.probe == nil else { return [] }
-        link.probe = (now, now + options.probeTimeout)
+        link.probe = Probe(start: now, deadline: now + options.probeTimeout, silence: silence)
         phase = .open(link)
         return [.probe]
     }

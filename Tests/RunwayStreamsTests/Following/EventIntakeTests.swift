@@ -98,6 +98,17 @@ struct EventIntakeTests {
         #expect(intake.lastEventID == "e-30")
     }
 
+    @Test func aConnectionCatchesUpOnceAfterItsOpening() {
+        var intake = intake(after: "e-7")
+        #expect(intake.read(item("runway.live", "{}", id: "e-9")).isEmpty, "the opening comes first")
+        _ = intake.read(item("runway.resumed", #"{"from":"e-7"}"#, id: ""))
+        #expect(intake.read(item("runway.live", "{}", id: "e-9")) == [.position("e-9"), .caughtUp(id: "e-9")])
+        #expect(intake.read(item("runway.live", "{}", id: "e-9")).isEmpty)
+        _ = intake.begin("news")
+        _ = intake.read(item("runway.resumed", #"{"from":"e-9"}"#, id: ""))
+        #expect(intake.read(item("runway.live", "{}", id: "e-9")) == [.caughtUp(id: "e-9")])
+    }
+
     @Test func anotherServerIsResumedByItsIDs() {
         var intake = EventIntake(after: nil)
         #expect(intake.begin(nil) == [.continuity(.reset(.first), id: "")])

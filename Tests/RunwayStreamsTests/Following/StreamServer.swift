@@ -107,32 +107,44 @@ var hasty: StreamOptions {
 
 /// What one client received, in order.
 final class Reception: Sendable {
-    private let received = Mutex<(events: [String], continuities: [StreamContinuity])>(([], []))
+    private let received = Mutex<(events: [String], continuities: [StreamContinuity], log: [String])>(([], [], []))
     private let count = AwaitedValue(0)
     private let connections = AwaitedValue(0)
+    private let catchUps = AwaitedValue(0)
 
     var events: [String] { received.withLock { $0.events } }
     var continuities: [StreamContinuity] { received.withLock { $0.continuities } }
+    /// Everything that was received, in words.
+    var log: [String] { received.withLock { $0.log } }
 
     func take(_ element: StreamElement) {
         switch element {
         case .event(let event):
             let total = received.withLock { received in
                 received.events.append(event.text)
+                received.log.append(event.text)
                 return received.events.count
             }
             count.update { $0 = total }
         case .continuity(let continuity):
             let total = received.withLock { received in
                 received.continuities.append(continuity)
+                received.log.append("\(continuity)")
                 return received.continuities.count
             }
             connections.update { $0 = total }
+        case .caughtUp:
+            received.withLock { $0.log.append("caught up") }
+            catchUps.update { $0 += 1 }
         }
     }
 
     func wait(forEvents count: Int) async throws {
         try await self.count.wait(atLeast: count, within: .seconds(120), subject: "events")
+    }
+
+    func wait(forCatchUps count: Int) async throws {
+        try await catchUps.wait(atLeast: count, within: .seconds(120), subject: "times that the reader caught up")
     }
 
     func wait(forConnections count: Int) async throws {

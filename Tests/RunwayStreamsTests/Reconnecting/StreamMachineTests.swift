@@ -201,49 +201,4 @@ struct StreamMachineTests {
         #expect(machine.tick(at: .seconds(100), life: nil).isEmpty)
         #expect(machine.resume(at: .seconds(100)).isEmpty)
     }
-
-    @Test func aHeartbeatGrowsInStepsUpToTheServersLimit() {
-        var machine = machine()
-        _ = machine.start()
-        #expect(machine.wantedHeartbeat == .seconds(25))
-        var now = Duration.zero
-        for expected in [25, 25, 30, 30, 30, 35] as [Int64] {
-            _ = machine.opened(LinkFacts(heartbeat: machine.wantedHeartbeat, heartbeatLimit: .seconds(35)), at: now)
-            now += .seconds(30)
-            let life = StreamMachine.Life(last: now, longestSilence: machine.wantedHeartbeat)
-            _ = machine.tick(at: now, life: life)
-            _ = machine.ended(.transient(retryAfter: nil), at: now)
-            now = machine.deadline ?? now
-            _ = machine.tick(at: now, life: nil)
-            #expect(machine.wantedHeartbeat == .seconds(expected))
-        }
-    }
-}
-
-struct HeartbeatLearnerTests {
-    @Test func aFailureFallsBackBelowWhatWorked() {
-        var learner = HeartbeatLearner(StreamOptions())
-        for _ in 0..<9 { learner.survived(on: "wifi") }
-        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(40))
-        learner.failed(on: "wifi")
-        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30))
-        for _ in 0..<9 { learner.survived(on: "wifi") }
-        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30), "it stays")
-        for _ in 0..<3 { learner.failed(on: "wifi") }
-        for _ in 0..<3 { learner.survived(on: "wifi") }
-        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30), "it is learned anew")
-    }
-
-    @Test func networksAreLearnedSeparately() {
-        var learner = HeartbeatLearner(StreamOptions())
-        for _ in 0..<3 { learner.survived(on: "wifi") }
-        #expect(learner.interval(on: "wifi", limit: .seconds(60)) == .seconds(30))
-        #expect(learner.interval(on: "cellular", limit: .seconds(60)) == .seconds(25))
-    }
-
-    @Test func withoutALimitNothingLongerIsTried() {
-        var learner = HeartbeatLearner(StreamOptions())
-        for _ in 0..<9 { learner.survived(on: "wifi") }
-        #expect(learner.interval(on: "wifi", limit: nil) == .seconds(25))
-    }
 }

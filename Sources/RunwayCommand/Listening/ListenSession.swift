@@ -1,0 +1,111 @@
+import Foundation
+import Runway
+import RunwayStreams
+import RunwayTransport
+import Synchronization
+
+/// A network layer that lives for one stream or WebSocket.
+struct ListenSession: Sendable {
+    private let network: NetworkLayer
+    private let transport: NIOTransport
+    private let watch = ConnectionWatch()
+
+    /// - Throws: ``CommandFailure`` if certificates or the proxy can't be used.
+    init(_ connection: CallConnection, to target: CallTarget) throws(CommandFailure) {
+        let configuration = try connection.configuration(for: target.host)
+        do throws(NetworkError) {
+            transport = try NIOTransport(configuration: configuration)
+        } catch {
+            throw CommandFailure(
+                "The file \"\(connection.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+        }
+        network = NetworkLayer(
+            name: "listen", transport: transport, limits: LayerLimits(admission: .none, retrying: .none),
+            sinks: [watch])
+        network.configure(CalledServer.self) { settings in
+            settings.deadline = connection.timeout
+            settings.environment = "listened"
+            settings.baseURLs["listened"] = "\(target.scheme)://\(target.authority)"
+        }
+    }
+
+    /// Prints a stream until it ends or a number of events has come.
+    func follow(_ request: ListenRequest, after id: String?, count: Int?, _ printer: ListenPrinter) async throws {
+        let cursors = MemoryStreamCursorStore()
+        if let id { cursors.store(StreamCursor(stream: "", lastEventID: id), for: "listen") }
+        let events = network.events(of: request, cursors: cursors, key: "listen")
+        watch.onFailure { events.stop() }
+        var rest = count ?? .max
+        try await ending { () async throws in
+            for try await element in events {
+                if case .continuity = element { watch.connected() }
+                try printer.print(element)
+                guard case .event = element else { continue }
+                rest -= 1
+                if rest == 0 { return }
+            }
+        }
+    }
+
+    /// Prints a WebSocket until it ends or a number of messages has come.
+    func follow(_ handshake: ListenHandshake, count: Int?, _ printer: ListenPrinter) async throws {
+        let messages = network.webSocket(handshake)
+        watch.onFailure { messages.stop() }
+        var rest = count ?? .max
+        try await ending { () async throws in
+            for try await element in messages {
+                if case .connected = element { watch.connected() }
+                try printer.print(element)
+                guard case .message = element else { continue }
+                rest -= 1
+                if rest == 0 { return }
+            }
+        }
+    }
+
+    /// Reads, closes the connections, and throws what the command ends with, if it is not fine.
+    private func ending(_ read: () async throws -> Void) async throws {
+        var failure: (any Error)?
+        do { try await read() } catch { failure = error }
+        await transport.shutdown(.cutting)
+        guard let error = failure as? NetworkError ?? (failure == nil ? watch.failure : nil) else {
+            if let failure { throw failure }
+            return
+        }
+        let hasResponse = error.status != nil || error.kind == .invalidResponse || error.kind == .refused
+        throw CommandFailure(error.description, status: hasResponse ? ExitStatus.refused : ExitStatus.noResponse)
+    }
+}
+
+/// Ends a command whose first connection fails, and reports the failures of later ones.
+private final class ConnectionWatch: EventSink {
+    private struct State {
+        var hasConnected = false
+        var failure: NetworkError?
+        var onFailure: (@Sendable () -> Void)?
+    }
+
+    /// Guards whether there was a connection, and the failure of the first.
+    private let state = Mutex(State())
+
+    /// Why there was no connection; `nil` if there was one.
+    var failure: NetworkError? { state.withLock { $0.failure } }
+
+    func connected() { state.withLock { $0.hasConnected = true } }
+
+    func onFailure(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onFailure = action } }
+
+    func receive(_ record: FlightRecord) {
+        guard record.endpoint == "listen", let error = record.outcome.error, error.kind != .cancelled else { return }
+        let (hasConnected, action) = state.withLock { state in
+            if !state.hasConnected { state.failure = state.failure ?? error }
+            return (state.hasConnected, state.onFailure)
+        }
+        // A refusal ends the stream by itself.
+        if hasConnected {
+            Console.error.remark("The connection is opened again: \(error.description)")
+        } else {
+            action?()
+        }
+    }
+}

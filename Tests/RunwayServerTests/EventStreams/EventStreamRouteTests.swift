@@ -1,0 +1,159 @@
+import HTTPTypes
+import Hummingbird
+import MetricsTestKit
+import RunwayServer
+import RunwayTesting
+import Testing
+
+/// What the route of a hub responds.
+@Suite(.timeLimit(.minutes(10)))
+struct EventStreamRouteTests {
+    @Test func theResponseForbidsBufferingAndTransformation() async throws {
+        let server = try await HubUnderTest()
+        let client = try await server.open(as: EventPermission(lifetime: .seconds(90)))
+        #expect(client.status == .ok)
+        #expect(client.fields[.contentType] == "text/event-stream")
+        #expect(client.fields[.cacheControl] == "no-store, no-transform")
+        #expect(client.fields[.contentEncoding] == nil)
+        for (name, value) in [
+            ("X-Accel-Buffering", "no"), ("Runway-Stream", "news"), ("Runway-Heartbeat", "25"),
+            ("Runway-Heartbeat-Limit", "25"), ("Runway-Lifetime", "90"),
+        ] {
+            let name = try #require(HTTPField.Name(name))
+            #expect(client.fields[name] == value, "\(name)")
+        }
+    }
+
+    @Test(arguments: [(nil, "25"), ("5", "5"), ("60", "40"), ("0", "1"), ("-3", "1"), ("soon", "25")])
+    func aHeartbeatStaysWithinTheBoundsOfTheHub(_ asked: String?, _ expected: String) async throws {
+        let server = try await HubUnderTest { $0.maximumHeartbeat = .seconds(40) }
+        let client = try await server.open("/news", asked.map { ["Runway-Heartbeat": $0] } ?? [:])
+        let name = try #require(HTTPField.Name("Runway-Heartbeat"))
+        #expect(client.fields[name] == expected)
+    }
+
+    @Test(arguments: [
+        ("/news?padding=2048", [:], 2048), ("/news", ["Runway-Padding": "512"], 512), ("/news?padding=99999", [:], 8192),
+        ("/news?padding=-1", [:], 0), ("/news", [:], 0),
+    ])
+    func paddingComesFirstAndIsBounded(_ path: String, _ fields: [String: String], _ expected: Int) async throws {
+        let server = try await HubUnderTest()
+        let client = try await server.open(path, fields)
+        try await client.waitUntilLive()
+        let padding = client.text.prefix { $0 == ":" || $0 == " " }
+        #expect(padding.count == (expected == 0 ? 0 : expected + 1))
+    }
+
+    @Test func aServerSaysWhenToReconnect() async throws {
+        let server = try await HubUnderTest { $0.reconnectionTime = .milliseconds(1500) }
+        let client = try await server.open()
+        try await client.waitUntilLive()
+        #expect(client.text.hasPrefix("retry: 1500\n\n"))
+    }
+
+    @Test func tooManyConnectionsAreRefusedAtDifferentTimes() async throws {
+        let server = try await HubUnderTest {
+            $0.maximumConnections = 2
+            $0.maximumConnectionsPerSource = 1
+        }
+        let one = try await server.open(as: EventPermission(owner: "anna"))
+        var waits: Set<Int> = []
+        for _ in 0..<100 {
+            let response = try await server.respond(as: EventPermission(owner: "anna"))
+            #expect(response.status == .tooManyRequests)
+            waits.insert(response.headers[.retryAfter].flatMap { Int($0) } ?? 0)
+        }
+        #expect(waits.isSubset(of: Set(5...10)) && waits.count > 2)
+        let other = try await server.open(as: EventPermission(owner: "ben"))
+        #expect(other.status == .ok)
+        let full = try await server.respond(as: EventPermission(owner: "carl"))
+        #expect(full.status == .serviceUnavailable && full.headers[.retryAfter] != nil)
+        #expect(server.hub.connectionCount == 2, "nobody was cut for another")
+        try await one.waitUntilLive()
+        let refused = try server.metrics.expectCounter(
+            "runway_event_streams_refused_total", [("hub", "news"), ("reason", "tooManyOfSource")])
+        #expect(refused.totalValue == 100)
+        one.disconnect()
+        await one.end()
+        let next = try await server.open(as: EventPermission(owner: "anna"))
+        #expect(next.status == .ok, "the slot is free again")
+    }
+
+    @Test func replayIsLimitedToWhatIsAllowedNow() async throws {
+        let server = try await HubUnderTest()
+        let first = try await server.open(as: EventPermission(topics: ["sport", "staff"]))
+        try await first.waitUntilLive()
+        let last = "\(server.hub.epoch)-0"
+        first.disconnect()
+        await first.end()
+        try await server.publish("goal", topic: "sport")
+        try await server.publish("salary", topic: "staff")
+        try await server.publish("draw", topic: "sport")
+        let second = try await server.open("/news", ["Last-Event-ID": last], as: EventPermission(topics: ["sport"]))
+        try await second.waitUntilLive()
+        #expect(second.events == ["goal", "draw"])
+        let asked = try await server.respond(
+            .get, "/news?topics=sport,staff", ["Last-Event-ID": last], as: EventPermission(topics: ["sport"]))
+        #expect(asked.status == .forbidden)
+    }
+
+    @Test func onlyTheOwnerChangesTheTopics() async throws {
+        let server = try await HubUnderTest()
+        let anna = EventPermission(topics: ["sport", "weather"], owner: "anna")
+        let client = try await server.open("/news?topics=sport", as: anna)
+        try await client.waitUntilLive()
+        let body = #"{"connection":"\#(client.connection)","add":["weather"],"remove":["sport"]}"#
+        func change(_ permission: EventPermission, _ body: String) async throws -> HTTPResponse.Status {
+            try await server.respond(.post, "/news/topics", as: permission, body: body).status
+        }
+        #expect(try await change(EventPermission(owner: "ben"), body) == .notFound)
+        #expect(try await change(anna, #"{"connection":"another","add":[],"remove":[]}"#) == .notFound)
+        #expect(try await change(anna, #"{"connection":"\#(client.connection)","add":["staff"]}"#) == .forbidden)
+        #expect(try await change(anna, #"{"connection":"\#(client.connection)","add":["a b"]}"#) == .badRequest)
+        #expect(try await change(anna, "nonsense") == .badRequest)
+        try await server.publish("rain", topic: "weather")
+        #expect(try await change(anna, body) == .ok)
+        try await server.publish("snow", topic: "weather")
+        try await server.publish("goal", topic: "sport")
+        try await server.publish("fog", topic: "weather")
+        try await client.wait(for: "fog")
+        #expect(client.events == ["snow", "fog"])
+    }
+
+    @Test func aChangeOfTopicsLeavesAllToAStreamOfAll() async throws {
+        let server = try await HubUnderTest()
+        let client = try await server.open()
+        try await client.waitUntilLive()
+        let body = #"{"connection":"\#(client.connection)","add":["weather"],"remove":[]}"#
+        #expect(try await server.respond(.post, "/news/topics", body: body).status == .ok)
+        try await server.publish("goal", topic: "sport")
+        try await client.wait(for: "goal")
+    }
+
+    @Test func aResponseThatIsNeverWrittenLeavesTheHub() async throws {
+        let server = try await HubUnderTest { $0.maximumConnectionsPerSource = 1 }
+        let response = try await server.respond()
+        withExtendedLifetime(response) { #expect(server.hub.connectionCount == 1) }
+        _ = consume response
+        #expect(server.hub.connectionCount == 0)
+        #expect(server.ended("disconnected") == 1)
+        #expect(try await server.respond().status == .ok)
+    }
+
+    @Test func metricsCountWhatHappened() async throws {
+        let server = try await HubUnderTest()
+        let (one, other) = (try await server.open("/news?topics=sport"), try await server.open("/news?topics=weather"))
+        for client in [one, other] { try await client.waitUntilLive() }
+        let open = try server.metrics.expectGauge("runway_event_streams", [("hub", "news")])
+        #expect(open.lastValue == 2)
+        try await server.publish("goal", topic: "sport")
+        try await server.publish("quiz", topic: "games")
+        func total(_ label: String) throws -> Int64 { try server.metrics.expectCounter(label, [("hub", "news")]).totalValue }
+        #expect(try total("runway_events_published_total") == 2)
+        #expect(try total("runway_events_delivered_total") == 1)
+        one.disconnect()
+        await one.end()
+        #expect(open.lastValue == 1)
+        #expect(server.ended("disconnected") == 1)
+    }
+}
