@@ -54,6 +54,7 @@ private func follow(on network: NetworkLayer) async throws {
         switch element {
         case .event(let event): print(event.type, event.text)
         case .continuity(let continuity): print(continuity)
+        case .caughtUp: print("what follows is new")
         }
     }
 }

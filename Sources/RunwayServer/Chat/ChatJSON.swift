@@ -1,0 +1,93 @@
+import Foundation
+import RunwayJSON
+
+/// What a chat sends as JSON; `docs/formats.md` has the members.
+enum ChatJSON {
+    /// A message, as events and pages have it.
+    static func text(_ message: StoredChatMessage) -> String { text { $0.message(message) } }
+
+    /// A mark, as events have it.
+    static func text(_ mark: StoredChatMark, in conversation: String) -> String {
+        text { writer in
+            writer.beginObject()
+            writer.name("conversation")
+            writer.string(conversation)
+            writer.members(of: mark)
+            writer.endObject()
+        }
+    }
+
+    /// A page. The marks are in the page that has the last message.
+    static func text(_ page: ChatPage) -> String {
+        text { writer in
+            writer.beginObject()
+            writer.name("first")
+            writer.integer(page.first)
+            writer.name("last")
+            writer.integer(page.last)
+            writer.name("messages")
+            writer.beginArray()
+            for message in page.messages { writer.message(message) }
+            writer.endArray()
+            if (page.messages.last?.number ?? page.last) >= page.last {
+                writer.name("marks")
+                writer.marks(page.marks)
+            }
+            writer.endObject()
+        }
+    }
+
+    /// The members of a conversation.
+    static func text(_ marks: [StoredChatMark]) -> String {
+        text { writer in
+            writer.beginObject()
+            writer.name("members")
+            writer.marks(marks)
+            writer.endObject()
+        }
+    }
+
+    private static func text(_ write: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter()
+        write(&writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func message(_ message: StoredChatMessage) {
+        beginObject()
+        name("conversation")
+        string(message.conversation)
+        name("number")
+        integer(message.number)
+        name("sender")
+        string(message.sender)
+        name("id")
+        string(message.id.uuidString.lowercased())
+        name("text")
+        string(message.text)
+        name("time")
+        integer(message.time)
+        endObject()
+    }
+
+    fileprivate mutating func marks(_ marks: [StoredChatMark]) {
+        beginArray()
+        for mark in marks {
+            beginObject()
+            members(of: mark)
+            endObject()
+        }
+        endArray()
+    }
+
+    fileprivate mutating func members(of mark: StoredChatMark) {
+        name("member")
+        string(mark.member)
+        name("delivered")
+        integer(mark.delivered)
+        name("read")
+        integer(mark.read)
+    }
+}

@@ -1,0 +1,73 @@
+public import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RunwayJSON
+
+/// Why a chat refuses a request, as a response of the type `application/problem+json` (RFC 9457).
+///
+/// Its members are `type` (`urn:runway:chat:` and the reason), `title` and `status`.
+///
+/// | status | reason |
+/// |---|---|
+/// | 400 | `malformed`, `conversation`, `member`, `text` |
+/// | 409 | `mismatch`, `full` |
+/// | 413 | `tooLarge` |
+/// | 503 | `store`, with `Retry-After` |
+public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
+    /// What is wrong.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        /// The reason in one word, which stays the same from release to release.
+        public let description: String
+        let status: HTTPResponse.Status
+        let title: String
+
+        /// The body or a parameter is malformed.
+        public static let malformed = Self("malformed", .badRequest, "The request is malformed.")
+        /// The conversation's name is not allowed.
+        public static let conversation = Self("conversation", .badRequest, "A conversation has no such name.")
+        /// The member's name is not allowed.
+        public static let member = Self("member", .badRequest, "A member has no such name.")
+        /// The text is empty, or contains the character U+0000.
+        public static let text = Self("text", .badRequest, "The text is empty, or has characters that can't be stored.")
+        /// The text is too long.
+        public static let tooLarge = Self("tooLarge", .contentTooLarge, "The text is too long.")
+        /// The sender has used the id for another message.
+        public static let mismatch = Self("mismatch", .conflict, "The id was used for another message.")
+        /// The conversation has as many members as allowed.
+        public static let full = Self("full", .conflict, "The conversation has no room for another member.")
+        /// The store failed.
+        public static let store = Self("store", .serviceUnavailable, "The conversation can't be read or written now.")
+
+        private init(_ description: String, _ status: HTTPResponse.Status, _ title: String) {
+            (self.description, self.status, self.title) = (description, status, title)
+        }
+    }
+
+    /// What is wrong.
+    public let reason: Reason
+
+    init(_ reason: Reason) { self.reason = reason }
+
+    /// The status of the response.
+    public var status: HTTPResponse.Status { reason.status }
+
+    /// The reason in a sentence.
+    public var description: String { reason.title }
+
+    /// The response.
+    public func response(from request: Request, context: some RequestContext) -> Response {
+        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if reason == .store { fields[.retryAfter] = "5" }
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, value) in [("type", "urn:runway:chat:\(reason)"), ("title", reason.title)] {
+            writer.name(name)
+            writer.string(value)
+        }
+        writer.name("status")
+        writer.integer(status.code)
+        writer.endObject()
+        return Response(
+            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+    }
+}

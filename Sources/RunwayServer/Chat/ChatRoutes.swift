@@ -1,0 +1,128 @@
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RunwayJSON
+
+/// Serves the conversations of a ``ChatService``; the format is in `docs/formats.md`.
+///
+/// ```swift
+/// ChatRoutes(chat) { request, context, conversation in
+///     guard let account = context.account else { throw HTTPError(.unauthorized) }
+///     guard account.conversations.contains(conversation) else { throw HTTPError(.forbidden) }
+///     return account.id
+/// }.add(to: router)
+/// ```
+///
+/// | request | what it does |
+/// |---|---|
+/// | `POST {conversation}/messages` | stores a message; 201, or 200 if it had been stored before |
+/// | `GET {conversation}/messages` | a page of messages: the last ones, those `after` a number or `before` one, at most `limit` |
+/// | `POST {conversation}/marks` | moves the mark of the member |
+/// | `GET {conversation}/members` | how far the members are |
+///
+/// Clients receive what comes by the stream of the hub, whose route asks the app separately which topics a client may follow. Refusals are
+/// ``ChatProblem``, and what the closure throws.
+public struct ChatRoutes<Context: RequestContext>: Sendable {
+    /// Returns the member who sends a request, if that member may use a conversation, or throws, such as `HTTPError(.forbidden)`.
+    public typealias Authorization = @Sendable (Request, Context, _ conversation: String) async throws -> String
+
+    private let service: ChatService
+    private let authorize: Authorization
+
+    /// Creates routes.
+    ///
+    /// - Parameters:
+    ///   - service: The conversations.
+    ///   - authorize: Returns the member who sends a request.
+    public init(_ service: ChatService, authorize: @escaping Authorization) {
+        (self.service, self.authorize) = (service, authorize)
+    }
+
+    /// Adds the routes to a router or a group of one.
+    ///
+    /// - Parameters:
+    ///   - router: The router or group.
+    ///   - path: The path below the group's. The default is `chat`.
+    public func add(to router: some RouterMethods<Context>, path: RouterPath = "chat") {
+        router.post("\(path)/:conversation/messages") { request, context in
+            try await respond(request, context) { try await send(request, $0, as: $1) }
+        }
+        router.get("\(path)/:conversation/messages") { request, context in
+            try await respond(request, context) { conversation, _ in try await page(request, conversation) }
+        }
+        router.post("\(path)/:conversation/marks") { request, context in
+            try await respond(request, context) { try await mark(request, $0, as: $1) }
+        }
+        router.get("\(path)/:conversation/members") { request, context in
+            try await respond(request, context) { conversation, _ in
+                let page = try await service.page(of: conversation, .latest, upTo: 1)
+                return response(ChatJSON.text(page.marks))
+            }
+        }
+    }
+
+    /// Authorizes a request, and returns its response. What a store throws is a problem of the server, and not shown.
+    private func respond(
+        _ request: Request, _ context: Context,
+        _ body: (_ conversation: String, _ member: String) async throws -> Response
+    ) async throws -> Response {
+        let conversation = try context.parameters.require("conversation")
+        guard ChatService.isConversation(conversation) else { throw ChatProblem(.conversation) }
+        let member = try await authorize(request, context, conversation)
+        do { return try await body(conversation, member) } catch {
+            if error is any HTTPResponseError || error is CancellationError { throw error }
+            throw ChatProblem(.store)
+        }
+    }
+
+    private func send(_ request: Request, _ conversation: String, as member: String) async throws -> Response {
+        // A text may be written with escapes, of six bytes for one.
+        let json = try await body(of: request, upTo: 6 * service.limits.maximumTextByteCount + 1024)
+        guard let id = json["id"].string.flatMap({ UUID(uuidString: $0) }), let text = json["text"].string else {
+            throw ChatProblem(.malformed)
+        }
+        let submission = ChatSubmission(conversation: conversation, sender: member, id: id, text: text)
+        let (message, isNew) = try await service.send(submission)
+        return response(ChatJSON.text(message), status: isNew ? .created : .ok)
+    }
+
+    private func page(_ request: Request, _ conversation: String) async throws -> Response {
+        func number(_ name: Substring) throws -> Int64? {
+            guard let text = request.uri.queryParameters[name] else { return nil }
+            guard let number = Int64(text), (0...Int64(1) << 53).contains(number) else { throw ChatProblem(.malformed) }
+            return number
+        }
+        let (after, before) = (try number("after"), try number("before"))
+        guard after == nil || before == nil else { throw ChatProblem(.malformed) }
+        let range = after.map { ChatRange.after($0) } ?? before.map { .before($0) } ?? .latest
+        let count = Int(clamping: try number("limit") ?? 50)
+        return response(ChatJSON.text(try await service.page(of: conversation, range, upTo: count)))
+    }
+
+    private func mark(_ request: Request, _ conversation: String, as member: String) async throws -> Response {
+        let json = try await body(of: request, upTo: 1024)
+        guard let delivered = json["delivered"].int64, let read = json["read"].int64 else {
+            throw ChatProblem(.malformed)
+        }
+        let mark = StoredChatMark(member: member, delivered: delivered, read: read)
+        return response(ChatJSON.text(try await service.mark(mark, in: conversation), in: conversation))
+    }
+
+    private func body(of request: Request, upTo byteCount: Int) async throws -> JSONValue {
+        do {
+            let body = try await request.body.collect(upTo: byteCount)
+            return try JSONDocument(Array(body.readableBytesView)).root
+        } catch is NIOTooManyBytesError {
+            throw ChatProblem(.tooLarge)
+        } catch is JSONError {
+            throw ChatProblem(.malformed)
+        }
+    }
+
+    private func response(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

@@ -1,0 +1,177 @@
+public import Foundation
+import RunwayJSON
+import Synchronization
+
+/// Conversations of members: stores their messages and marks, and publishes both to the clients that follow.
+///
+/// ```swift
+/// let hub = try await EventHub(name: "chat", log: SQLiteEventLog(file: events))
+/// let chat = ChatService(store: try SQLiteChatStore(at: file), hub: hub)
+/// ChatRoutes(chat) { request, context, conversation in
+///     guard let account = context.account else { throw HTTPError(.unauthorized) }
+///     guard account.conversations.contains(conversation) else { throw HTTPError(.forbidden) }
+///     return account.id
+/// }.add(to: router)
+/// ```
+///
+/// A message is stored before its sender receives a response, and published after that, in the order of the numbers. One that could not be
+/// published, such as by a process that was killed, is published by ``run()``: then clients may receive an event a second time,
+/// which they recognise by the number, but none is lost.
+public final class ChatService: Sendable {
+    private static let batchSize = 100
+
+    let limits: ChatLimits
+    private let store: any ChatStore
+    private let hub: EventHub
+    private let now: @Sendable () -> Date
+    /// Guards which conversations are being published; `true` if one has to be looked at again.
+    private let publishing = Mutex<[String: Bool]>([:])
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - store: Stores the conversations.
+    ///   - hub: Passes the events to clients.
+    ///   - limits: The bounds; see ``ChatLimits`` for the defaults.
+    ///   - now: Returns the date of a message. The default is the system's.
+    public init(
+        store: any ChatStore, hub: EventHub, limits: ChatLimits = ChatLimits(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        (self.store, self.hub, self.limits, self.now) = (store, hub, limits, now)
+    }
+
+    /// The topic of a conversation, by which clients follow it.
+    public static func topic(of conversation: String) -> String { "chat/\(conversation)" }
+
+    /// Whether a text can name a conversation: 1 to 64 letters, digits and `._-`.
+    public static func isConversation(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.count <= 64
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
+
+    /// Stores a message, and publishes it.
+    ///
+    /// - Returns: The message with its number; the one that was stored before if the sender has used the id for it.
+    /// - Throws: ``ChatProblem``, or what the store throws.
+    public func send(_ submission: ChatSubmission) async throws -> (message: StoredChatMessage, isNew: Bool) {
+        guard Self.isConversation(submission.conversation) else { throw ChatProblem(.conversation) }
+        guard isMember(submission.sender) else { throw ChatProblem(.member) }
+        guard !submission.text.isEmpty, !submission.text.utf8.contains(0) else { throw ChatProblem(.text) }
+        guard submission.text.utf8.count <= limits.maximumTextByteCount else { throw ChatProblem(.tooLarge) }
+        let time = Int64(now().timeIntervalSince1970 * 1000)
+        switch try await store.append(submission, at: time, upToMembers: limits.maximumMemberCount) {
+        case .stored(let message):
+            await publish(submission.conversation)
+            return (message, true)
+        case .known(let message):
+            await publish(submission.conversation)
+            return (message, false)
+        case .mismatch: throw ChatProblem(.mismatch)
+        case .full: throw ChatProblem(.full)
+        }
+    }
+
+    /// Moves the mark of a member forward, and publishes it if it moved.
+    ///
+    /// - Throws: ``ChatProblem``, or what the store throws.
+    public func mark(_ mark: StoredChatMark, in conversation: String) async throws -> StoredChatMark {
+        guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
+        guard isMember(mark.member) else { throw ChatProblem(.member) }
+        guard mark.delivered >= 0, mark.read >= 0 else { throw ChatProblem(.malformed) }
+        switch try await store.mark(mark, in: conversation, upToMembers: limits.maximumMemberCount) {
+        case .moved(let mark):
+            // A mark that is not announced now comes with the next one of the member, and with every page.
+            let event = PublishedEvent(
+                topic: Self.topic(of: conversation), type: "chat.mark", data: ChatJSON.text(mark, in: conversation))
+            _ = try? await hub.publish(event)
+            return mark
+        case .unchanged(let mark): return mark
+        case .full: throw ChatProblem(.full)
+        }
+    }
+
+    /// Returns messages of a conversation, and how far its members are.
+    ///
+    /// - Throws: ``ChatProblem``, or what the store throws.
+    public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
+        guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
+        return try await store.page(of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)))
+    }
+
+    /// Publishes what has to be published yet, now and every few seconds, until the task is cancelled. Run it beside the server.
+    public func run() async {
+        while !Task.isCancelled {
+            await publishAll()
+            do { try await hub.clock.sleep(limits.sweepInterval) } catch { return }
+        }
+    }
+
+    /// Publishes what has to be published yet, as far as that is possible now.
+    public func publishAll() async {
+        for conversation in (try? await store.unpublishedConversations(upTo: 1000)) ?? [] { await publish(conversation) }
+    }
+
+    private func isMember(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= limits.maximumMemberByteCount && !text.utf8.contains(0)
+    }
+
+    /// Publishes the messages of a conversation in order; one task at a time does that for all that send.
+    private func publish(_ conversation: String) async {
+        let starts = publishing.withLock { publishing in
+            defer { publishing[conversation] = publishing[conversation] != nil }
+            return publishing[conversation] == nil
+        }
+        guard starts else { return }
+        // A task of its own, since what others have sent must not end with the request of the first.
+        await Task { await publishUntilDone(conversation) }.value
+    }
+
+    private func publishUntilDone(_ conversation: String) async {
+        var isDone = false
+        while !isDone {
+            do { try await publishStored(conversation) } catch {
+                // It stays unpublished in the store, where the next message and run() find it.
+                publishing.withLock { $0[conversation] = nil }
+                return
+            }
+            isDone = publishing.withLock { publishing in
+                let isDone = publishing[conversation] != true
+                publishing[conversation] = isDone ? nil : false
+                return isDone
+            }
+        }
+    }
+
+    private func publishStored(_ conversation: String) async throws {
+        var count = Self.batchSize
+        while count == Self.batchSize {
+            let messages = try await store.unpublished(in: conversation, upTo: Self.batchSize)
+            count = messages.count
+            guard let last = messages.last else { return }
+            for message in messages {
+                let event = PublishedEvent(
+                    topic: Self.topic(of: conversation), type: "chat.message", data: ChatJSON.text(message))
+                try await hub.publish(event)
+            }
+            try await store.setPublished(through: last.number, in: conversation)
+        }
+    }
+}
+
+/// The bounds of a ``ChatService``.
+public struct ChatLimits: Sendable, Hashable {
+    /// The longest text, in bytes of UTF-8. The default is 16 KiB.
+    public var maximumTextByteCount = 16 << 10
+    /// The longest name of a member, in bytes of UTF-8. The default is 128.
+    public var maximumMemberByteCount = 128
+    /// The most messages of a page. The default is 200.
+    public var maximumPageCount = 200
+    /// The most members of a conversation. The default is 1,000.
+    public var maximumMemberCount = 1000
+    /// How often ``ChatService/run()`` looks for messages that were not published. The default is 5 s.
+    public var sweepInterval = Duration.seconds(5)
+
+    /// Creates limits with their defaults.
+    public init() {}
+}

@@ -1,0 +1,164 @@
+public import Foundation
+
+/// A message as a client sends it.
+public struct ChatSubmission: Sendable, Hashable {
+    /// The conversation: 1 to 64 letters, digits and `._-`.
+    public var conversation: String
+    /// The member who sends it.
+    public var sender: String
+    /// The id that the client gave the message. Together with the sender it identifies the message for ever.
+    public var id: UUID
+    /// The text.
+    public var text: String
+
+    /// Creates a submission.
+    ///
+    /// - Parameters:
+    ///   - conversation: The conversation.
+    ///   - sender: The member who sends it.
+    ///   - id: The id that the client gave the message.
+    ///   - text: The text.
+    public init(conversation: String, sender: String, id: UUID, text: String) {
+        (self.conversation, self.sender, self.id, self.text) = (conversation, sender, id, text)
+    }
+}
+
+/// A message as a store has it.
+public struct StoredChatMessage: Sendable, Hashable {
+    /// The conversation.
+    public var conversation: String
+    /// Counts the messages of the conversation, from 1 and without a gap.
+    public var number: Int64
+    /// The member who sent it.
+    public var sender: String
+    /// The id that the client gave it.
+    public var id: UUID
+    /// The text.
+    public var text: String
+    /// When it was stored, in milliseconds since 1970.
+    public var time: Int64
+
+    /// Creates a message.
+    ///
+    /// - Parameters:
+    ///   - submission: What the client sent.
+    ///   - number: The number in the conversation.
+    ///   - time: When it was stored, in milliseconds since 1970.
+    public init(_ submission: ChatSubmission, number: Int64, time: Int64) {
+        (conversation, sender) = (submission.conversation, submission.sender)
+        (id, text) = (submission.id, submission.text)
+        (self.number, self.time) = (number, time)
+    }
+}
+
+/// How far a member has received and read a conversation. Both numbers only grow.
+public struct StoredChatMark: Sendable, Hashable {
+    /// The member.
+    public var member: String
+    /// The number of the last message that a device of the member has received; all before it have been received, too.
+    public var delivered: Int64
+    /// The number of the last message that the member has read. It is not greater than ``delivered``.
+    public var read: Int64
+
+    /// Creates a mark.
+    ///
+    /// - Parameters:
+    ///   - member: The member.
+    ///   - delivered: The number of the last message that was received. The default is 0, none.
+    ///   - read: The number of the last message that was read. The default is 0, none.
+    public init(member: String, delivered: Int64 = 0, read: Int64 = 0) {
+        (self.member, self.delivered, self.read) = (member, delivered, read)
+    }
+
+    /// The later of two places, message by message, in a conversation whose last message has a number.
+    package func advanced(by other: StoredChatMark, upTo last: Int64) -> StoredChatMark {
+        let read = max(self.read, min(other.read, last))
+        return StoredChatMark(
+            member: member, delivered: max(delivered, read, min(other.delivered, last)), read: read)
+    }
+}
+
+/// What became of a submission.
+public enum ChatAppendResult: Sendable, Hashable {
+    /// It was stored now.
+    case stored(StoredChatMessage)
+    /// It had been stored before.
+    case known(StoredChatMessage)
+    /// The sender has used the id for another message.
+    case mismatch
+    /// The conversation has as many members as allowed, and the sender is none of them.
+    case full
+}
+
+/// What became of a mark.
+public enum ChatMarkResult: Sendable, Hashable {
+    /// It moved to this place.
+    case moved(StoredChatMark)
+    /// It was as far as that before.
+    case unchanged(StoredChatMark)
+    /// The conversation has as many members as allowed, and this is none of them.
+    case full
+}
+
+/// Which messages of a conversation are read.
+public enum ChatRange: Sendable, Hashable {
+    /// The last ones.
+    case latest
+    /// Those with the next greater numbers.
+    case after(Int64)
+    /// Those with the next smaller numbers.
+    case before(Int64)
+}
+
+/// Some messages of a conversation.
+public struct ChatPage: Sendable, Hashable {
+    /// The messages, by ascending number and without a gap.
+    public var messages: [StoredChatMessage]
+    /// The number of the first message that the store still has; one more than ``last`` if it has none.
+    public var first: Int64
+    /// The number of the last message of the conversation; 0 if there was none.
+    public var last: Int64
+    /// How far the members are. Read at the same moment as the messages.
+    public var marks: [StoredChatMark]
+
+    /// Creates a page.
+    public init(messages: [StoredChatMessage], first: Int64, last: Int64, marks: [StoredChatMark]) {
+        (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
+    }
+}
+
+/// Stores conversations: their messages, how far their members are, and which messages have to be published yet.
+///
+/// ``MemoryChatStore`` forgets them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not, and
+/// `PostgreSQLChatStore` of `RunwayPostgreSQL` serves several processes. What is true is in the store: an event only announces it.
+public protocol ChatStore: Sendable {
+    /// Stores a message with the next number of its conversation, and returns when it is as durable as the store makes it.
+    ///
+    /// Number and message are stored in one transaction, so that no number is missing and none is used twice. A submission with the id
+    /// of an earlier one of its sender is not stored again. The sender becomes a member.
+    ///
+    /// - Parameters:
+    ///   - submission: The message.
+    ///   - time: When it came, in milliseconds since 1970.
+    ///   - maximumMemberCount: The most members of a conversation.
+    func append(
+        _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
+    ) async throws -> ChatAppendResult
+
+    /// Moves the mark of a member forward, never back and never beyond the last message. Who marks becomes a member.
+    func mark(
+        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+    ) async throws -> ChatMarkResult
+
+    /// Returns messages of a conversation, and how far its members are. A conversation without messages has an empty page.
+    func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) async throws -> ChatPage
+
+    /// Returns the first messages of a conversation that were not reported as published.
+    func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage]
+
+    /// The messages of a conversation up to a number have been published.
+    func setPublished(through number: Int64, in conversation: String) async throws
+
+    /// Returns conversations that have messages to publish.
+    func unpublishedConversations(upTo maximumCount: Int) async throws -> [String]
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Synchronization
+
+/// Stores conversations in memory, for tests and for servers whose conversations may end with the process.
+public final class MemoryChatStore: ChatStore {
+    fileprivate struct Conversation {
+        /// The messages, by ascending number and without a gap.
+        var messages: [StoredChatMessage] = []
+        var last: Int64 = 0
+        var published: Int64 = 0
+        var marks: [String: StoredChatMark] = [:]
+
+        var first: Int64 { last - Int64(messages.count) + 1 }
+
+        func messages(from number: Int64, upTo count: Int) -> [StoredChatMessage] {
+            let index = Int(clamping: max(number, first) - first)
+            return index < messages.count ? Array(messages[index...].prefix(count)) : []
+        }
+    }
+
+    private struct Key: Hashable {
+        var sender: String
+        var id: UUID
+    }
+
+    private struct State {
+        var conversations: [String: Conversation] = [:]
+        /// Where the message with an id is.
+        var places: [Key: StoredChatMessage] = [:]
+    }
+
+    private let maximumCount: Int
+    /// Guards the conversations.
+    private let state = Mutex(State())
+
+    /// Creates an empty store.
+    ///
+    /// - Parameter maximumCount: The most messages of a conversation, at least 1; of more, the oldest are removed with their ids. The default
+    ///   is 10,000.
+    public init(maximumCount: Int = 10_000) { self.maximumCount = max(1, maximumCount) }
+
+    /// Stores a message with the next number of its conversation.
+    public func append(
+        _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
+    ) -> ChatAppendResult {
+        state.withLock { state in
+            let key = Key(sender: submission.sender, id: submission.id)
+            if let known = state.places[key] {
+                return known == StoredChatMessage(submission, number: known.number, time: known.time)
+                    ? .known(known) : .mismatch
+            }
+            var conversation = state.conversations[submission.conversation] ?? Conversation()
+            guard conversation.admit(submission.sender, upTo: maximumMemberCount) else { return .full }
+            conversation.last += 1
+            let message = StoredChatMessage(submission, number: conversation.last, time: time)
+            conversation.messages.append(message)
+            state.places[key] = message
+            // The oldest are removed a tenth at a time, since removing moves the others.
+            if conversation.messages.count > maximumCount + maximumCount / 10 {
+                let removed = conversation.messages.prefix(conversation.messages.count - maximumCount)
+                for message in removed { state.places[Key(sender: message.sender, id: message.id)] = nil }
+                conversation.messages.removeFirst(removed.count)
+            }
+            state.conversations[submission.conversation] = conversation
+            return .stored(message)
+        }
+    }
+
+    /// Moves the mark of a member forward.
+    public func mark(
+        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+    ) -> ChatMarkResult {
+        state.withLock { state in
+            var found = state.conversations[conversation] ?? Conversation()
+            guard found.admit(mark.member, upTo: maximumMemberCount), let old = found.marks[mark.member] else {
+                return .full
+            }
+            let new = old.advanced(by: mark, upTo: found.last)
+            found.marks[mark.member] = new
+            state.conversations[conversation] = found
+            return new == old ? .unchanged(old) : .moved(new)
+        }
+    }
+
+    /// Returns messages of a conversation, and how far its members are.
+    public func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) -> ChatPage {
+        state.withLock { state in
+            let found = state.conversations[conversation] ?? Conversation()
+            let start =
+                switch range {
+                case .latest: found.last - Int64(maximumCount) + 1
+                case .after(let number): number + 1
+                case .before(let number): number - Int64(maximumCount)
+                }
+            var messages = found.messages(from: start, upTo: maximumCount)
+            if case .before(let number) = range { messages.removeAll { $0.number >= number } }
+            return ChatPage(
+                messages: messages, first: found.first, last: found.last,
+                marks: found.marks.values.sorted { $0.member < $1.member })
+        }
+    }
+
+    /// Returns the first messages of a conversation that were not reported as published.
+    public func unpublished(in conversation: String, upTo maximumCount: Int) -> [StoredChatMessage] {
+        state.withLock { state in
+            guard let found = state.conversations[conversation] else { return [] }
+            return found.messages(from: found.published + 1, upTo: maximumCount)
+        }
+    }
+
+    /// The messages of a conversation up to a number have been published.
+    public func setPublished(through number: Int64, in conversation: String) {
+        state.withLock { state in
+            let published = state.conversations[conversation]?.published ?? 0
+            state.conversations[conversation]?.published = max(published, number)
+        }
+    }
+
+    /// Returns conversations that have messages to publish.
+    public func unpublishedConversations(upTo maximumCount: Int) -> [String] {
+        state.withLock { state in
+            Array(state.conversations.filter { $0.value.published < $0.value.last }.keys.sorted().prefix(maximumCount))
+        }
+    }
+}
+
+extension MemoryChatStore.Conversation {
+    /// Adds a member; returns `false` if there are as many as allowed, and this is none of them.
+    fileprivate mutating func admit(_ member: String, upTo maximumCount: Int) -> Bool {
+        if marks[member] != nil { return true }
+        guard marks.count < maximumCount else { return false }
+        marks[member] = StoredChatMark(member: member)
+        return true
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+import RunwayServer
+
+/// The tables of conversations, within a transaction.
+struct ChatTables {
+    /// `last` and `published` are numbers of messages. A message is found by its place, and by what identifies it.
+    static let schema = ServerDatabase.Schema(
+        applicationID: 0x5257_4348, version: 1,
+        tables: """
+            CREATE TABLE conversation (name TEXT PRIMARY KEY, last INTEGER NOT NULL, published INTEGER NOT NULL) WITHOUT ROWID;
+            CREATE INDEX conversation_to_publish ON conversation (name) WHERE published < last;
+            CREATE TABLE message (conversation TEXT NOT NULL, number INTEGER NOT NULL, sender TEXT NOT NULL, id BLOB NOT NULL,
+                text TEXT NOT NULL, time INTEGER NOT NULL, UNIQUE (conversation, number), UNIQUE (sender, id));
+            CREATE TABLE member (conversation TEXT NOT NULL, name TEXT NOT NULL, delivered INTEGER NOT NULL,
+                read INTEGER NOT NULL, PRIMARY KEY (conversation, name)) WITHOUT ROWID;
+            """)
+
+    private static let columns = "conversation, number, sender, id, text, time"
+
+    let database: Database
+
+    func append(
+        _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
+    ) throws -> ChatAppendResult {
+        let known = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT \(Self.columns) FROM message WHERE sender = ? AND id = ?"),
+            arguments: [submission.sender, submission.id.data])
+        if let known = try known.map(Self.message) {
+            let same = StoredChatMessage(submission, number: known.number, time: known.time)
+            return known == same ? .known(known) : .mismatch
+        }
+        guard try admit(submission.sender, to: submission.conversation, upTo: maximumMemberCount) else { return .full }
+        let number = try Int64.fetchOne(
+            database.cachedStatement(sql: "UPDATE conversation SET last = last + 1 WHERE name = ? RETURNING last"),
+            arguments: [submission.conversation])
+        guard let number else { throw ServerStorageError(.corrupted, "A row of the file is missing.") }
+        try database.cachedStatement(sql: "INSERT INTO message (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?)").execute(
+            arguments: [
+                submission.conversation, number, submission.sender, submission.id.data, submission.text, time,
+            ])
+        return .stored(StoredChatMessage(submission, number: number, time: time))
+    }
+
+    func mark(
+        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+    ) throws -> ChatMarkResult {
+        guard try admit(mark.member, to: conversation, upTo: maximumMemberCount) else { return .full }
+        let row = try Row.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT name, delivered, read FROM member WHERE conversation = ? AND name = ?"),
+            arguments: [conversation, mark.member])
+        guard let old = row.map(Self.mark) else { throw ServerStorageError(.corrupted, "A row of the file is missing.") }
+        let new = old.advanced(by: mark, upTo: try place(of: conversation).last)
+        if new == old { return .unchanged(old) }
+        try database.cachedStatement(
+            sql: "UPDATE member SET delivered = ?, read = ? WHERE conversation = ? AND name = ?"
+        ).execute(arguments: [new.delivered, new.read, conversation, mark.member])
+        return .moved(new)
+    }
+
+    func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) throws -> ChatPage {
+        let last = try place(of: conversation).last
+        let messages =
+            switch range {
+            case .latest: try messages(of: conversation, from: last - Int64(maximumCount) + 1, to: last, maximumCount)
+            case .after(let number): try messages(of: conversation, from: number + 1, to: last, maximumCount)
+            case .before(let number):
+                try messages(of: conversation, from: number - Int64(maximumCount), to: number - 1, maximumCount)
+            }
+        let first = try Int64.fetchOne(
+            database.cachedStatement(sql: "SELECT MIN(number) FROM message WHERE conversation = ?"),
+            arguments: [conversation])
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT name, delivered, read FROM member WHERE conversation = ? ORDER BY name"),
+            arguments: [conversation])
+        return ChatPage(messages: messages, first: first ?? last + 1, last: last, marks: rows.map(Self.mark))
+    }
+
+    func unpublished(in conversation: String, upTo maximumCount: Int) throws -> [StoredChatMessage] {
+        let place = try place(of: conversation)
+        return try messages(of: conversation, from: place.published + 1, to: place.last, maximumCount)
+    }
+
+    func setPublished(through number: Int64, in conversation: String) throws {
+        try database.cachedStatement(sql: "UPDATE conversation SET published = max(published, ?) WHERE name = ?").execute(
+            arguments: [number, conversation])
+    }
+
+    func unpublishedConversations(upTo maximumCount: Int) throws -> [String] {
+        try String.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT name FROM conversation WHERE published < last ORDER BY name LIMIT ?"),
+            arguments: [maximumCount])
+    }
+
+    /// Adds a member and, with the first, the conversation; returns `false` if there are as many as allowed, and this is none of them.
+    private func admit(_ member: String, to conversation: String, upTo maximumCount: Int) throws -> Bool {
+        let isKnown = try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT 1 FROM member WHERE conversation = ? AND name = ?"),
+            arguments: [conversation, member])
+        if isKnown != nil { return true }
+        let count = try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT count(*) FROM member WHERE conversation = ?"),
+            arguments: [conversation])
+        guard (count ?? 0) < maximumCount else { return false }
+        try database.cachedStatement(sql: "INSERT INTO conversation VALUES (?, 0, 0) ON CONFLICT DO NOTHING").execute(
+            arguments: [conversation])
+        try database.cachedStatement(sql: "INSERT INTO member VALUES (?, ?, 0, 0)").execute(
+            arguments: [conversation, member])
+        return true
+    }
+
+    private func place(of conversation: String) throws -> (last: Int64, published: Int64) {
+        let row = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT last, published FROM conversation WHERE name = ?"),
+            arguments: [conversation])
+        return (row?[0] ?? 0, row?[1] ?? 0)
+    }
+
+    private func messages(
+        of conversation: String, from first: Int64, to last: Int64, _ maximumCount: Int
+    ) throws -> [StoredChatMessage] {
+        try Row.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT \(Self.columns) FROM message WHERE conversation = ? AND number BETWEEN ? AND ?
+                    ORDER BY number LIMIT ?
+                    """),
+            arguments: [conversation, first, last, maximumCount]
+        ).map(Self.message)
+    }
+
+    private static func message(_ row: Row) throws -> StoredChatMessage {
+        let submission = ChatSubmission(conversation: row[0], sender: row[2], id: try UUID(row, 3), text: row[4])
+        return StoredChatMessage(submission, number: row[1], time: row[5])
+    }
+
+    private static func mark(_ row: Row) -> StoredChatMark {
+        StoredChatMark(member: row[0], delivered: row[1], read: row[2])
+    }
+}

@@ -1,0 +1,131 @@
+public import Foundation
+import GRDB
+public import RunwayServer
+
+/// Stores conversations in a SQLite file, for one process.
+///
+/// ```swift
+/// let chat = ChatService(store: try SQLiteChatStore(at: file), hub: hub)
+/// ```
+///
+/// A message is on the drive when it is acknowledged: it survives `kill -9` and a power loss. What several members send at a time shares
+/// transactions. Messages are stored for ever.
+public final class SQLiteChatStore: ChatStore {
+    private enum Request: Sendable {
+        case append(ChatSubmission, time: Int64, maximumMemberCount: Int)
+        case mark(StoredChatMark, String, maximumMemberCount: Int)
+        case page(String, ChatRange, Int)
+        case unpublished(String, Int)
+        case published(String, Int64)
+        case conversations(Int)
+    }
+
+    private enum Result: Sendable {
+        case appended(ChatAppendResult)
+        case marked(ChatMarkResult)
+        case page(ChatPage)
+        case messages([StoredChatMessage])
+        case conversations([String])
+        case done
+    }
+
+    private let database: ServerDatabase
+    private let writer: GroupCommit<Request, Result>
+
+    /// Opens a file, and creates it if there is none, for its user alone. It blocks.
+    ///
+    /// - Parameters:
+    ///   - file: The SQLite file.
+    ///   - limits: How many requests wait and are committed together.
+    /// - Throws: ``ServerStorageError``.
+    public init(
+        at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits()
+    ) throws(ServerStorageError) {
+        let database = try ServerDatabase(at: file, ChatTables.schema, waitsForDrive: limits.survivesPowerLoss)
+        self.database = database
+        writer = GroupCommit(label: "runway.chat", limits: limits.queue) { requests in
+            try database.write { database in try requests.map { try Self.perform($0, in: database) } }
+        }
+    }
+
+    /// Stores a message with the next number of its conversation.
+    ///
+    /// - Throws: ``ActionLogSinkBusy`` if too much waits, ``ServerStorageError`` if the file can't be written.
+    public func append(
+        _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
+    ) async throws -> ChatAppendResult {
+        let request = Request.append(submission, time: time, maximumMemberCount: maximumMemberCount)
+        guard case .appended(let result) = try await perform(request, submission.text.utf8.count) else {
+            throw CancellationError()
+        }
+        return result
+    }
+
+    /// Moves the mark of a member forward.
+    public func mark(
+        _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+    ) async throws -> ChatMarkResult {
+        let request = Request.mark(mark, conversation, maximumMemberCount: maximumMemberCount)
+        guard case .marked(let result) = try await perform(request) else { throw CancellationError() }
+        return result
+    }
+
+    /// Returns messages of a conversation, and how far its members are.
+    public func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) async throws -> ChatPage {
+        guard case .page(let page) = try await perform(.page(conversation, range, maximumCount)) else {
+            throw CancellationError()
+        }
+        return page
+    }
+
+    /// Returns the first messages of a conversation that were not reported as published.
+    public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage] {
+        guard case .messages(let messages) = try await perform(.unpublished(conversation, maximumCount)) else {
+            throw CancellationError()
+        }
+        return messages
+    }
+
+    /// The messages of a conversation up to a number have been published.
+    public func setPublished(through number: Int64, in conversation: String) async throws {
+        _ = try await perform(.published(conversation, number))
+    }
+
+    /// Returns conversations that have messages to publish.
+    public func unpublishedConversations(upTo maximumCount: Int) async throws -> [String] {
+        guard case .conversations(let names) = try await perform(.conversations(maximumCount)) else {
+            throw CancellationError()
+        }
+        return names
+    }
+
+    /// Performs what waits, and closes the file. Later requests are refused.
+    ///
+    /// - Throws: ``ServerStorageError``.
+    public func close() async throws {
+        await writer.close()
+        try database.close()
+    }
+
+    private func perform(_ request: Request, _ byteCount: Int = 0) async throws -> Result {
+        try await writer.commit(request, byteCount: 256 + byteCount)
+    }
+
+    private static func perform(_ request: Request, in database: Database) throws -> Result {
+        let tables = ChatTables(database: database)
+        switch request {
+        case .append(let submission, let time, let maximumMemberCount):
+            return .appended(try tables.append(submission, at: time, upToMembers: maximumMemberCount))
+        case .mark(let mark, let conversation, let maximumMemberCount):
+            return .marked(try tables.mark(mark, in: conversation, upToMembers: maximumMemberCount))
+        case .page(let conversation, let range, let count):
+            return .page(try tables.page(of: conversation, range, upTo: count))
+        case .unpublished(let conversation, let count):
+            return .messages(try tables.unpublished(in: conversation, upTo: count))
+        case .published(let conversation, let number):
+            try tables.setPublished(through: number, in: conversation)
+            return .done
+        case .conversations(let count): return .conversations(try tables.unpublishedConversations(upTo: count))
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+public import HTTPTypes
+public import Runway
+import RunwayJSON
+
+/// Sends a message of a conversation.
+///
+/// A layer with an offline queue stores a call that can't reach the server, and sends it later: pass this type to `OfflineQueue` of
+/// `RunwayStorage` as one that it replays. The server recognises a message by its id, so that one that is sent twice is stored once.
+public struct ChatSend<Service: APIService>: Endpoint {
+    /// The service of the conversation.
+    public static var service: Service.Type { Service.self }
+    /// `ChatSend`.
+    public static var name: String { "ChatSend" }
+    /// POST.
+    public static var method: HTTPRequest.Method { .post }
+    /// Calls are stored while there is no network, if the layer has a queue.
+    public static var offline: OfflinePolicy { .queued }
+    /// Every call has a key.
+    public static var sendsIdempotencyKey: Bool { true }
+
+    let base: ChatPath
+    let draft: ChatDraft
+
+    /// The messages of the conversation.
+    public var path: EndpointPath { base.path("messages") }
+    /// The id and the text.
+    public var parameters: Parameters {
+        ["id": .string(draft.id.uuidString.lowercased()), "text": .string(draft.text)]
+    }
+    /// Messages of one conversation follow one another.
+    public var offlineSubjects: [String] { ["chat \(base.conversation)"] }
+
+    /// Encodes nothing: the parameters are made without it.
+    public func encode(to encoder: any Encoder) {}
+}
+
+/// Where a conversation is on the server.
+struct ChatPath: Sendable, Hashable {
+    /// The path of all conversations, percent-encoded.
+    let base: String
+    let conversation: String
+
+    func path(_ part: String) -> EndpointPath {
+        let name = EndpointPath("\(conversation)").percentEncoded
+        return EndpointPath(stringLiteral: "\(base)/\(name)/\(part)")
+    }
+}
+
+/// Gets a page of messages.
+struct ChatPageCall<Service: APIService>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ChatPage" }
+
+    let base: ChatPath
+    let range: ChatPage.Range
+    let count: Int
+
+    var path: EndpointPath { base.path("messages") }
+    var parameters: Parameters {
+        var parameters: Parameters = ["limit": .string("\(count)")]
+        switch range {
+        case .latest: break
+        case .after(let number): parameters.append("after", .string("\(number)"))
+        case .before(let number): parameters.append("before", .string("\(number)"))
+        }
+        return parameters
+    }
+
+    func encode(to encoder: any Encoder) {}
+}
+
+/// Moves the mark of the member. It may be repeated, since a mark never moves back.
+struct ChatMarkCall<Service: APIService>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ChatMark" }
+    static var method: HTTPRequest.Method { .post }
+
+    let base: ChatPath
+    let mark: ChatMark
+
+    var path: EndpointPath { base.path("marks") }
+    var parameters: Parameters {
+        ["delivered": .integer(mark.delivered), "read": .integer(mark.read)]
+    }
+
+    func encode(to encoder: any Encoder) {}
+}
+
+/// The calls of conversations.
+protocol ChatCalls: Sendable {
+    func page(_ conversation: String, _ range: ChatPage.Range, upTo count: Int) async throws(NetworkError) -> ChatPage
+    func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage
+    func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark
+}
+
+/// The calls over a layer.
+struct NetworkChatCalls<Service: APIService>: ChatCalls {
+    let network: NetworkLayer
+    let base: String
+
+    @concurrent func page(
+        _ conversation: String, _ range: ChatPage.Range, upTo count: Int
+    ) async throws(NetworkError) -> ChatPage {
+        let call = ChatPageCall<Service>(base: path(conversation), range: range, count: count)
+        return try read(try await network.call(call)) { ChatPage($0) }
+    }
+
+    @concurrent func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage {
+        let call = ChatSend<Service>(base: path(conversation), draft: draft)
+        return try read(try await network.call(call)) { ChatMessage($0) }
+    }
+
+    @concurrent func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark {
+        let call = ChatMarkCall<Service>(base: path(conversation), mark: mark)
+        return try read(try await network.call(call)) { ChatMark($0) }
+    }
+
+    private func path(_ conversation: String) -> ChatPath { ChatPath(base: base, conversation: conversation) }
+
+    private func read<Value>(_ rawData: RawData, _ read: (JSONValue) -> Value?) throws(NetworkError) -> Value {
+        guard let value = read(rawData.json) else {
+            throw NetworkError(
+                .invalidResponse, in: .reforming, "The response is not what a server of conversations sends.")
+        }
+        return value
+    }
+}
+
+extension ChatMachine.Failure {
+    /// What follows from the error of a call that sends a message.
+    init(_ error: NetworkError) {
+        switch (error.kind, error.status?.code) {
+        case (.queued, _): self = .queued
+        // The server may accept the same message later.
+        case (_, 401), (_, 408), (_, 425), (_, 429): self = .transient
+        case (.refused, .some(400..<500)), (.service, _), (.invalidParameters, _), (.invalidConfiguration, _):
+            self = .refused(error.rawData?.json["title"].string ?? error.detail)
+        default: self = .transient
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+public import Observation
+public import Runway
+import RunwayJSON
+
+/// The conversations of a member: follows the stream that brings their events, and stores what they have taken.
+///
+/// ```swift
+/// let chat = ChatClient(member: account.id, on: network, stream: ChatEvents(), store: FileChatStateStore(folder: folder), cursors: cursors)
+/// let conversation = chat.conversation("harbour-7")
+/// chat.start()
+/// ```
+///
+/// The server is `ChatService` of `RunwayServer`. The stream's place is stored after the states of the conversations, so that an app that is
+/// killed at any moment receives what it had not taken. A call that is in flight when the client is released or stopped is cancelled; what it
+/// was to send is sent after the next start.
+@MainActor @Observable
+public final class ChatClient<Stream: EventStreamEndpoint> {
+    /// The member.
+    public let member: String
+    /// The layer that carries stream and calls.
+    public let network: NetworkLayer
+    /// What the stream is doing.
+    public private(set) var state = StreamState.idle
+    /// The error with which the stream ended; `nil` if it has not, or ended without one.
+    public private(set) var error: NetworkError?
+
+    @ObservationIgnored private let endpoint: Stream
+    @ObservationIgnored private let options: ChatOptions
+    @ObservationIgnored private let streamOptions: StreamOptions
+    @ObservationIgnored private let store: any ChatStateStore
+    @ObservationIgnored private let cursors: any StreamCursorStore
+    @ObservationIgnored private let key: String
+    @ObservationIgnored private let calls: NetworkChatCalls<Stream.Service>
+    @ObservationIgnored private var conversations: [String: ChatConversation] = [:]
+    @ObservationIgnored private var events: EventSequence?
+    @ObservationIgnored private var reading: StreamTask?
+    @ObservationIgnored private var startCount = 0
+    /// The place up to which events have been taken in this run; `nil` before the first.
+    @ObservationIgnored private var taken: StreamCursor?
+    @ObservationIgnored private var stored: [String: ChatState] = [:]
+    /// The states of conversations that are not followed any more, until they are stored.
+    @ObservationIgnored private var left: [String: ChatState] = [:]
+    @ObservationIgnored private var storedCursor: StreamCursor?
+    @ObservationIgnored private var writing: Task<Void, Never>?
+
+    /// Creates a client. The stream is opened by ``start()``.
+    ///
+    /// - Parameters:
+    ///   - member: The member, as the server names it.
+    ///   - network: The layer that carries stream and calls.
+    ///   - stream: The stream, whose service has the conversations. If it names topics, those of the conversations are added.
+    ///   - path: The path of the server's routes below the service's base URL. The default is `chat`.
+    ///   - options: The bounds of a conversation; see ``ChatOptions`` for the defaults.
+    ///   - streamOptions: How the stream reconnects; see ``StreamOptions`` for the defaults.
+    ///   - store: Stores the conversations. The default, `nil`, stores them as long as this object exists.
+    ///   - cursors: Stores the place in the stream. The default, `nil`, stores it as long as this object exists.
+    ///   - key: What identifies the stream in the store of places. The default is `chat` and the member.
+    public init(
+        member: String, on network: NetworkLayer, stream: Stream, path: EndpointPath = "chat",
+        options: ChatOptions = ChatOptions(), streamOptions: StreamOptions = StreamOptions(),
+        store: (any ChatStateStore)? = nil, cursors: (any StreamCursorStore)? = nil, key: String? = nil
+    ) {
+        (self.member, self.network, endpoint) = (member, network, stream)
+        (self.options, self.streamOptions) = (options, streamOptions)
+        self.store = store ?? MemoryChatStateStore()
+        self.cursors = cursors ?? MemoryStreamCursorStore()
+        self.key = key ?? "chat/\(member)"
+        calls = NetworkChatCalls(network: network, base: path.percentEncoded)
+    }
+
+    /// Returns a conversation, which is followed from now on.
+    ///
+    /// - Parameters:
+    ///   - id: The name of the conversation.
+    ///   - delegate: Notified of changes; held weakly. The default, `nil`, leaves the present one.
+    public func conversation(_ id: String, delegate: (any ChatConversationDelegate)? = nil) -> ChatConversation {
+        let conversation =
+            conversations[id]
+            ?? ChatConversation(id, member: member, options, calls, clock: network.clock) { [weak self] in
+                self?.write()
+            }
+        if let delegate { conversation.delegate = delegate }
+        guard conversations.updateValue(conversation, forKey: id) == nil, events != nil else { return conversation }
+        Task { [weak self, startCount] in
+            await self?.restore(conversation, at: nil)
+            await self?.follow(conversation, startCount)
+        }
+        return conversation
+    }
+
+    /// Stops following a conversation. Its state stays in the store.
+    public func leave(_ id: String) {
+        guard let conversation = conversations.removeValue(forKey: id) else { return }
+        conversation.stop()
+        if conversation.isReady { left[id] = conversation.machine.state(at: "") }
+        stored[id] = nil
+        write()
+        if endpoint.topics != nil { Task { [events] in try? await events?.unsubscribe(from: [Self.topic(of: id)]) } }
+    }
+
+    /// Opens the stream at the stored place. Does nothing if it is open.
+    public func start() {
+        guard reading == nil else { return }
+        startCount += 1
+        let start = startCount
+        (error, state) = (nil, .connecting)
+        let places = TakenCursors(base: cursors) { [weak self] in self?.take($0) }
+        reading = StreamTask(
+            Task { [weak self] in
+                guard let opening = self?.open(places, start) else { return }
+                await opening.value
+                guard let events = self?.events, self?.startCount == start else { return }
+                await Self.read(events, start) { self }
+            })
+    }
+
+    /// Closes the stream and ends the calls.
+    public func stop() {
+        guard reading != nil else { return }
+        startCount += 1
+        (events, reading, state) = (nil, nil, .ended)
+        for conversation in conversations.values { conversation.stop() }
+    }
+
+    /// Closes the link until ``resume()``: call it when the app goes into the background.
+    public func pause() { events?.pause() }
+
+    /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
+    public func resume() { events?.resume() }
+
+    /// Waits until what the conversations have taken, and what was written, is stored as far as that is possible.
+    public func flush() async { await writing?.value }
+
+    /// The topic of a conversation, by which the stream brings its events.
+    public static func topic(of conversation: String) -> String { "chat/\(conversation)" }
+}
+
+// The stream.
+extension ChatClient {
+    /// Reads the stored states, and makes the sequence of events, which continues at the stored place.
+    private func open(_ places: TakenCursors, _ start: Int) -> Task<Void, Never> {
+        Task {
+            let cursor = await cursors.cursor(for: key)
+            for conversation in conversations.values { await restore(conversation, at: cursor?.lastEventID) }
+            guard startCount == start else { return }
+            (taken, storedCursor) = (cursor, cursor)
+            let events = network.events(of: endpoint, streamOptions, places, key: key, SystemRandomNumberGenerator()) {
+                [weak self] _ in Task { @MainActor [weak self] in self?.stateDidChange(start) }
+            }
+            // There is no connection yet: the first one is asked for with them.
+            if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
+            if startCount == start { self.events = events }
+        }
+    }
+
+    private func restore(_ conversation: ChatConversation, at place: String?) async {
+        guard !conversation.isReady else { return }
+        let state = await store.state(of: conversation.id)
+        if let state { stored[conversation.id] = state }
+        conversation.restore(state, isCurrent: place.map { !$0.isEmpty && $0 == state?.place } ?? false)
+    }
+
+    /// Follows a conversation that was opened while the stream is.
+    private func follow(_ conversation: ChatConversation, _ start: Int) async {
+        if endpoint.topics != nil {
+            // Without it the topic is asked for with the next connection.
+            try? await events?.subscribe(to: [Self.topic(of: conversation.id)])
+        }
+        guard startCount == start, let events, events.state == .open else { return }
+        // Events of before were not for it.
+        conversation.take(.connected(.reset(.first)))
+        if events.isCaughtUp { conversation.take(.caughtUp) }
+    }
+
+    private static func read(_ events: EventSequence, _ start: Int, for client: () -> ChatClient?) async {
+        var failure: NetworkError?
+        do throws(NetworkError) {
+            var iterator = events.makeAsyncIterator()
+            while let element = try await iterator.next() {
+                guard let client = client(), client.startCount == start else { return }
+                client.take(element)
+            }
+        } catch {
+            failure = error
+        }
+        client()?.end(with: failure, start)
+    }
+
+    private func take(_ element: StreamElement) {
+        switch element {
+        case .continuity(let continuity): for one in ready { one.take(.connected(continuity)) }
+        case .caughtUp: if events?.isCaughtUp == true { for one in ready { one.take(.caughtUp) } }
+        case .event(let event):
+            let json = event.rawData.json
+            guard let conversation = json["conversation"].string.flatMap({ conversations[$0] }), conversation.isReady,
+                event.topic == Self.topic(of: conversation.id)
+            else { return }
+            if event.type == "chat.message", let message = ChatMessage(json) { conversation.take(.message(message)) }
+            if event.type == "chat.mark", let mark = ChatMark(json) { conversation.take(.mark(mark)) }
+        }
+    }
+
+    private var ready: [ChatConversation] { conversations.values.filter(\.isReady) }
+
+    private func stateDidChange(_ start: Int) {
+        guard startCount == start, reading != nil, let events else { return }
+        state = events.state
+        if state != .open { for one in ready { one.take(.disconnected) } }
+    }
+
+    private func end(with error: NetworkError?, _ start: Int) {
+        guard startCount == start, reading != nil else { return }
+        (events, reading, state) = (nil, nil, .ended)
+        self.error = error
+        for one in ready { one.take(.disconnected) }
+    }
+}
+
+// What is stored.
+extension ChatClient {
+    private func take(_ cursor: StreamCursor?) {
+        taken = cursor
+        write()
+    }
+
+    /// Stores what has changed, one time after the other: changes that come meanwhile are stored together after it.
+    private func write() {
+        guard writing == nil else { return }
+        writing = Task { [weak self] in
+            var isChanged = true
+            while isChanged, let client = self { isChanged = await client.writeOnce() }
+            self?.writing = nil
+        }
+    }
+
+    /// Stores the states that have changed, and then the place up to which they have taken events. Returns whether there was anything.
+    private func writeOnce() async -> Bool {
+        let cursor = taken
+        var changed = left
+        for (id, conversation) in conversations where conversation.isReady {
+            var state = conversation.machine.state(at: stored[id]?.place ?? "")
+            guard state != stored[id] else { continue }
+            state.place = cursor?.lastEventID ?? ""
+            changed[id] = state
+        }
+        guard !changed.isEmpty || cursor != storedCursor else { return false }
+        // If it fails, events come a second time after the next start; it is tried again with the next change.
+        do { try await store.store(changed) } catch { return false }
+        for (id, state) in changed where left[id] == state { left[id] = nil }
+        for (id, state) in changed where conversations[id] != nil { stored[id] = state }
+        if cursor != storedCursor {
+            await cursors.store(cursor, for: key)
+            storedCursor = cursor
+        }
+        return true
+    }
+}
+
+/// Passes the places of a stream on, which are stored after the states of the conversations.
+private struct TakenCursors: StreamCursorStore {
+    let base: any StreamCursorStore
+    let note: @MainActor @Sendable (StreamCursor?) -> Void
+
+    func cursor(for key: String) async -> StreamCursor? { await base.cursor(for: key) }
+    func store(_ cursor: StreamCursor?, for key: String) async { await note(cursor) }
+}

@@ -1,0 +1,204 @@
+import Foundation
+public import Observation
+import Runway
+
+/// One conversation, for the controller or the view that shows it: what is shown, and what the member does.
+///
+/// ```swift
+/// @MainActor final class ConversationController: ChatConversationDelegate {
+///     lazy var conversation = chat.conversation("harbour-7", delegate: self)
+///     func conversationDidChange(_ conversation: ChatConversation) { list.show(conversation.entries) }
+///     func sendTapped() { _ = conversation.send(field.text) }
+/// }
+/// ```
+///
+/// A message appears once, at the place of its number, whatever becomes of connections and calls. Messages of this member appear at once, at
+/// the end, and are sent when the stream has caught up. It is `Observable`, so that a SwiftUI view can show it.
+@MainActor @Observable
+public final class ChatConversation {
+    /// The name of the conversation.
+    public let id: String
+    /// The member of this client.
+    public let member: String
+    /// Notified of changes. Held weakly: keep a reference to it.
+    public weak var delegate: (any ChatConversationDelegate)?
+    /// What is shown: messages by their numbers, then those that are on their way.
+    public private(set) var entries: [ChatEntry] = []
+    /// How far the members are, by their names.
+    public private(set) var marks: [ChatMark] = []
+    /// Whether there are messages before those that are shown; see ``loadOlder()``.
+    public private(set) var hasOlder = false
+    /// How many of the messages of others that are shown have not been read.
+    public private(set) var unreadCount = 0
+    /// Whether the stream has caught up, so that messages are sent at once.
+    public private(set) var isLive = false
+
+    @ObservationIgnored private(set) var machine: ChatMachine
+    /// Whether the machine has the state of an earlier run.
+    @ObservationIgnored private(set) var isReady = false
+    @ObservationIgnored private let clock: LayerClock
+    @ObservationIgnored private let calls: any ChatCalls
+    @ObservationIgnored private let onChange: @MainActor () -> Void
+    @ObservationIgnored private var timer: (deadline: Duration, task: StreamTask)?
+    @ObservationIgnored private var running: [ChatMachine.Action: StreamTask] = [:]
+
+    init(
+        _ id: String, member: String, _ options: ChatOptions, _ calls: any ChatCalls, clock: LayerClock,
+        onChange: @escaping @MainActor () -> Void
+    ) {
+        (self.id, self.member, self.calls, self.clock) = (id, member, calls, clock)
+        self.onChange = onChange
+        machine = ChatMachine(member: member, options: options)
+    }
+
+    /// Writes a message. It is shown at once, and stored with the state of the conversation until the server has it.
+    ///
+    /// - Parameter text: The text, which is not empty.
+    /// - Returns: What identifies the entry; `nil` if the text is empty or too many messages wait.
+    @discardableResult
+    public func send(_ text: String) -> ChatEntry.ID? {
+        let draft = ChatDraft(id: UUID(), text: text, date: clock.date)
+        guard !text.isEmpty, let actions = machine.write(draft, at: clock.now) else { return nil }
+        perform(actions)
+        return ChatEntry.ID(sender: member, message: draft.id)
+    }
+
+    /// Sends a message again that was refused, or that the offline queue has.
+    public func retry(_ entry: ChatEntry.ID) { perform(machine.retry(entry.message, at: clock.now)) }
+
+    /// Removes a message that was not sent.
+    ///
+    /// - Returns: Whether it was removed; `false` if the server may have it.
+    @discardableResult
+    public func discard(_ entry: ChatEntry.ID) -> Bool {
+        defer { perform([]) }
+        return machine.discard(entry.message)
+    }
+
+    /// Loads messages before those that are shown, if there are any.
+    public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
+
+    /// The member has read the messages up to a number.
+    ///
+    /// - Parameter number: The number. The default, `nil`, is that of the last message that is shown.
+    public func markRead(upTo number: Int64? = nil) {
+        perform(machine.read(upTo: number ?? machine.last ?? 0, at: clock.now))
+    }
+}
+
+/// Notified of a conversation, on the main actor. One delegate may serve several.
+@MainActor
+public protocol ChatConversationDelegate: AnyObject {
+    /// What is shown has changed.
+    func conversationDidChange(_ conversation: ChatConversation)
+}
+
+// What the client of the conversation uses.
+extension ChatConversation {
+    /// Continues where an earlier run stopped. What was written since is sent after what waited.
+    func restore(_ state: ChatState?, isCurrent: Bool) {
+        guard !isReady else { return }
+        isReady = true
+        let written = machine.drafts
+        if let state { machine.restore(state, isCurrent: isCurrent) }
+        machine.drafts += written
+        perform([])
+    }
+
+    /// The stream has brought an element that concerns the conversation.
+    func take(_ element: ChatElement) {
+        let now = clock.now
+        switch element {
+        case .connected(let continuity): perform(machine.connected(continuity, at: now))
+        case .caughtUp: perform(machine.caughtUp(at: now))
+        case .disconnected:
+            machine.disconnected()
+            perform([])
+        case .message(let message): perform(machine.received(message, at: now))
+        case .mark(let mark): perform(machine.received(mark, at: now))
+        }
+    }
+
+    /// Ends the calls and the waits. Whatever was in flight is made again after the next start.
+    func stop() {
+        timer = nil
+        running = [:]
+        machine.stop()
+        perform([])
+    }
+}
+
+/// What the stream brings to a conversation.
+enum ChatElement: Sendable {
+    case connected(StreamContinuity), caughtUp, disconnected
+    case message(ChatMessage)
+    case mark(ChatMark)
+}
+
+extension ChatConversation {
+    /// Performs actions, and shows what has changed.
+    private func perform(_ actions: [ChatMachine.Action]) {
+        for action in actions {
+            running[action] = StreamTask(
+                Task { [weak self, calls, id] in
+                    let result = await Self.result(of: action, id, calls, upTo: self?.machine.options.pageCount ?? 1)
+                    guard !Task.isCancelled, let self else { return }
+                    running[action] = nil
+                    perform(result(&machine, clock.now))
+                })
+        }
+        arm()
+        show()
+    }
+
+    /// Makes a call, and returns how the machine takes its result.
+    private static func result(
+        of action: ChatMachine.Action, _ id: String, _ calls: any ChatCalls, upTo count: Int
+    ) async -> (inout ChatMachine, Duration) -> [ChatMachine.Action] {
+        do throws(NetworkError) {
+            switch action {
+            case .fetch(let range):
+                let page = try await calls.page(id, range, upTo: count)
+                return { $0.fetched(page, at: $1) }
+            case .send(let draft):
+                let message = try await calls.send(id, draft)
+                return { $0.sent(draft.id, number: message.number, date: message.date, at: $1) }
+            case .mark(let mark):
+                let moved = try await calls.mark(id, mark)
+                return { $0.marked(moved, at: $1) }
+            }
+        } catch {
+            switch action {
+            case .fetch: return { $0.fetchFailed(at: $1) }
+            case .send(let draft): return { $0.sendFailed(draft.id, ChatMachine.Failure(error), at: $1) }
+            case .mark: return { $0.markFailed(at: $1) }
+            }
+        }
+    }
+
+    private func arm() {
+        let deadline = machine.deadline
+        guard timer?.deadline != deadline else { return }
+        timer = deadline.map { deadline in
+            let task = Task { [weak self, clock] in
+                do { try await clock.sleep(until: deadline) } catch { return }
+                guard !Task.isCancelled, let self else { return }
+                timer = nil
+                perform(machine.tick(at: clock.now))
+            }
+            return (deadline, StreamTask(task))
+        }
+    }
+
+    private func show() {
+        onChange()
+        let shown = machine.entries
+        let marks = machine.marks.values.sorted { $0.member < $1.member }
+        let unread = machine.messages.count { $0.number > machine.readNumber && $0.sender != member }
+        let isNew = shown != entries || marks != self.marks || isLive != machine.isLive || hasOlder != machine.hasOlder
+        guard isNew || unread != unreadCount else { return }
+        (entries, self.marks, unreadCount) = (shown, marks, unread)
+        (isLive, hasOlder) = (machine.isLive, machine.hasOlder)
+        delegate?.conversationDidChange(self)
+    }
+}

@@ -1,0 +1,90 @@
+public import Foundation
+
+/// A line of a conversation as a screen shows it: a message of the server, or one that is on its way there.
+public struct ChatEntry: Sendable, Hashable, Identifiable {
+    /// What identifies an entry, from the moment in which it is sent.
+    public struct ID: Sendable, Hashable {
+        /// The member who sent it.
+        public let sender: String
+        /// The id that the sender's client gave it.
+        public let message: UUID
+    }
+
+    /// How far a message is. Later versions may add states.
+    public struct State: Sendable, Hashable, CustomStringConvertible {
+        private enum Code: String { case received, pending, queued, failed, sent, delivered, read }
+
+        private let code: Code
+
+        /// The state in one word, which stays the same from release to release.
+        public var description: String { code.rawValue }
+
+        /// A message of another member.
+        public static let received = State(code: .received)
+        /// It is sent as soon as the stream has caught up.
+        public static let pending = State(code: .pending)
+        /// The offline queue of the layer has it, and sends it later.
+        public static let queued = State(code: .queued)
+        /// The server refused it; see ``ChatEntry/reason``.
+        public static let failed = State(code: .failed)
+        /// The server has stored it.
+        public static let sent = State(code: .sent)
+        /// A device of another member has received it.
+        public static let delivered = State(code: .delivered)
+        /// Another member has read it.
+        public static let read = State(code: .read)
+    }
+
+    /// What identifies the entry.
+    public let id: ID
+    /// The number of the message in the conversation; `nil` until the server has stored it.
+    public let number: Int64?
+    /// The text.
+    public let text: String
+    /// When the server stored it; until then when it was written.
+    public let date: Date
+    /// How far it is.
+    public let state: State
+    /// Why the server refused it, in one sentence; empty if it did not.
+    public let reason: String
+
+    /// The member who sent it.
+    public var sender: String { id.sender }
+}
+
+extension ChatMachine {
+    /// The conversation as a screen shows it: messages by their numbers, then those that are on their way.
+    var entries: [ChatEntry] {
+        let others = marks.values.filter { $0.member != member }
+        let (delivered, read) = (others.map(\.delivered).max() ?? 0, others.map(\.read).max() ?? 0)
+        let messages = messages.map { message in
+            let state: ChatEntry.State =
+                if message.sender != member {
+                    .received
+                } else if message.number <= read {
+                    .read
+                } else if message.number <= delivered {
+                    .delivered
+                } else {
+                    .sent
+                }
+            return ChatEntry(
+                id: .init(sender: message.sender, message: message.id), number: message.number, text: message.text,
+                date: message.date, state: state, reason: "")
+        }
+        return messages + drafts.map(entry)
+    }
+
+    private func entry(_ draft: ChatDraft) -> ChatEntry {
+        var (state, number, reason) = (ChatEntry.State.pending, nil as Int64?, "")
+        switch draft.state {
+        case .waiting, .sending: break
+        case .queued: state = .queued
+        case .failed(let text): (state, reason) = (.failed, text)
+        case .stored(let stored): (state, number) = (.sent, stored)
+        }
+        return ChatEntry(
+            id: .init(sender: member, message: draft.id), number: number, text: draft.text, date: draft.date,
+            state: state, reason: reason)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+// The messages that are shown, which have consecutive numbers.
+extension ChatMachine {
+    /// Shows a message if all before it are shown; otherwise it waits for them.
+    mutating func insert(_ message: ChatMessage) {
+        guard let last else { return store(early: message) }
+        guard message.number > last else {
+            if message.sender == member { drafts.removeAll { $0.id == message.id } }
+            return noteDuplicate()
+        }
+        guard message.number == last + 1 else { return store(early: message) }
+        append(message)
+        while let last = self.last, let next = early.removeValue(forKey: last + 1) { append(next) }
+    }
+
+    /// Begins what is shown at a number, without messages.
+    mutating func begin(at number: Int64) {
+        (messages, keys) = ([], [])
+        (first, last) = (number, number - 1)
+        early = early.filter { $0.key >= number }
+        drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
+        while let last, let next = early.removeValue(forKey: last + 1) { append(next) }
+    }
+
+    /// Shows messages before the first.
+    mutating func prepend(_ older: [ChatMessage]) {
+        // A message of the page that is not consecutive is not shown.
+        var number = first
+        var added: [ChatMessage] = []
+        for message in older.reversed() {
+            guard message.number == number - 1 else { break }
+            number -= 1
+            if message.sender == member { drafts.removeAll { $0.id == message.id } }
+            if keys.insert(message.key).inserted { added.append(message) }
+        }
+        messages.insert(contentsOf: added.reversed(), at: 0)
+        if number == first { serverFirst = first }
+        first = number
+    }
+
+    mutating func merge(_ mark: ChatMark) {
+        let old = marks[mark.member]
+        guard old != nil || marks.count < options.maximumMemberCount || mark.member == member else { return }
+        marks[mark.member] = ChatMark(
+            member: mark.member, delivered: max(old?.delivered ?? 0, mark.delivered),
+            read: max(old?.read ?? 0, mark.read))
+        // Another device of the member may have read more.
+        if mark.member == member { readNumber = max(readNumber, mark.read) }
+    }
+
+    private mutating func append(_ message: ChatMessage) {
+        last = message.number
+        if message.sender == member { drafts.removeAll { $0.id == message.id } }
+        // A server that stored a message twice does not make it appear twice.
+        guard keys.insert(message.key).inserted else { return noteDuplicate() }
+        messages.append(message)
+        // The oldest are removed a tenth at a time, since removing moves the others.
+        guard messages.count > options.maximumMessageCount + options.maximumMessageCount / 10 else { return }
+        let removed = messages.prefix(messages.count - options.maximumMessageCount)
+        for message in removed { keys.remove(message.key) }
+        messages.removeFirst(removed.count)
+        first = messages.first?.number ?? first
+    }
+
+    private mutating func store(early message: ChatMessage) {
+        if early[message.number] != nil { return noteDuplicate() }
+        early[message.number] = message
+        // Those with the greatest numbers are fetched again.
+        if early.count > options.maximumEarlyCount, let greatest = early.keys.max() { early[greatest] = nil }
+    }
+}
+
+/// The bounds of a conversation on a client.
+public struct ChatOptions: Sendable, Hashable {
+    /// The most messages that are shown; of more, the oldest are removed from memory, and can be loaded again. The default is 2,000.
+    public var maximumMessageCount = 2000
+    /// The most messages that are stored between two starts of the app. The default is 200.
+    public var maximumStoredCount = 200
+    /// The most messages of a page. The default is 100; the server may return fewer.
+    public var pageCount = 100
+    /// The most messages that are fetched after an interruption. If more are missing, the screen begins anew with the last ones, and those
+    /// before them can be loaded as older messages. The default is 1,000.
+    public var maximumMissedCount = 1000
+    /// The most messages that wait because others before them are missing. The default is 500; further ones are fetched.
+    public var maximumEarlyCount = 500
+    /// The most messages that wait to be sent. The default is 1,000.
+    public var maximumDraftCount = 1000
+    /// The most members whose marks are known. The default is 1,000.
+    public var maximumMemberCount = 1000
+    /// The shortest time between two calls that move the mark of this member. The default is 1 s.
+    public var markInterval = Duration.seconds(1)
+    /// How long a message that the server has stored may take to come by the stream before it is fetched. The default is 5 s.
+    public var proofTime = Duration.seconds(5)
+
+    /// Creates options with their defaults.
+    public init() {}
+}

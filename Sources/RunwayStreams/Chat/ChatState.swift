@@ -1,0 +1,65 @@
+import Foundation
+
+/// What a client stores of one conversation, so that an app that starts again shows it at once and continues.
+public struct ChatState: Sendable, Hashable, Codable {
+    var messages: [ChatMessage] = []
+    /// The number at which the messages begin.
+    var first: Int64 = 1
+    /// The number up to which every message has come; `nil` before the first page.
+    var last: Int64?
+    var serverFirst: Int64 = 1
+    var drafts: [ChatDraft] = []
+    var marks: [ChatMark] = []
+    var readNumber: Int64 = 0
+    /// Whether messages may be missing that no event will bring.
+    var needsPage = false
+    /// The place of the stream up to which the conversation has taken its events; empty if it is not known.
+    var place = ""
+
+    init() {}
+}
+
+/// Stores the conversations of a client.
+///
+/// ``MemoryChatStateStore`` forgets them when the app ends; ``FileChatStateStore`` does not.
+public protocol ChatStateStore: Sendable {
+    /// Returns the state of a conversation; `nil` if there is none, or it can't be read.
+    func state(of conversation: String) async -> ChatState?
+    /// Stores the states of conversations, and returns when they survive the end of the app.
+    func store(_ states: [String: ChatState]) async throws
+}
+
+extension ChatMachine {
+    /// Continues where an earlier run stopped.
+    ///
+    /// - Parameters:
+    ///   - state: What was stored.
+    ///   - isCurrent: Whether the stream continues at the place of the state. Otherwise what is missing is fetched.
+    mutating func restore(_ state: ChatState, isCurrent: Bool) {
+        (messages, first, last, serverFirst) = (state.messages, state.first, state.last, state.serverFirst)
+        keys = Set(messages.map(\.key))
+        drafts = state.drafts
+        // What became of a call that was in flight is unknown. The server recognises a message that it has.
+        for index in drafts.indices where drafts[index].state == .sending { drafts[index].state = .waiting }
+        marks = Dictionary(state.marks.map { ($0.member, $0) }) { $1 }
+        readNumber = state.readNumber
+        needsPage = state.needsPage || !isCurrent
+    }
+
+    /// What has to be stored.
+    ///
+    /// - Parameter place: The place of the stream up to which the machine has taken its events.
+    func state(at place: String) -> ChatState {
+        var state = ChatState()
+        state.messages = Array(messages.suffix(options.maximumStoredCount))
+        state.first = state.messages.count < messages.count ? state.messages.first?.number ?? first : first
+        (state.last, state.serverFirst) = (last, serverFirst)
+        state.drafts = drafts
+        state.marks = marks.values.sorted { $0.member < $1.member }
+        state.readNumber = readNumber
+        // What came before a missing message is not stored: it is fetched with it.
+        state.needsPage = needsPage || !early.isEmpty || fetching != nil
+        state.place = place
+        return state
+    }
+}

@@ -1,0 +1,76 @@
+public import Foundation
+import Synchronization
+
+/// Stores conversations until the app ends.
+public final class MemoryChatStateStore: ChatStateStore {
+    /// Guards the states by conversation.
+    private let states = Mutex<[String: ChatState]>([:])
+
+    /// Creates an empty store.
+    public init() {}
+
+    /// Returns the state of a conversation; `nil` if there is none.
+    public func state(of conversation: String) -> ChatState? { states.withLock { $0[conversation] } }
+
+    /// Stores the states of conversations.
+    public func store(_ states: [String: ChatState]) { self.states.withLock { $0.merge(states) { $1 } } }
+}
+
+/// Stores each conversation in a file of a folder, so that an app that starts again shows it at once.
+///
+/// A file is replaced at once, never changed in place, and is on the drive when ``store(_:)`` returns. One that can't be read counts as
+/// absent: the conversation is fetched from the server. Use a folder for each account, and remove it at the sign-out.
+public final class FileChatStateStore: ChatStateStore {
+    private let folder: URL
+    private let queue = DispatchQueue(label: "runway.chat")
+
+    /// Creates a store. The folder is created at the first use, for its user alone.
+    ///
+    /// - Parameter folder: The folder, which has no other files.
+    public init(folder: URL) { self.folder = folder }
+
+    /// Returns the state of a conversation; `nil` if there is none, or it can't be read.
+    public func state(of conversation: String) async -> ChatState? {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                let data = try? Data(contentsOf: file(of: conversation))
+                continuation.resume(returning: data.flatMap { try? JSONDecoder().decode(ChatState.self, from: $0) })
+            }
+        }
+    }
+
+    /// Stores the states of conversations.
+    ///
+    /// - Throws: What the file system reports. The former files stay.
+    public func store(_ states: [String: ChatState]) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result { for (conversation, state) in states { try write(state, of: conversation) } })
+            }
+        }
+    }
+
+    private func write(_ state: ChatState, of conversation: String) throws {
+        let files = FileManager.default
+        try files.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let file = file(of: conversation)
+        let draft = file.appendingPathExtension("new")
+        try? files.removeItem(at: draft)
+        guard files.createFile(atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        let handle = try FileHandle(forWritingTo: draft)
+        defer { try? handle.close() }
+        try handle.write(contentsOf: JSONEncoder().encode(state))
+        try handle.synchronize()
+        guard rename(draft.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    /// The name is in hexadecimal digits, since file systems differ in the characters and cases that they tell apart.
+    private func file(of conversation: String) -> URL {
+        let digits = conversation.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return folder.appending(path: digits + ".chat")
+    }
+}

@@ -1,0 +1,156 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+import RunwayServer
+import RunwayTesting
+import Testing
+
+/// The routes of conversations, over a socket.
+@Suite(.timeLimit(.minutes(10)))
+struct ChatRouteTests {
+    private struct Broken: Error {}
+
+    /// A store that has failed.
+    private struct BrokenStore: ChatStore {
+        func append(_: ChatSubmission, at _: Int64, upToMembers _: Int) throws -> ChatAppendResult { throw Broken() }
+        func mark(_: StoredChatMark, in _: String, upToMembers _: Int) throws -> ChatMarkResult { throw Broken() }
+        func page(of _: String, _: ChatRange, upTo _: Int) throws -> ChatPage { throw Broken() }
+        func unpublished(in _: String, upTo _: Int) throws -> [StoredChatMessage] { throw Broken() }
+        func setPublished(through _: Int64, in _: String) throws { throw Broken() }
+        func unpublishedConversations(upTo _: Int) throws -> [String] { throw Broken() }
+    }
+
+    private struct Reply: Equatable {
+        var status: Int
+        var body: String
+
+        init(_ status: Int, _ body: String) { (self.status, self.body) = (status, body) }
+    }
+
+    private struct Client: Sendable {
+        let url: String
+        let client: HTTPClient
+
+        /// Sends a request as a member; POST if there is a body.
+        func send(
+            _ path: String, _ body: String? = nil, as member: String? = "ada"
+        ) async throws -> Reply {
+            var request = HTTPClientRequest(url: url + "/v1/chat/" + path)
+            request.method = body == nil ? .GET : .POST
+            if let member { request.headers.add(name: "Member", value: member) }
+            if let body { request.body = .bytes(ByteBuffer(string: body)) }
+            let response = try await client.execute(request, timeout: .seconds(60))
+            return Reply(Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 22)))
+        }
+
+        func reason(_ path: String, _ body: String? = nil) async throws -> Substring? {
+            try await send(path, body).body.firstMatch(of: /urn:runway:chat:(\w+)/)?.1
+        }
+    }
+
+    /// Serves the conversations whose names begin with `open` while `body` runs.
+    private func run(
+        store: any ChatStore = MemoryChatStore(), limits: ChatLimits = ChatLimits(), hub: EventHub? = nil,
+        _ body: (Client) async throws -> Void
+    ) async throws {
+        let used = if let hub { hub } else { try await EventHub(name: "chat") }
+        let service = ChatService(
+            store: store, hub: used, limits: limits, now: { Date(timeIntervalSince1970: 1_790_000_000) })
+        let router = Router()
+        ChatRoutes(service) { request, _, conversation in
+            guard let member = HTTPField.Name("Member").flatMap({ request.headers[$0] }) else {
+                throw HTTPError(.unauthorized)
+            }
+            guard conversation.hasPrefix("open") else { throw HTTPError(.forbidden) }
+            return member
+        }.add(to: router.group("v1"))
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let app = Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let server = Task { try await app.runService(gracefulShutdownSignals: []) }
+        defer { server.cancel() }
+        var found = 0
+        for await port in ports.prefix(1) { found = port }
+        try await body(Client(url: "http://127.0.0.1:\(found)", client: .shared))
+    }
+
+    private let id = "01234567-89ab-cdef-0123-456789abcdef"
+
+    @Test func messageIsStoredOnceAndItsPageHasIt() async throws {
+        try await run { (client) async throws in
+            let text = """
+                {"conversation":"open1","number":1,"sender":"ada","id":"\(id)","text":"hé","time":1790000000000}
+                """
+            let body = #"{"id":"\#(id)","text":"hé"}"#
+            #expect(try await client.send("open1/messages", body) == Reply(201, text))
+            #expect(try await client.send("open1/messages", body) == Reply(200, text))
+            let mark = #"{"conversation":"open1","member":"bob","delivered":1,"read":0}"#
+            #expect(try await client.send("open1/marks", #"{"delivered":1,"read":0}"#, as: "bob") == Reply(200, mark))
+            let marks =
+                #"[{"member":"ada","delivered":0,"read":0},{"member":"bob","delivered":1,"read":0}]"#
+            let page = #"{"first":1,"last":1,"messages":[\#(text)],"marks":\#(marks)}"#
+            for query in ["", "?after=0", "?limit=1"] {
+                #expect(try await client.send("open1/messages" + query) == Reply(200, page))
+            }
+            #expect(try await client.send("open1/members") == Reply(200, #"{"members":\#(marks)}"#))
+        }
+    }
+
+    @Test func marksAreInThePageThatHasTheEnd() async throws {
+        try await run { (client) async throws in
+            for _ in 0..<3 { _ = try await client.send("open1/messages", #"{"id":"\#(UUID())","text":"x"}"#) }
+            #expect(try await client.send("open1/messages?after=0&limit=2").body.contains("marks") == false)
+            #expect(try await client.send("open1/messages?after=1&limit=2").body.contains("marks"))
+            #expect(try await client.send("open1/messages?after=3").body.contains("marks"))
+        }
+    }
+
+    @Test func refusalsNameTheirReasons() async throws {
+        var limits = ChatLimits()
+        limits.maximumTextByteCount = 10
+        limits.maximumMemberCount = 1
+        try await run(limits: limits) { (client) async throws in
+            let send = "open1/messages"
+            #expect(try await client.reason(send, "{") == "malformed")
+            #expect(try await client.reason(send, #"{"id":"1","text":"x"}"#) == "malformed")
+            #expect(try await client.reason(send, #"{"id":"\#(id)","text":""}"#) == "text")
+            #expect(try await client.reason(send, #"{"id":"\#(id)","text":"\u0000"}"#) == "text")
+            #expect(try await client.reason(send, #"{"id":"\#(id)","text":"12345678901"}"#) == "tooLarge")
+            let long = String(repeating: "x", count: 5000)
+            #expect(try await client.reason(send, #"{"id":"\#(id)","text":"\#(long)"}"#) == "tooLarge")
+            #expect(try await client.send(send, #"{"id":"\#(id)","text":"x"}"#).status == 201)
+            #expect(try await client.reason(send, #"{"id":"\#(id)","text":"y"}"#) == "mismatch")
+            #expect(try await client.send(send, #"{"id":"\#(id)","text":"x"}"#, as: "bob").body.contains("chat:full"))
+            for query in ["after=x", "after=-1", "after=1&before=2", "limit=x", "after=99999999999999999999"] {
+                #expect(try await client.reason("open1/messages?" + query) == "malformed", "\(query)")
+            }
+            #expect(try await client.reason("open1/marks", #"{"delivered":-1,"read":0}"#) == "malformed")
+            #expect(try await client.reason("open%2F1/messages") == "conversation")
+            #expect(try await client.reason("\(String(repeating: "o", count: 65))/messages") == "conversation")
+        }
+    }
+
+    @Test func appDecidesWhoMayUseAConversation() async throws {
+        try await run { (client) async throws in
+            for path in ["open1/messages", "open1/members"] {
+                #expect(try await client.send(path, as: nil).status == 401)
+            }
+            for path in ["closed/messages", "closed/members"] { #expect(try await client.send(path).status == 403) }
+            for path in ["closed/messages", "closed/marks"] { #expect(try await client.send(path, "{}").status == 403) }
+        }
+    }
+
+    @Test func brokenStoreIsAProblemOfTheServer() async throws {
+        try await run(store: BrokenStore()) { (client) async throws in
+            #expect(try await client.reason("open1/messages", #"{"id":"\#(id)","text":"x"}"#) == "store")
+            let reply = try await client.send("open1/members")
+            #expect(reply.status == 503 && !reply.body.contains("Broken"))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import RunwayServer
+import RunwayTesting
+import Synchronization
+import Testing
+
+/// What the service publishes.
+struct ChatServiceTests {
+    private struct Full: Error {}
+
+    /// A log that stores nothing while it is full.
+    private final class FillingLog: EventLog {
+        private let log = MemoryEventLog()
+        private let isFull = Atomic(false)
+
+        func fill(_ isFull: Bool) { self.isFull.store(isFull, ordering: .relaxed) }
+        func range() -> EventLogRange { log.range() }
+        func append(_ events: [PublishedEvent]) throws -> EventLogRange {
+            if isFull.load(ordering: .relaxed) { throw Full() }
+            return log.append(events)
+        }
+        func events(after offset: Int64, upTo maximumCount: Int) -> (first: Int64, events: [PublishedEvent]) {
+            log.events(after: offset, upTo: maximumCount)
+        }
+    }
+
+    private func send(_ text: String, to service: ChatService, in conversation: String = "c") async throws {
+        _ = try await service.send(
+            ChatSubmission(conversation: conversation, sender: "ada", id: UUID(), text: text))
+    }
+
+    private func numbers(_ log: some EventLog) async throws -> [String] {
+        try await log.events(after: 0, upTo: 1000).events.map { event in
+            "\(event.topic) \(event.data.firstMatch(of: /"number":(\d+)/)?.1 ?? "")"
+        }
+    }
+
+    @Test func messagesArePublishedInTheOrderOfTheirNumbers() async throws {
+        let log = MemoryEventLog()
+        let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<300 { group.addTask { try await send("\(number)", to: service) } }
+            try await group.waitForAll()
+        }
+        await service.publishAll()
+        #expect(try await numbers(log) == (1...300).map { "chat/c \($0)" })
+    }
+
+    @Test func whatCouldNotBePublishedIsPublishedLater() async throws {
+        let log = FillingLog()
+        let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))
+        log.fill(true)
+        try await send("1", to: service)
+        try await send("2", to: service)
+        try await send("x", to: service, in: "d")
+        #expect(try await numbers(log).isEmpty)
+        log.fill(false)
+        try await send("3", to: service)
+        #expect(try await numbers(log) == ["chat/c 1", "chat/c 2", "chat/c 3"])
+        await service.publishAll()
+        #expect(try await numbers(log).last == "chat/d 1")
+    }
+
+    @Test func sweepFindsWhatAKilledProcessLeft() async throws {
+        let (store, log, clock) = (MemoryChatStore(), MemoryEventLog(), ManualClock())
+        let service = ChatService(store: store, hub: try await EventHub(name: "chat", log: log, clock: clock))
+        let running = Task { await service.run() }
+        defer { running.cancel() }
+        // Stored by a process that published nothing.
+        let submission = ChatSubmission(conversation: "c", sender: "ada", id: UUID(), text: "x")
+        _ = store.append(submission, at: 7, upToMembers: 10)
+        try await waitUntil("the message is published") {
+            try await numbers(log) == ["chat/c 1"]
+        } meanwhile: {
+            clock.advance(by: .seconds(1))
+        }
+    }
+
+    @Test func markThatMovesIsPublished() async throws {
+        let log = MemoryEventLog()
+        let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))
+        try await send("1", to: service)
+        let mark = StoredChatMark(member: "bob", delivered: 9, read: 1)
+        let moved = StoredChatMark(member: "bob", delivered: 1, read: 1)
+        #expect(try await service.mark(mark, in: "c") == moved)
+        #expect(try await service.mark(mark, in: "c") == moved)
+        let events = log.events(after: 1, upTo: 10).events
+        #expect(events.map(\.type) == ["chat.mark"])
+        #expect(events.first?.data == #"{"conversation":"c","member":"bob","delivered":1,"read":1}"#)
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+
+@testable import RunwayStreams
+
+// The calls, the offline queue, and what is stored.
+extension ModelChatClient {
+    /// Performs actions, and stores what has changed.
+    func perform(_ actions: [ChatMachine.Action]) {
+        for action in actions { perform(action) }
+        checkScreen()
+        writeSoon()
+        arm()
+    }
+
+    private func perform(_ action: ChatMachine.Action) {
+        switch action {
+        case .fetch(let range):
+            if world.mistake == .holeIgnored, case .after(let number) = range {
+                let page = ChatPage(messages: [], first: 1, last: number, marks: [])
+                return world.after(10) { [self, life] in
+                    if isAlive, life == self.life { perform(machine.fetched(page, at: now)) }
+                }
+            }
+            call { [self] in
+                world.server.page(range, upTo: options.pageCount)
+            } take: { [self] page in
+                perform(page.map { machine.fetched($0, at: now) } ?? machine.fetchFailed(at: now))
+            }
+        case .send(let draft):
+            checkReplay()
+            // What the offline queue has is not overtaken.
+            if !queue.isEmpty { return enqueue(draft) }
+            call { [self] in
+                world.server.store(sender: member, draft)
+            } take: { [self] stored in
+                if let stored {
+                    noteStored(draft)
+                    perform(machine.sent(draft.id, number: stored.number, date: stored.date, at: now))
+                } else if world.chance(0.4) {
+                    enqueue(draft)
+                } else {
+                    perform(machine.sendFailed(draft.id, .transient, at: now))
+                }
+            }
+        case .mark(let mark):
+            checkReplay()
+            call { [self] in
+                world.server.mark(mark)
+            } take: { [self] moved in
+                perform(moved.map { machine.marked($0, at: now) } ?? machine.markFailed(at: now))
+            }
+        }
+    }
+
+    /// Makes a call: the request may be lost or come twice, and the response may be lost.
+    private func call<Value>(_ respond: @escaping () -> Value?, take: @escaping (Value?) -> Void) {
+        let takeAlive = { [self, life] (value: Value?) in if isAlive, life == self.life { take(value) } }
+        let isFailing = !world.isCalm
+        guard isOnline, !(isFailing && world.chance(0.05)) else {
+            return world.after(world.int(500...3000)) { takeAlive(nil) }
+        }
+        let isLost = isFailing && world.chance(0.1)
+        if isFailing, world.chance(0.1) { world.after(world.int(1...5000)) { _ = respond() } }
+        world.after(world.int(latency)) { [self] in
+            let value = respond()
+            world.after(isLost ? world.int(500...3000) : world.int(latency)) { takeAlive(isLost ? nil : value) }
+        }
+    }
+
+    private func enqueue(_ draft: ChatDraft) {
+        // The queue is on disk before the call ends.
+        queue.append(draft)
+        written[Int(draft.text) ?? -1] = true
+        world.after(1) { [self, life] in
+            if isAlive, life == self.life { perform(machine.sendFailed(draft.id, .queued, at: now)) }
+        }
+        drainSoon()
+    }
+
+    func drainSoon() {
+        guard isAlive, !queue.isEmpty, !isDraining else { return }
+        isDraining = true
+        world.after(world.int(200...3000)) { [self, life] in
+            guard isAlive, life == self.life, let draft = queue.first else { return }
+            call { [self] in
+                world.server.store(sender: member, draft)
+            } take: { [self] stored in
+                isDraining = false
+                if stored != nil, queue.first?.id == draft.id { queue.removeFirst() }
+                drainSoon()
+            }
+        }
+    }
+
+    private func noteStored(_ draft: ChatDraft) {
+        // With the mistake, the acknowledgement is what the member relies on.
+        written[Int(draft.text) ?? -1] = true
+    }
+
+    /// Stores the state of the conversation and then the place of the stream, each at a moment of its own.
+    private func writeSoon() {
+        guard isAlive, !isWriting, world.mistake != .placeStoredBeforeTaken else { return }
+        isWriting = true
+        world.after(world.int(1...100)) { [self, life] in
+            guard isAlive, life == self.life else { return }
+            var state = machine.state(at: storedState?.place ?? "")
+            let place = taken
+            if state != storedState {
+                state.place = place
+                storedState = state
+                for draft in state.drafts { written[Int(draft.text) ?? -1] = true }
+            }
+            world.after(world.int(1...20)) { [self, life] in
+                guard isAlive, life == self.life else { return }
+                storedPlace = place
+                isWriting = false
+                if taken != place || machine.state(at: storedState?.place ?? "") != storedState { writeSoon() }
+            }
+        }
+    }
+
+    /// What is shown begins anywhere, has every number once, and is in order.
+    private func checkScreen() {
+        let screen = [machine.messages.count, machine.drafts.count, Int(machine.first), Int(machine.last ?? -1)]
+        guard screen != checkedScreen else { return }
+        checkedScreen = screen
+        var number = machine.first
+        for message in machine.messages {
+            if message.number != number {
+                return world.fail("client \(index) shows \(machine.messages.map(\.number)) from \(machine.first)")
+            }
+            number += 1
+        }
+        let keys = machine.entries.map(\.id)
+        if Set(keys).count != keys.count { world.fail("client \(index) shows a message twice") }
+    }
+
+    /// Whatever the server had when the link was opened has been taken.
+    private func checkReplay() {
+        guard let lastAtOpening, let place = EventID(taken), place.epoch == lastAtOpening.epoch,
+            place.offset >= lastAtOpening.offset
+        else { return world.fail("client \(index) sends before it has what it missed") }
+    }
+}
