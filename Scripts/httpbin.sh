@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Runs the same calls with `runway call`, httpie and curl against httpbin, and compares what each of the three sent: method,
-# target, the fields that matter, and the body. By hand: it installs httpie, httpbin and gunicorn from PyPI, and needs a built
-# `runway` and curl.
+# target, the fields that matter, and the body. It installs httpie, httpbin and gunicorn from PyPI, and needs a built `runway` and curl.
 #
 #   Scripts/httpbin.sh                          a table, and what differs
 #   HTTPBIN_VENV=/tmp/venv Scripts/httpbin.sh   in a Python environment that stays, for a faster next start

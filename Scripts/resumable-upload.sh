@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A large resumable upload whose connection is reset ten times: whether it is byte-identical at the end (SHA-256), and how many bytes the
-# client wrote. It fails if they are more than 1.05 times the file. Client, server and the path that is cut run in one process.
+# client wrote. It fails if they are more than 1.05 times a file of 1 GiB or more, or twice a smaller one: a cut loses what the buffers of
+# the sockets hold, however large the file is. Client, server and the path that is cut run in one process.
 #
 #   Scripts/resumable-upload.sh [MEBIBYTES]     the default is 1024; wants twice that on the disk of TMPDIR
 #

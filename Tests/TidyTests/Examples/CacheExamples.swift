@@ -68,9 +68,7 @@ struct CacheExampleTests {
         let transport = StubTransport { _ in .json(#"{"detail":"The home is sold."}"#, status: .conflict) }
         let controller = ProblemController()
         let manager = APIManager<PriceChange>(on: NetworkLayer(transport: transport), delegate: controller)
-        await #expect(throws: NetworkError.self) {
-            try await manager.landing(of: manager.load(PriceChange(id: 7, price: 1)))
-        }
+        await #expect(throws: NetworkError.self) { try await manager.landing(of: PriceChange(id: 7, price: 1)) }
         #expect(controller.shown == "The home is sold.")
     }
 }

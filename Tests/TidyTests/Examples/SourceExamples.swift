@@ -4,10 +4,6 @@ import Runway
 import RunwayJSON
 import RunwayTransport
 
-#if canImport(UIKit)
-    import UIKit
-#endif
-
 // The examples in the doc comments of Runway and RunwayTransport, line by line. They are compiled and not run.
 
 enum Listings: APIService {
@@ -16,6 +12,8 @@ enum Listings: APIService {
         .development: "https://dev.example.com/v2", .release: "https://api.example.com/v2",
     ]
 }
+
+protocol ListingsEndpoint: Endpoint where Service == Listings {}
 
 struct RentalList: Endpoint {
     static let service = Listings.self
@@ -255,7 +253,12 @@ func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental]
 }
 
 @MainActor func load(_ rentals: APIManager<RentalList>) async throws -> RawData {
-    let rawData = try await rentals.landing(of: rentals.load(RentalList(city: "上海")))
+    let rawData = try await rentals.landing(of: RentalList(city: "上海"))
+    return rawData
+}
+
+@MainActor func loadAgain(_ rentals: any APIManaging) async throws -> RawData {
+    let rawData = try await rentals.landing(of: rentals.load())
     return rawData
 }
 
@@ -275,21 +278,6 @@ func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental]
         try await transfers.download(RentalFilm(id: 7), to: file, id: "film-7")
         // In the app's delegate, application(_:handleEventsForBackgroundURLSession:completionHandler:):
         transfers.handleEvents(completionHandler)
-    }
-#endif
-
-#if canImport(UIKit)
-    @MainActor func layerWithGrace() -> NetworkLayer {
-        struct AppGrace: BackgroundGrace {
-            let application: UIApplication
-            func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int? {
-                let task = application.beginBackgroundTask(withName: name) { onExpiry() }
-                return task == .invalid ? nil : task.rawValue
-            }
-            func end(_ token: Int) { application.endBackgroundTask(UIBackgroundTaskIdentifier(rawValue: token)) }
-        }
-        let network = NetworkLayer(grace: AppGrace(application: .shared))
-        return network
     }
 #endif
 
