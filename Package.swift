@@ -200,7 +200,7 @@ let package = Package(
         .target(
             name: "RunwayServerStorage",
             dependencies: [
-                "RunwayServer",
+                "RunwayServer", "RunwaySignatures",
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -255,8 +255,8 @@ let package = Package(
         .executableTarget(
             name: "RunwayCrashTest",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStorage", "RunwayServer", "RunwayServerStorage", "RunwayTransport",
-                "RunwayTesting", "RunwayTestServer",
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayStreams", "RunwayServer", "RunwayServerStorage",
+                "RunwayTransport", "RunwayTesting", "RunwayTestServer",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
@@ -273,7 +273,8 @@ let package = Package(
         .testTarget(
             name: "RunwayTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayTesting", "RunwayTestServer", "RunwayTransport", "CountedAllocation",
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayTestServer", "RunwayTransport",
+                "CountedAllocation",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -308,6 +309,7 @@ let package = Package(
             name: "RunwayStorageTests",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayZlib",
+                product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
             ],
@@ -350,8 +352,8 @@ let package = Package(
         .testTarget(
             name: "RunwayServerTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayStorage",
-                "RunwayTransport",
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
+                "RunwayStorage", "RunwayStreams", "RunwayTransport",
                 "RunwayTesting",
                 "RunwayTestServer",
                 "RunwayDemo",
@@ -364,6 +366,7 @@ let package = Package(
                 product("SwiftASN1", of: "swift-asn1", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOPosix", of: "swift-nio", with: "Command"),
@@ -378,7 +381,8 @@ let package = Package(
         .testTarget(
             name: "RunwayServerStorageTests",
             dependencies: [
-                "RunwayServer", "RunwayServerStorage", "RunwayTesting",
+                "RunwayServer", "RunwayServerStorage", "RunwaySignatures", "RunwayTesting",
+                product("Crypto", of: "swift-crypto", with: "Command"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -434,6 +438,7 @@ let package = Package(
             dependencies: [
                 "RunwayCommand", "RunwayDemo", "RunwaySignatures", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOPosix", of: "swift-nio", with: "Command"),
             ],

@@ -4,7 +4,7 @@
 #   Scripts/fuzz-wire.sh            30 seconds each
 #   Scripts/fuzz-wire.sh 600        600 seconds each
 #   Scripts/fuzz-wire.sh check      nothing is fuzzed: the targets are held against the sources
-#   Scripts/fuzz-wire.sh 600 http1  one of http1, http2, connection, proxy, netlink, hosts, coding, fields and merged
+#   Scripts/fuzz-wire.sh 600 http1  one of http1, http2, connection, proxy, netlink, hosts, coding, fields, merged and websocket
 #
 # Wants a debug build, swift build, of which it takes the dependencies as they are; Runway and RunwayTransport are compiled anew, so
 # that the fuzzer sees their branches. RUNWAY_SOURCES names another copy of their sources. What was found new is kept in
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=${1:-30}
-targets=${2:-http1 http2 connection proxy netlink hosts coding fields merged}
+targets=${2:-http1 http2 connection proxy netlink hosts coding fields merged websocket}
 sources=${RUNWAY_SOURCES:-Sources}
 built=$(realpath .build/debug)
 build=$PWD/.build-fuzz/wire

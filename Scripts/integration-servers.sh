@@ -65,7 +65,7 @@ make_certificate() {
 free_ports() {
     python3 -c '
 import socket
-sockets = [socket.socket() for _ in range(3)]
+sockets = [socket.socket() for _ in range(4)]
 for s in sockets: s.bind(("127.0.0.1", 0))
 print(*(s.getsockname()[1] for s in sockets))'
 }
@@ -125,6 +125,18 @@ http {
             access_log $dir/proxied.log exchange;
         }
     }
+    # Before a server of a test, whose port a request names: another Host, fields of its own, bodies whole, the target as it was sent.
+    server {
+        listen 127.0.0.1:$4;
+        proxy_http_version 1.1;
+        proxy_set_header Host backend.internal;
+        proxy_set_header X-Forwarded-For \$proxy_add_x_forwarded_for;
+        proxy_set_header X-Forwarded-Proto https;
+        proxy_set_header X-Forwarded-Host \$http_host;
+        location / { proxy_pass http://127.0.0.1:\$http_x_backend_port; }
+        # The target as nginx understands it: decoded, and without empty segments.
+        location ~ ^/v1/echo/normalized/ { proxy_pass http://127.0.0.1:\$http_x_backend_port\$uri\$is_args\$args; }
+    }
 }
 EOF
     } >"$dir/nginx.conf"
@@ -146,9 +158,9 @@ answers() {
 }
 
 launch() {
-    local tls_port plain_port httpbin_port nginx
-    read -r tls_port plain_port httpbin_port < <(free_ports)
-    write_nginx_configuration "$tls_port" "$plain_port" "$httpbin_port"
+    local tls_port plain_port httpbin_port signed_port nginx
+    read -r tls_port plain_port httpbin_port signed_port < <(free_ports)
+    write_nginx_configuration "$tls_port" "$plain_port" "$httpbin_port" "$signed_port"
     nginx=$(command -v nginx || echo /usr/sbin/nginx)
     "$nginx" -e "$dir/nginx.log" -c "$dir/nginx.conf" >>"$dir/nginx.log" 2>&1 || return 1
     "$dir/venv/bin/gunicorn" --daemon --pid "$dir/gunicorn.pid" --log-file "$dir/gunicorn.log" \
@@ -161,6 +173,7 @@ export RUNWAY_ISO_CODES="$iso_codes"
 export RUNWAY_NGINX_OWN="$dir/own"
 export RUNWAY_NGINX_PROXIED="$dir/proxied"
 export RUNWAY_NGINX_PROXIED_LOG="$dir/proxied.log"
+export RUNWAY_NGINX_SIGNED_PORT="$signed_port"
 export RUNWAY_HTTPBIN="http://127.0.0.1:$httpbin_port"
 EOF
     for _ in $(seq 100); do

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# The lookup with its key in hand is no public deed of the layer: the benchmark sees what its tests see.
+# The lookup with its key in hand is no public operation of the layer: the benchmark sees what its tests see.
 swift build -c release --scratch-path .build-release -Xswiftc -enable-testing
 program=.build-release/release/CacheBenchmark
 

@@ -105,6 +105,8 @@ extension NetworkLayer {
     ) async throws(NetworkError) -> StreamedResponse {
         let request = try assemble(endpoint, delivery: .streamed, in: flight)
         let response = try await send(request, in: flight)
+        // The app's time in the background is for calls that end.
+        if flight.options.isLongLived { context.grace?.end(flight.id) }
         try flight.checkSession(in: .checking)
         try response.checkCoding(of: endpoint, in: flight)
         if let error = response.refusal { throw error }
@@ -122,8 +124,8 @@ extension NetworkLayer {
     /// Completes and checks the parameters of an endpoint.
     func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
-        do { try endpoint.complete() } catch { throw .invalidParameters(in: .preparing, error) }
-        do { try endpoint.validate() } catch { throw .invalidParameters(in: .validating, error) }
+        try endpoint.completeParameters()
+        try endpoint.checkParameters()
         return endpoint
     }
 

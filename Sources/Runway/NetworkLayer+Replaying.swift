@@ -22,6 +22,8 @@ extension NetworkLayer {
             await changeReports.report(change, result, isOver: isOver)
         } forget: { [changeReports] id in
             changeReports.forget(id)
+        } beginGrace: { [weak self] name in
+            self?.beginGrace(name)
         }
     }
 

@@ -25,9 +25,7 @@ extension NetworkLayer {
 
     /// Starts the record of an exchange.
     package func makeExchange<Service: APIService>(with service: Service.Type, _ options: CallOptions) -> Flight {
-        var options = options
-        options.isOfExchange = true
-        return makeFlight(Exchange<Service>.self, options)
+        makeFlight(Exchange<Service>.self, options)
     }
 
     /// Sends a request as it is, in a flight that was made for it.
@@ -73,7 +71,7 @@ extension NetworkLayer {
 }
 
 /// The endpoint of a request that no ``Endpoint`` describes, so that its record has a name and a service.
-private struct Exchange<Service: APIService>: Endpoint {
+private struct Exchange<Service: APIService>: Endpoint, EndpointOfManyPaths {
     static var service: Service.Type { Service.self }
     static var name: String { "request" }
     static var retry: RetryPolicy { .off }

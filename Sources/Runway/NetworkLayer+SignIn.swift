@@ -26,7 +26,7 @@ extension NetworkLayer {
             change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
             // If a sign-out came in between, that session is over, and the account signs in to a new one.
         } while !services.enter(session, of: service)
-        offlineQueue?.servicesDidChange()
+        servicesDidChange()
         guard let (held, write) = change else { return }
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .success(held))
         guard let write else { return }
@@ -54,7 +54,7 @@ extension NetworkLayer {
     ) async throws(NetworkError) {
         guard let left = services.leave(service, cancellingCalls: cancelsCalls), let account = left.session.account
         else { return }
-        offlineQueue?.servicesDidChange()
+        servicesDidChange()
         let session = left.session
         let identity = TokenIdentity(service: service, environment: left.settings.environment, account: account)
         let write = tokens.drop(identity, of: session)

@@ -30,8 +30,8 @@ public final class NetworkLayer: Sendable {
     let deadlines: DeadlineTimer
     let retries: RetryControl
     let merger: Merger
-    /// The files that downloads write.
-    let downloads = FileClaims()
+    /// The files that transfers use.
+    let fileClaims = FileClaims()
     let connectivity: NetworkStatusMonitor
     let admission: AdmissionControl
     /// The access tokens of the services.
@@ -48,6 +48,7 @@ public final class NetworkLayer: Sendable {
 
     /// The settings of the services, and the sessions of their accounts.
     let services: ServiceConfigurations
+    private let serviceChanges = ServiceChanges()
     /// What the app added to act on calls.
     let interceptors = InterceptorRegistry()
     /// Stores the calls that can't be sent now; `nil` if the layer has no offline queue.
@@ -56,6 +57,8 @@ public final class NetworkLayer: Sendable {
     let changeReports = ChangeReports()
     /// The calls that the app may resume.
     @MainActor var resumable: ResumableCalls
+    /// What targets above this one share among the calls of the layer.
+    package let values = ValuesByType()
 
     /// Connects an app with its services over a transport. Most apps have one layer, made at launch.
     ///
@@ -131,7 +134,7 @@ public final class NetworkLayer: Sendable {
     /// ```
     public func configure<Service: APIService>(_ service: Service.Type, _ change: (inout ServiceSettings) -> Void) {
         services.change(service, change)
-        offlineQueue?.servicesDidChange()
+        servicesDidChange()
     }
 
     /// Prepares the transport of a service for its first call, by connecting if it can. It returns immediately, and does
@@ -161,6 +164,20 @@ public final class NetworkLayer: Sendable {
 }
 
 extension NetworkLayer {
+    /// An account signed in or out, or the settings of a service changed.
+    func servicesDidChange() {
+        offlineQueue?.servicesDidChange()
+        serviceChanges.report()
+    }
+
+    /// An element for one or more sign-ins, sign-outs and changes of settings, until the layer is released.
+    package var servicesChanges: AsyncStream<Void> { serviceChanges.changes() }
+
+    /// Asks the system for time in the background, for work around calls; `nil` if the app has no ``BackgroundGrace``.
+    ///
+    /// The grace ends when the value is released, if not before.
+    package func beginGrace(_ name: String) -> GraceHold? { context.grace?.hold(name) }
+
     /// Creates the flight of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
         context.makeFlight(endpoint, options, keeper: self)

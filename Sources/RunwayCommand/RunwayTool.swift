@@ -13,6 +13,7 @@ struct RunwayTool: AsyncParsableCommand {
             EXAMPLES
               runway call api.github.com/repos/swiftlang/swift
               runway call httpbin.org/post name=Ada age:=36 --verbose
+              runway listen https://api.example.com/events
               runway probe api.github.com
               runway demo
               runway serve --port 8443
@@ -50,9 +51,9 @@ struct RunwayTool: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            CallCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self, ProbeCommand.self,
+            CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self, ProbeCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self,
-            DemoLogCommand.self,
+            DemoLogCommand.self, DemoTrainCommand.self,
         ])
 
     static func main() async {

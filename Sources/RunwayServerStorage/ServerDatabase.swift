@@ -44,6 +44,7 @@ final class ServerDatabase: Sendable {
                 try database.execute(
                     sql: """
                         PRAGMA journal_mode = WAL; PRAGMA synchronous = \(waitsForDrive ? "FULL" : "NORMAL");
+                        PRAGMA fullfsync = \(waitsForDrive ? 1 : 0); PRAGMA checkpoint_fullfsync = 1;
                         PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON
                         """)
             }

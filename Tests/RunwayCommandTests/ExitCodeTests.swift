@@ -113,7 +113,7 @@ struct ExitCodeTests {
     ]
 
     @Test(arguments: misuses)
-    func whatCannotBeUsedIsSaidInOneSentenceAndEndsWithTwo(misuse: Misuse) async throws {
+    func unusableInputIsOneSentenceAndExitCode2(misuse: Misuse) async throws {
         let tool = try await Tool.run(Tool.path, misuse.arguments, input: [], environment: [:])
 
         #expect(tool.status == 2)
@@ -143,7 +143,7 @@ struct ExitCodeTests {
         }
     }
 
-    @Test func redirectsWithoutEndAndARedirectThatCannotBeFollowedEndWithOne() async throws {
+    @Test func redirectsThatCannotBeFollowedEndWithExitCode1() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/loop", respond: .redirect(to: "/loop"))
             origin.on("/away", respond: .redirect(to: "ftp://example.com/"))

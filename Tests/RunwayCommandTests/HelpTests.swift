@@ -4,7 +4,7 @@ import Testing
 /// The help, the version and the completion scripts.
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
-    @Test(arguments: [[], ["call"], ["probe"], ["serve"], ["log"], ["demo"], ["proxy"], ["sign"], ["verify"], ["keys"]])
+    @Test(arguments: [[], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["demo"], ["proxy"], ["sign"], ["verify"], ["keys"]])
     func everyCommandExplainsItselfWithExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
 
@@ -20,7 +20,7 @@ struct HelpTests {
     @Test func everySubcommandIsMeasured() async throws {
         let help = try await Tool.run("--help").output
         let names = help.components(separatedBy: "SUBCOMMANDS:")[1].matches(of: #/(?m)^  (\w+)  /#).map { String($0.1) }
-        #expect(Set(names) == ["call", "probe", "serve", "log", "demo", "proxy", "sign", "verify", "keys"])
+        #expect(Set(names) == ["call", "listen", "probe", "serve", "log", "demo", "proxy", "sign", "verify", "keys"])
     }
 
     @Test(arguments: ["make", "list", "rotate", "revoke", "export", "embed"])

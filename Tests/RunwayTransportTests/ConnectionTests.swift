@@ -30,7 +30,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aServerThatClosesAfterEveryResponseGetsANewConnectionForEach() async throws {
+    @Test func closingServerGetsANewConnectionPerCall() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("once").header(.connection, "close"))
             let network = try NetworkLayer(to: origin.baseURL)

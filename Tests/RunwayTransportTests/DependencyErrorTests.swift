@@ -180,7 +180,7 @@ struct DependencyErrorTests {
         }
     }
 
-    @Test func noErrorOfAnAppsPartsIsShownInItsOwnWords() {
+    @Test func errorsOfTheAppAreShownByType() {
         #expect(Unknown().redactedDescription == "Unknown")
         #expect(!NetworkError.unreadableBody(Unknown()).detail.contains(Self.secret))
         #expect(NetworkError.tokenStore("The disk is full.").redactedDescription == "The disk is full.")
@@ -236,7 +236,7 @@ struct DependencyErrorTests {
         }
     }
 
-    @Test func theHeadOfAResponseWithoutAStatusIsNotInAnyRecord() async throws {
+    @Test func headWithoutStatusIsInNoRecord() async throws {
         let block = rawBlock([("authorization", "Bearer \(Self.secret)"), ("cookie", "sid=\(Self.secret)")])
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }

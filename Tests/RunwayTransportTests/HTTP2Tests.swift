@@ -26,7 +26,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func http2IsUsedWhereTheServerHasItAndTheRecordSaysSo() async throws {
+    @Test func http2IsUsedIfOfferedAndRecorded() async throws {
         try await withBackend { network, _, records in
             let raw = try await network.call(Fetch<GET>("esf/list"))
             #expect(raw.response.status == .ok)

@@ -22,7 +22,7 @@ struct LostFieldTests {
     private func expectUnknownTarget(_ error: NetworkError, _ record: FlightRecord) {
         #expect(error.kind == .invalidResponse && error.status == .found, "\(error)")
         #expect(error.detail.contains("a Location that is not UTF-8"), "\(error)")
-        #expect(record.decisions(of: OmittedFields.self) == [OmittedFields(names: [.location])])
+        #expect(record.decisions(of: OmittedFieldsDecision.self) == [OmittedFieldsDecision(names: [.location])])
         #expect(record.attempts.count == 1)
     }
 
@@ -55,7 +55,10 @@ struct LostFieldTests {
             let response = try await network.call(Fetch<GET>("a")).response
             #expect(response.headerFields[values: .setCookie] == ["a=1"])
             let record = try #require(try await records.records(count: 1).first)
-            #expect(record.decisions(of: OmittedFields.self) == [OmittedFields(names: [.setCookie, .location])])
+            #expect(
+                record.decisions(of: OmittedFieldsDecision.self) == [
+                    OmittedFieldsDecision(names: [.setCookie, .location])
+                ])
             #expect("\(record)".contains("left out as not UTF-8: set-cookie, location"))
         }
     }
@@ -77,13 +80,13 @@ struct LostFieldTests {
             let network = try NetworkLayer(to: origin.baseURL, sinks: [records])
             if TransportUnderTest.current == .urlSession { return try await expectRefusals(over: network) }
             let cookie = try await network.call(Fetch<GET>("set")).response.headerFields[fields: .setCookie].first
-            let lost = try #require(try await records.records(count: 1).first).decisions(of: OmittedFields.self)
+            let lost = try #require(try await records.records(count: 1).first).decisions(of: OmittedFieldsDecision.self)
             switch TransportUnderTest.current {
             case .nio:
                 #expect(cookie?.withUnsafeBytesOfValue { Array($0) } == Self.cookie && lost.isEmpty)
                 #expect(try await network.call(Fetch<GET>("a")).text == "there")
             case .asyncHTTPClient:
-                #expect(cookie == nil && lost == [OmittedFields(names: [.setCookie])])
+                #expect(cookie == nil && lost == [OmittedFieldsDecision(names: [.setCookie])])
                 let error = try await network.failure(of: Fetch<GET>("a"))
                 expectUnknownTarget(error, try #require(try await records.records(count: 2).last))
             case .urlSession: break

@@ -93,14 +93,14 @@ struct MisbehaviourTests {
         .chunks(["one", "two"]).framed(.brokenChunk(1)),
     ]
 
-    @Test(.except(.urlSession, "libcurl decides what is HTTP"), arguments: garbage.indices)
+    @Test(.except(.urlSession, "the system decides what is HTTP"), arguments: garbage.indices)
     func whatIsNotHTTPFailsAsAnInvalidResponse(index: Int) async throws {
         let error = try await failure(of: Self.garbage[index])
         #expect(error.kind == .invalidResponse)
         #expect(error.detail.contains("is not HTTP"))
     }
 
-    @Test(.except(.urlSession, "libcurl decides what is HTTP"))
+    @Test(.except(.urlSession, "the system decides what is HTTP"))
     func aHeadWithoutBoundIsRefused() async throws {
         let error = try await failure(of: .text("body").paddedHead(bytes: 4 << 20))
         #expect(error.kind == .invalidResponse)
@@ -145,7 +145,7 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test func aResponseThatCameBeforeItsRequestIsRefusedOrReadAsItsResponse() async throws {
+    @Test func earlyResponseIsRefusedOrBelongsToItsRequest() async throws {
         try await withScriptedOrigin { origin in
             origin.onConnections([.respond(.text("unasked")), .serve])
             origin.on("/a", respond: .text("asked"))

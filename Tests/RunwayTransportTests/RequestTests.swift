@@ -55,7 +55,7 @@ struct RequestTests {
         }
     }
 
-    @Test(.except(.urlSession, "libcurl names the codings"))
+    @Test(.except(.urlSession, "the system names the codings"))
     func theTransportAsksForTheCodingsThatItUndoes() async throws {
         let request = try await received(Fetch<GET>("a"))
         #expect(request.values(of: "accept-encoding") == ["gzip, deflate"])
@@ -134,7 +134,7 @@ struct RequestTests {
         }
     }
 
-    @Test func streamThatThrowsAnErrorOfTheLayerFailsWithItsKind() async throws {
+    @Test func streamFailsWithTheKindOfItsError() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
             let body = BodyStream { { throw NetworkError(.storage, in: .transporting, "The film is gone.") } }

@@ -201,7 +201,7 @@ struct ResponseSizeTests {
         }
     }
 
-    @Test func aResponseInChunksIsRefusedWhenItHasBecomeTooLarge() async throws {
+    @Test func chunkedResponseIsRefusedWhenTooLarge() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             let text = String(repeating: "x", count: 600)
@@ -231,7 +231,7 @@ struct ResponseSizeTests {
             sourceLocation: sourceLocation)
     }
 
-    @Test func theLengthThatAResponseToHeadNamesIsNotItsSize() async throws {
+    @Test func lengthOfAResponseToHEADIsNotItsSize() async throws {
         struct SmallHead: Endpoint {
             static let service = TestService.self
             static let method = HTTPRequest.Method.head

@@ -98,7 +98,7 @@ struct SendingTests {
         }
     }
 
-    @Test func changeThatMayHaveArrivedIsSentOnceOverTheRealWire() async throws {
+    @Test func changeThatMayHaveArrivedIsSentOnce() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .resetting)
             let network = try patient(origin)

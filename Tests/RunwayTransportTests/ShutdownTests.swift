@@ -180,7 +180,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test func aForgottenLayerDoesNotCutTheCallThatRunsOverIt() async throws {
+    @Test func releasedLayerCompletesItsCalls() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.otherwise(respond: .text("held").held(by: gate))
@@ -193,7 +193,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test func transportsThatComeAndGoInDrovesEndTheirCallsAndConnections() async throws {
+    @Test func manyShortLivedTransportsLeaveNothingOpen() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/held", respond: .text("late").held(by: gate))

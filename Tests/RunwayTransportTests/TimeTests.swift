@@ -7,7 +7,7 @@ import Testing
 /// Every wait ends.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct TimeTests {
-    @Test func theDeadlineOfACallEndsTheWaitAndTheWorkOnTheSocket() async throws {
+    @Test func deadlineEndsTheWorkOnTheSocket() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .never)
             let clock = ManualClock()
@@ -77,7 +77,7 @@ struct TimeTests {
     }
 
     @Test(.except(.urlSession, "it counts waits for a connection as silence"))
-    func aCallWaitsForAFreeConnectionNoLongerThanItMay() async throws {
+    func waitForAConnectionEndsAtTheDeadline() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/held", respond: .text("held").held(by: gate))

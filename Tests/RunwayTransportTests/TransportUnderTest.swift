@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayTransport
+import Synchronization
 import Testing
 
 /// A transport that can be shut down.
@@ -24,19 +25,29 @@ enum TransportUnderTest: String, CaseIterable {
     /// The transport that the running test is for.
     @TaskLocal static var current = nio
 
+    /// Has the system that sessions use trust certificates in PEM; `nil` if it is a real one, which can't be changed. A program over another
+    /// system sets it before the first test.
+    static let trustInSystem = Mutex<(@Sendable ([String]) throws -> Void)?>(nil)
+
     /// All transports, or the one that `RUNWAY_TRANSPORT` names.
     static var chosen: [TransportUnderTest] {
         ProcessInfo.processInfo.environment["RUNWAY_TRANSPORT"].flatMap(Self.init).map { [$0] } ?? allCases
     }
 
-    /// Returns a new transport for the running test. A session reads the idle time-out and the limit on connections alone.
+    /// Returns a new transport for the running test. A session reads the idle time-out and the limit on connections alone; certificates
+    /// that are trusted are the system's, if that can be changed.
     static func make(
         _ configuration: TransportConfiguration = TransportConfiguration()
     ) throws(NetworkError) -> any Transport {
         switch current {
-        case .asyncHTTPClient, .nio: try makeEnding(configuration)
+        case .asyncHTTPClient, .nio: return try makeEnding(configuration)
         case .urlSession:
-            URLSessionTransport(
+            if case .certificates(let pem) = configuration.trustPolicy.roots {
+                do { try trustInSystem.withLock(\.self)?(pem) } catch {
+                    throw NetworkError(.invalidConfiguration, in: .transporting, "The certificates can't be read.")
+                }
+            }
+            return URLSessionTransport(
                 configuration: URLSessionTransport.Configuration(
                     idleTimeout: configuration.idleTimeout,
                     maximumConnectionsPerOrigin: configuration.maximumConnectionsPerOrigin))
@@ -97,6 +108,13 @@ extension Trait where Self == ExceptOverTransport {
     /// Leaves out a transport, for this reason. Stands behind ``overEveryTransport``, in the same list or in that of the suite.
     static func except(_ transport: TransportUnderTest, _ reason: Comment) -> Self {
         Self(transport: transport, reason: reason)
+    }
+
+    /// Leaves out sessions of a real system, which trusts the authorities that it has.
+    static var exceptSessionOfRealSystem: Self {
+        Self(
+            transport: TransportUnderTest.trustInSystem.withLock { $0 == nil } ? .urlSession : nil,
+            reason: "it trusts the system's authorities alone")
     }
 
     /// Leaves out sessions on Linux, where Foundation's are made with libcurl, for this reason.

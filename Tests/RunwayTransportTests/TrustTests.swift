@@ -1,5 +1,4 @@
 import Runway
-import RunwayDemo
 import RunwayTestServer
 import RunwayTransport
 import Testing
@@ -7,7 +6,7 @@ import Testing
 /// Only a server that proves who it is gets a request.
 @Suite(
     .timeLimit(.minutes(10)), .overEveryTransport,
-    .except(.urlSession, "it trusts the system's authorities alone"))
+    .exceptSessionOfRealSystem)
 struct TrustTests {
     /// The error of a call to an origin with a certificate, none of whose requests may arrive.
     private func failure(
@@ -57,8 +56,8 @@ struct TrustTests {
     }
 
     @Test func aCertificateOfAnUnknownAuthorityIsNotTrusted() async throws {
-        let other = try DemoCertificate()
-        let error = try await failure(at: TestCertificate(), trusting: .certificates(pem: [other.authorityPEM]))
+        let other = try TestAuthority("other").pem
+        let error = try await failure(at: TestCertificate(), trusting: .certificates(pem: [other]))
         #expect(error.kind == .notTrusted)
         #expect(error.detail.contains("could not prove"))
     }
@@ -84,7 +83,7 @@ struct TrustTests {
         }
     }
 
-    @Test func aServerWithTLSAtAnHTTPURLFailsWithAClearSentence() async throws {
+    @Test func tlsAtAnHTTPURLFailsClearly() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
             let network = try NetworkLayer(to: "http://localhost:\(origin.port)")
             let error = try await network.failure(of: Fetch<GET>("a"))
@@ -94,7 +93,7 @@ struct TrustTests {
         }
     }
 
-    @Test func aServerThatEndsTheConnectionInsteadOfAHandshakeIsNoQuestionOfTrust() async throws {
+    @Test func connectionCutInTheHandshakeIsNoTrustError() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
             origin.onConnections([.reset])
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))
@@ -102,7 +101,8 @@ struct TrustTests {
         }
     }
 
-    @Test func aBodyThatEndsWithoutTheFarewellOfTLSIsTruncated() async throws {
+    @Test(.except(.urlSession, "the system decides what a body without an end is"))
+    func aBodyThatEndsWithoutTheFarewellOfTLSIsTruncated() async throws {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.on("/a", respond: .text("as far as an attacker lets it").framed(.untilClose).ending(.closeAbruptly))
@@ -115,8 +115,10 @@ struct TrustTests {
         }
     }
 
-    @Test(arguments: ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-    func trustedCertificatesThatCannotBeReadAreReportedWhenTheTransportIsMade(pem: String) throws {
+    @Test(
+        .except(.urlSession, "the system's authorities are no part of its configuration"),
+        arguments: ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+    func unreadableRootsFailTheInitialiser(pem: String) throws {
         let error = try #require(throws: NetworkError.self) {
             try TransportUnderTest.make(TransportConfiguration(trust: .certificates(pem: [pem])))
         }

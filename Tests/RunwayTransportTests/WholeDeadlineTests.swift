@@ -16,7 +16,7 @@ struct WholeDeadlineTests {
         }
     }
 
-    @Test func aStreamThatDripsEndsWithTheTimeOfTheWholeCall() async throws {
+    @Test func wholeDeadlineEndsADrippingStream() async throws {
         try await withScriptedOrigin { origin in
             let (clock, records) = (ManualClock(), RecordCollector())
             let gates = [ScriptedGate(), ScriptedGate(), ScriptedGate()]
@@ -93,7 +93,7 @@ struct WholeDeadlineTests {
         }
     }
 
-    @Test func aDownloadEndsWithItThoughItMayBeSilentForLonger() async throws {
+    @Test func wholeDeadlineEndsASilentDownload() async throws {
         let folder = try TransferFolder()
         try await withScriptedOrigin { origin in
             let (clock, gate) = (ManualClock(), ScriptedGate())

@@ -95,42 +95,6 @@ struct HouseRuleTests {
         }
     }
 
-    /// `Int` has 32 bits on some watches: there `64 << 30` is 0, and a larger literal does not compile.
-    @Test func noIntNeedsMoreThan32Bits() throws {
-        for file in try Project.files(in: "Sources", endingIn: Self.swift) {
-            for (number, line) in file.lines.enumerated() {
-                #expect(
-                    !needsMoreThan32Bits(line), "\(file.path):\(number + 1) has an Int that takes more than 32 bits")
-            }
-        }
-    }
-
-    @Test(arguments: [
-        ("let a = 64 << 30", true), ("let a = 1 << 31", true), ("a(36_525 * 86_400)", true),
-        ("a < 3_000_000_000", true),
-        ("let a = Int64(64) << 30", false), ("let a = 1 << 30", false), ("a(1..<5_000_000_000)", true),
-        ("0x1_0000_0000", false),
-    ])
-    func intOfMoreThan32BitsIsFound(_ line: String, _ isFound: Bool) {
-        #expect(needsMoreThan32Bits(line[...]) == isFound)
-    }
-
-    /// Whether a line has a literal, or a product or shift of literals, that is no `Int32`, and names no larger type.
-    private func needsMoreThan32Bits(_ line: Substring) -> Bool {
-        let code = line.prefix { $0 != "/" && $0 != "\"" }.replacing(/\.\.[.<]/, with: " .. ")
-        if code.contains(/Int64|Double|nanoseconds|attoseconds/) { return false }
-        return code.matches(of: /(?:^|[^\w.])(\d[\d_]*(?: (?:\*|&?<<) \d[\d_]*)*)(?![\w.])/).contains { match in
-            let words = match.output.1.replacing("_", with: "").split(separator: " ")
-            var value = Int64(words[0]) ?? .max
-            for index in stride(from: 1, to: words.count - 1, by: 2) {
-                guard let operand = Int64(words[index + 1]) else { return true }
-                value =
-                    words[index] == "*" ? value.multipliedReportingOverflow(by: operand).partialValue : value << operand
-            }
-            return Int32(exactly: value) == nil
-        }
-    }
-
     @Test func jsonHasItsUnsafePointersInOneFile() throws {
         for file in try Project.files(in: "Sources/RunwayJSON", endingIn: Self.swift)
         where !file.path.hasSuffix("/Index/DocumentMemory.swift") {

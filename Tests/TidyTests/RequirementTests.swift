@@ -19,7 +19,7 @@ struct RequirementTests {
         }
     }
 
-    @Test func everyRequirementOfTheCachingPageHasATestOrAReason() throws {
+    @Test func everyCachingRequirementHasATestOrReason() throws {
         let rows = try Project.file("docs/rfc9111.md").lines.filter { $0.contains("| MUST") || $0.contains("| SHOULD") }
         #expect(rows.count > 70)
         for row in rows {

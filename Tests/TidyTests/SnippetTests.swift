@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// Every Swift example of the documentation, doc comments included, stands line by line in a file that the tests compile.
+/// Every Swift example of the documentation, doc comments included, stands line by line in a file that is compiled: by the tests,
+/// or, for `Samples`, by `Scripts/apple.sh`.
 struct SnippetTests {
     @Test func everyExampleOfTheDocumentationIsCompiled() throws {
-        let compiled = try Project.files(in: "Tests", "Sources/RunwayDemo", endingIn: [".swift"])
+        let compiled = try Project.files(in: "Tests", "Sources/RunwayDemo", "Samples", endingIn: [".swift"])
             .map { Self.normalized($0.lines) }
         let pages =
             try ["README.md", "README.zh-Hans.md"].map(Project.file)

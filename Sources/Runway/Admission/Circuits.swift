@@ -11,13 +11,12 @@ struct CircuitTarget {
 
     let head: HTTPRequest
     let endpoint: any Endpoint.Type
-    /// Whether no endpoint describes the request, so that its path, without a query, takes the place of one.
-    let isExchange: Bool
+    private let countsByPath: Bool
 
-    init(_ head: HTTPRequest, of endpoint: any Endpoint.Type, isExchange: Bool = false) {
+    init(_ head: HTTPRequest, of endpoint: any Endpoint.Type) {
         self.head = head
         self.endpoint = endpoint
-        self.isExchange = isExchange
+        countsByPath = endpoint is any EndpointOfManyPaths.Type
     }
 
     var origin: Origin { Origin(head) }
@@ -25,7 +24,7 @@ struct CircuitTarget {
     fileprivate func key(at origin: Origin) -> EndpointKey {
         EndpointKey(
             endpoint: ObjectIdentifier(endpoint), origin: origin,
-            path: isExchange ? (head.path ?? "").prefix { $0 != "?" } : nil)
+            path: countsByPath ? (head.path ?? "").prefix { $0 != "?" } : nil)
     }
 }
 

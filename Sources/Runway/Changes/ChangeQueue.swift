@@ -92,4 +92,6 @@ public struct ChangeLink: Sendable {
     package var report: @Sendable (QueuedChange, Result<RawData, NetworkError>, _ isOver: Bool) async -> Void
     /// Stops notifying the manager of a change that the app removed.
     package var forget: @Sendable (UUID) -> Void
+    /// Asks the system for time in the background; `nil` if the app can't.
+    package var beginGrace: @Sendable (_ name: String) -> GraceHold?
 }

@@ -184,6 +184,13 @@ extension NetworkError: CustomStringConvertible, DescribedError {
 }
 
 /// An error that a service's envelope names.
+///
+/// ```swift
+/// switch error.serviceError?.code {
+/// case "SOLD": "This home is sold."
+/// default: error.serviceError?.message ?? "\(error)"
+/// }
+/// ```
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The service's code, as text whatever its type in the envelope is.
     public var code: String

@@ -6,6 +6,13 @@ public import struct Foundation.Date
 /// Describes one call: its parameters, what every stage decided and why, the requests on the wire, and the outcome.
 ///
 /// Secrets and bodies are redacted by the layer's ``Redaction`` before a sink receives it.
+///
+/// ```swift
+/// let record = records[0]
+/// #expect(record.outcome == .succeeded)
+/// #expect(record.attempts.count == 2)
+/// #expect(record.decisions.contains { $0.name == "retried" })
+/// ```
 public struct FlightRecord: Sendable, Identifiable {
     /// The number of the call in its layer.
     public var id: FlightID

@@ -6,6 +6,14 @@ import Synchronization
 /// What is removed from records, logs and errors: the values of secret header fields and parameters, and bodies.
 ///
 /// It is applied before a sink sees a record, never after. The values are replaced by ``placeholder``.
+///
+/// ```swift
+/// NetworkLayer(
+///     transport: transport,
+///     sinks: [LogSink(), MetricsSink(), TracingSink()],
+///     redaction: Redaction(recordsBodies: true),  // forms and JSON without their secrets
+///     tokens: FileTokenStore(folder: URL.applicationSupportDirectory.appending(path: "tokens").path))
+/// ```
 public struct Redaction: Sendable, Equatable {
     /// Replaces a secret.
     public static let placeholder = JSONRedaction.mask

@@ -9,7 +9,12 @@
 ///     }
 ///     func end(_ token: Int) { application.endBackgroundTask(UIBackgroundTaskIdentifier(rawValue: token)) }
 /// }
-/// let network = NetworkLayer(grace: AppGrace(application: .shared))
+/// ```
+///
+/// The app passes it to its layer:
+///
+/// ```
+/// let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
 /// ```
 ///
 /// The layer begins one for each call before the call's request is sent, and ends it when the call has landed or failed. Calls with a

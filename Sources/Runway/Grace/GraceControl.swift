@@ -18,6 +18,9 @@ final class GraceControl: Sendable {
         self.deadlines = deadlines
     }
 
+    /// Begins a grace for work around calls.
+    func hold(_ name: String) -> GraceHold { GraceHold(grace, name) }
+
     /// Begins the grace of a call, unless it has one.
     func begin(_ flight: Flight) {
         let id = flight.id

@@ -6,7 +6,7 @@ import RunwayJSON
 /// A network is named by a salted digest, so that neither the file nor a backup of it says where the device was.
 struct HostMeasurements: Sendable {
     /// An address of a host on a network.
-    struct Place: Hashable, Sendable {
+    struct Key: Hashable, Sendable {
         var network: String
         var host: String
         var address: IPAddress
@@ -29,7 +29,7 @@ struct HostMeasurements: Sendable {
     /// The longest latency that is stored, in seconds.
     private static let longestLatency = 60.0
 
-    private(set) var measurements: [Place: Measurement] = [:]
+    private(set) var measurements: [Key: Measurement] = [:]
     private let salt: String
 
     init() {
@@ -47,16 +47,16 @@ struct HostMeasurements: Sendable {
     }
 
     /// Stores a measurement in place of the last one of its address. Host names that no list may contain are ignored.
-    mutating func insert(_ measurement: Measurement, for place: Place) {
-        guard HostListPolicy.isHostName(place.host) else { return }
-        measurements[place] = Measurement(
+    mutating func insert(_ measurement: Measurement, for key: Key) {
+        guard HostListPolicy.isHostName(key.host) else { return }
+        measurements[key] = Measurement(
             latency: min(measurement.latency, Self.longestLatency), date: measurement.date)
         guard measurements.count > Self.maximumCount else { return }
         let oldest = measurements.min { $0.value.date < $1.value.date }?.key
         if let oldest { measurements.removeValue(forKey: oldest) }
     }
 
-    mutating func remove(_ place: Place) { measurements.removeValue(forKey: place) }
+    mutating func remove(_ key: Key) { measurements.removeValue(forKey: key) }
 
     /// Removes the measurements that are older than ``maximumAge``.
     mutating func removeOld(at date: Double) {
@@ -69,8 +69,8 @@ extension HostMeasurements {
     /// The bytes of the file.
     var json: [UInt8] {
         // No name, digest or address contains a character that JSON escapes.
-        let entries = measurements.map { place, measurement in
-            "{\"network\":\"\(place.network)\",\"host\":\"\(place.host)\",\"address\":\"\(place.address)\","
+        let entries = measurements.map { key, measurement in
+            "{\"network\":\"\(key.network)\",\"host\":\"\(key.host)\",\"address\":\"\(key.address)\","
                 + "\"latency\":\(measurement.latency),\"date\":\(measurement.date)}"
         }
         return Array("{\"version\":1,\"salt\":\"\(salt)\",\"measurements\":[\(entries.joined(separator: ","))]}".utf8)
@@ -90,7 +90,7 @@ extension HostMeasurements {
                 let latency = element["latency"].double, latency > 0, latency <= Self.longestLatency,
                 let date = element["date"].double, date.isFinite
             else { return nil }
-            measurements[Place(network: network, host: host, address: address)] = Measurement(
+            measurements[Key(network: network, host: host, address: address)] = Measurement(
                 latency: latency, date: date)
         }
     }

@@ -63,11 +63,11 @@ final class HostMemory: Sendable {
         let date = clock.date.timeIntervalSince1970
         let storesLater = state.withLock { state in
             guard let name = state.measurements.name(of: network) else { return false }
-            let place = HostMeasurements.Place(network: name, host: host, address: address)
+            let key = HostMeasurements.Key(network: name, host: host, address: address)
             if let latency {
-                state.measurements.insert(.init(latency: latency, date: date), for: place)
+                state.measurements.insert(.init(latency: latency, date: date), for: key)
             } else {
-                state.measurements.remove(place)
+                state.measurements.remove(key)
             }
             defer { state.isStoringLater = true }
             return !state.isStoringLater

@@ -20,6 +20,19 @@ extension APIManager {
         load(parameterSource?.endpoint(for: self), from: parameterSource, options)
     }
 
+    /// Makes a call, waits until it has landed and the delegate was notified, and returns its response. For scripts and tests.
+    ///
+    /// ```swift
+    /// let rawData = try await rentals.landing(of: RentalList(city: "上海"))
+    /// ```
+    ///
+    /// - Parameter options: Overrides for this call what its endpoint specifies.
+    /// - Throws: As ``landing(of:)``.
+    @discardableResult
+    public func landing(of endpoint: E, options: CallOptions = .standard) async throws(NetworkError) -> RawData {
+        try await landing(of: load(endpoint, options: options))
+    }
+
     /// Makes a call with the parameters that a source supplied.
     func load(_ supplied: (any Endpoint)?, from source: (any ParameterSource)?, _ options: CallOptions) -> FlightID {
         let flight = makeFlight(options)
@@ -77,12 +90,7 @@ extension APIManager {
     /// - Returns: Whether the call is made; `false` if an interceptor vetoed it.
     private func prepare(_ endpoint: inout E, _ flight: FlightID) throws(NetworkError) -> Bool {
         guard try endpoint.complete(interceptors, as: flight, by: face) else { return false }
-        do {
-            try endpoint.validate()
-            try validator?.apiManager(self, validate: endpoint)
-        } catch {
-            throw .invalidParameters(in: .validating, error)
-        }
+        try endpoint.checkParameters { try validator?.apiManager(self, validate: $0) }
         return true
     }
 

@@ -35,8 +35,10 @@ public protocol APIManaging: AnyObject, Sendable {
     /// Waits until a call has landed and the delegate was notified, and returns its response. For scripts and tests.
     ///
     /// ```swift
-    /// let rawData = try await rentals.landing(of: rentals.load(RentalList(city: "上海")))
+    /// let rawData = try await rentals.landing(of: rentals.load())
     /// ```
+    ///
+    /// ``APIManager/landing(of:options:)`` makes the call, too.
     ///
     /// There is no other landing beside the delegate's: this waits for the same one. A stale response that lands first is not waited for. The
     /// manager stays alive meanwhile; if the waiting task is cancelled, the wait ends and the call goes on.
@@ -87,6 +89,15 @@ extension APIManaging {
 /// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale response, whose
 /// ``RawData/source`` is ``ResponseSource/staleCache`` and during which ``APIManaging/isProvisional`` is true, then with the fresh
 /// one or with the error of its request. A fresh response with the same body replaces the stale one without a second notification.
+///
+/// ```swift
+/// @MainActor final class RentalController: APIManagerDelegate {
+///     var state = ""
+///
+///     func apiManagerDidSucceed(_ manager: any APIManaging) { state = "\(manager.rawData?["total"].int ?? 0) rentals" }
+///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { state = "\(error.kind)" }
+/// }
+/// ```
 @MainActor
 public protocol APIManagerDelegate: AnyObject {
     /// A call succeeded; its response is in the manager.
@@ -127,6 +138,16 @@ extension APIManagerDelegate {
 /// Supplies a manager with the parameters of calls that are made without any, by ``APIManager/load(options:)``.
 ///
 /// The manager holds its source weakly and calls it on the main actor. One source may serve several managers.
+///
+/// ```swift
+/// final class SearchField: ParameterSource {
+///     var text = ""
+///
+///     func endpoint(for manager: any APIManaging) -> (any Endpoint)? {
+///         text.isEmpty ? nil : RentalList(city: text)
+///     }
+/// }
+/// ```
 @MainActor
 public protocol ParameterSource: AnyObject {
     /// Returns the call to make now. If it is `nil`, or not of the manager's endpoint, the call fails as

@@ -49,7 +49,7 @@ struct CallHooks: Sendable {
             flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
             throw flight.vetoed("An interceptor", "call", in: .preparing)
         }
-        do { try endpoint.validate() } catch { throw .invalidParameters(in: .validating, error) }
+        try endpoint.checkParameters()
         return endpoint
     }
 
@@ -160,6 +160,21 @@ extension Flight {
 }
 
 extension Endpoint {
+    /// Completes the parameters.
+    mutating func completeParameters() throws(NetworkError) {
+        do { try complete() } catch { throw .invalidParameters(in: .preparing, error) }
+    }
+
+    /// Checks the parameters by the endpoint's own rules, and then by those of `validator`.
+    func checkParameters(_ validator: (Self) throws -> Void = { _ in }) throws(NetworkError) {
+        do {
+            try validate()
+            try validator(self)
+        } catch {
+            throw .invalidParameters(in: .validating, error)
+        }
+    }
+
     /// Completes the parameters, and lets interceptors change them.
     ///
     /// - Returns: `false` if an interceptor vetoed the call.
@@ -167,7 +182,7 @@ extension Endpoint {
     mutating func complete(
         _ interceptors: [any Interceptor], as flight: FlightID, by manager: (any APIManaging)?
     ) throws(NetworkError) -> Bool {
-        do { try complete() } catch { throw .invalidParameters(in: .preparing, error) }
+        try completeParameters()
         if interceptors.isEmpty { return true }
         var candidate: any Endpoint = self
         for interceptor in interceptors {

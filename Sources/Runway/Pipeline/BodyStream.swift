@@ -2,6 +2,10 @@
 ///
 /// A part is produced only when the reader asks for it, so that a slow reader slows the sender down. A stream from the network
 /// can be read once; the result of a second iteration is undefined.
+///
+/// ```swift
+/// .stream(BodyStream(lines), byteCount: nil, isReplayable: false)
+/// ```
 public struct BodyStream: AsyncSequence, Sendable {
     /// One part of the body; never empty.
     public typealias Element = [UInt8]

@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 extension Flight {
     /// Writes a decision into the record of the call.
     package func note<D: StageDecision>(_ decision: D, in step: FlightStep = D.step) {
@@ -37,6 +39,12 @@ extension Flight {
     public func noteWire(_ wire: WireRecord, of request: Request? = nil) {
         recorder.changeAttempt(request?.attempt) { $0.wire = wire }
     }
+
+    /// A URL, or a query with its question mark, without the secrets of the call and without what the layer redacts.
+    package func redacted(url: String) -> String { recorder.redacted(url: url) }
+
+    /// Header fields without the secrets of the call and without what the layer redacts.
+    package func redacted(_ fields: HTTPFields) -> HTTPFields { recorder.redacted(fields) }
 
     /// The record so far, without what `redaction` keeps out of it.
     ///

@@ -196,6 +196,18 @@ extension FlightRecorder {
         }
     }
 
+    /// A URL, or a query with its question mark, without the secrets of the call and without what the layer redacts.
+    func redacted(url: String) -> String {
+        let secrets = state.withLock { redaction.hidden($0.secrets) }
+        return redaction.redacted(url: secrets.masked(url))
+    }
+
+    /// Header fields without the secrets of the call and without what the layer redacts.
+    func redacted(_ fields: HTTPFields) -> HTTPFields {
+        let secrets = state.withLock { redaction.hidden($0.secrets) }
+        return redaction.redacted(secrets.masked(fields))
+    }
+
     /// Adds to an error which request it concerns, and redacts its text.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error

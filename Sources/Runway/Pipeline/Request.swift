@@ -1,6 +1,21 @@
 public import HTTPTypes
 
 /// A request on its way down the pipeline: the HTTP head that every Swift package shares, and a body.
+///
+/// ```swift
+/// struct LanguageStage: RequestStage {
+///     var step: FlightStep { .customStage("language") }
+///
+///     func respond(
+///         to request: Request, in flight: Flight, next: RequestPipeline.Rest
+///     ) async throws(NetworkError) -> Response {
+///         var request = request
+///         request.head.headerFields[.acceptLanguage] = "zh-Hans"
+///         flight.note("language", "asked for Chinese", in: step)
+///         return try await next.send(request, in: flight)
+///     }
+/// }
+/// ```
 public struct Request: Sendable {
     /// Method, scheme, authority, path with query, and header fields.
     public var head: HTTPRequest { didSet { isAsAssembled = false } }

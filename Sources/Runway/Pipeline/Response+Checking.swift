@@ -13,7 +13,7 @@ extension Response {
                 status: head.status)
         }
         if omittedFields.isEmpty { return }
-        flight.note(OmittedFields(names: omittedFields))
+        flight.note(OmittedFieldsDecision(names: omittedFields))
         if head.status.isRedirect, omittedFields.contains(.location) {
             throw NetworkError(
                 .invalidResponse, in: .transporting,
@@ -59,7 +59,7 @@ extension Response {
 
 /// Header fields of a response that the transport omitted, because it has values as text and these are not UTF-8, for the
 /// record.
-package struct OmittedFields: StageDecision, Equatable {
+package struct OmittedFieldsDecision: StageDecision, Equatable {
     /// The names, one for each field.
     package var names: [HTTPField.Name]
 

@@ -1,6 +1,12 @@
 public import HTTPTypes
 
 /// A response on its way up the pipeline: the HTTP head, a body, and the verdict of the service.
+///
+/// ```swift
+/// Response(
+///     head: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]),
+///     body: .whole(RawData(Array(#"{"total": 2}"#.utf8))))
+/// ```
 public struct Response: Sendable {
     /// Status and header fields.
     public var head: HTTPResponse

@@ -1,4 +1,30 @@
 extension RequestPipeline.Rest {
+    /// Sends a request off the caller's actor, and returns when the deadline of the flight has passed or the task is cancelled, at the
+    /// latest.
+    ///
+    /// - Throws: ``NetworkError/Kind/timedOut`` if the deadline passed and no stale response may be used instead.
+    func sendWithinDeadline(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        // Whether a deadline has passed already must not depend on a race between the timer and the wire.
+        guard flight.clock.now < flight.ownDeadline else { throw flight.missedDeadline }
+        if endsInTime(request, in: flight) {
+            do throws(NetworkError) {
+                return try await sendOffActor(request, in: flight)
+            } catch {
+                throw error.kind == .timedOut && flight.clock.now >= flight.ownDeadline ? flight.missedDeadline : error
+            }
+        }
+        return try await sendDetached(request, in: flight) {
+            flight.fallbackResponse().map(Result.success) ?? .failure(flight.missedDeadline)
+        }
+    }
+
+    /// Sends without an actor: the stages below must not work on the caller's actor, which may be the main actor.
+    @concurrent private func sendOffActor(
+        _ request: Request, in flight: Flight
+    ) async throws(NetworkError) -> Response {
+        try await send(request, in: flight)
+    }
+
     /// Sends a request, and returns when the deadline of the flight has passed or the task is cancelled, at the latest.
     ///
     /// Unless what is below ends in time by itself, it runs in a task of its own, which is then cancelled and not waited for.
@@ -24,5 +50,12 @@ extension RequestPipeline.Rest {
             }
         }
         return try result.get()
+    }
+}
+
+extension Flight {
+    /// The error of a call whose deadline has passed.
+    fileprivate var missedDeadline: NetworkError {
+        timeout("There was no response within \(lifetime.text).", in: .deadline)
     }
 }

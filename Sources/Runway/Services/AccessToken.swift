@@ -3,6 +3,13 @@ public import struct Foundation.Date
 /// Proves to a service that a call is an account's, until it expires.
 ///
 /// Neither its description nor its reflection shows a secret. It is `Codable` for token stores, and for them alone.
+///
+/// ```swift
+/// let token = AccessToken(
+///     try json["access_token"].require(String.self), account: try json["user"].require(String.self),
+///     expiry: network.clock.date.addingTimeInterval(3600), refreshToken: json["refresh_token"].string)
+/// try await network.signIn(token, to: Listings.self)
+/// ```
 public struct AccessToken: Sendable, Codable {
     /// The token, as it is sent.
     public var value: String

@@ -40,15 +40,13 @@ public struct CallOptions: Sendable, Hashable {
     /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``).
     public var bypassesCircuit: Bool
 
-    /// Whether the streamed body stays open for as long as the app wants, so that it releases its concurrency slot when the head of the
-    /// response has arrived.
+    /// Whether the streamed body stays open for as long as the app wants, so that it releases its concurrency slot, and the system's time in
+    /// the background, when the head of the response has arrived.
     package var isLongLived = false
     /// The call that this one resumes; `nil` if it resumes none.
     var resumption: Resumption?
     /// The stored change that the call sends; `nil` for every other call.
     var replayedChange: UUID?
-    /// Whether no endpoint describes the request.
-    var isOfExchange = false
     /// Whether no stale response lands before the fresh one. For code that makes calls through a manager and can use only
     /// one landing.
     var landsOnce = false

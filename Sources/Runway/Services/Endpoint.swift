@@ -18,7 +18,11 @@ public protocol Endpoint: Encodable, Sendable {
     /// The service that the API is one of.
     associatedtype Service: APIService
 
-    /// The service that the API is one of.
+    /// The service that the API is one of. The default is ``Service``, for endpoints of a protocol that names it once for all of them:
+    ///
+    /// ```swift
+    /// protocol ListingsEndpoint: Endpoint where Service == Listings {}
+    /// ```
     static var service: Service.Type { get }
     /// The name of the API, as records, metrics and errors show it. The default is the name of the type.
     static var name: String { get }
@@ -124,6 +128,8 @@ public protocol Endpoint: Encodable, Sendable {
 }
 
 extension Endpoint {
+    /// ``Service``.
+    public static var service: Service.Type { Service.self }
     /// The name of the type.
     ///
     /// Taken from the runtime without a detour through reflection, which takes longer than a hit in memory.

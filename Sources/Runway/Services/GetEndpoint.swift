@@ -5,9 +5,9 @@
 /// let issues = try await network.call(GitHub.get("repos/apple/swift-nio/issues", ["state": "closed", "page": 2]))
 /// ```
 ///
-/// It behaves as an ``Endpoint`` with every default, so that nothing is cached. What counts by endpoint, such as failures that open a
-/// circuit, counts all of these calls of a service together: an API that an app depends on has a type of its own.
-public struct GetEndpoint<Service: APIService>: Endpoint {
+/// It behaves as an ``Endpoint`` with every default, so that nothing is cached. Failures that open a circuit count by path, without the
+/// query; records, metrics and reports name all of these calls of a service alike. An API that an app depends on has a type of its own.
+public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     /// The service whose path it is.
     public static var service: Service.Type { Service.self }
     /// `GET` and the name of the service.
@@ -18,6 +18,9 @@ public struct GetEndpoint<Service: APIService>: Endpoint {
     /// The query.
     @Unencoded public var parameters: Parameters
 }
+
+/// An endpoint type that stands for any number of APIs, which its path tells apart: circuits count each path alone.
+protocol EndpointOfManyPaths: Endpoint {}
 
 extension APIService {
     /// Returns the GET of a path below the service's base URL.

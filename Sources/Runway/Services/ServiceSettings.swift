@@ -2,6 +2,14 @@
 ///
 /// The default of every property is the service's own description. A change applies to calls that start after it; see
 /// ``NetworkLayer/configure(_:_:)``.
+///
+/// ```swift
+/// network.configure(Listings.self) { settings in
+///     settings.environment = .development
+///     settings.commonHeaders["X-Client"] = "simulator"
+///     settings.deadline = .seconds(60)
+/// }
+/// ```
 public struct ServiceSettings: Sendable {
     /// The environment whose base URL calls go to. The default is the service's ``APIService/initialEnvironment``.
     public var environment: ServiceEnvironment

@@ -98,7 +98,7 @@ extension NetworkLayer {
         }
         // A range is counted in the bytes of the coded body, which may be coded otherwise the next time.
         request.head.headerFields[.acceptEncoding] = "identity"
-        return try await downloads.run(to: file, in: flight) { () throws(NetworkError) in
+        return try await fileClaims.run(to: file, in: flight) { () throws(NetworkError) in
             try await saveAlone(request, to: file, upTo: maximumByteCount, progress, in: flight)
         }
     }

@@ -17,7 +17,7 @@ extension NetworkLayer {
     /// in a later call for the same file, endpoint and account, also after the process was killed. A cancelled call leaves its part on the
     /// server; ``discardUpload(_:options:)`` removes it. Progress then counts what the server has, if the server reports that. If the
     /// server has all of the file and its response was lost, the call ends with the head of the server's response to `HEAD`, and no body.
-    /// On iOS the file must not be in the container of an app group, as for a download.
+    /// One call at a time continues an upload, of all processes; in the container of an app group on iOS, of this layer alone.
     ///
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.

@@ -21,7 +21,7 @@ struct BodyFile: Sendable {
         let kind = status.st_mode & S_IFMT
         guard kind != S_IFDIR else { throw Self.unreadable(path, SystemError(code: EISDIR)) }
         self.path = path
-        byteCount = kind == S_IFREG ? Int(status.st_size) : nil
+        byteCount = kind == S_IFREG ? Int(exactly: status.st_size) : nil
     }
 
     /// The body. A regular file can be sent again, and its length is sent with it.

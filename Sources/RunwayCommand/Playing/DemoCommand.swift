@@ -16,10 +16,11 @@ struct DemoCommand: AsyncParsableCommand {
             and again, a refresh pulled five times, an edited list, an access token
             that expires under ten calls, a server that is down for a while. Then
             signed calls to a server that verifies them: forged, replayed, tampered,
-            by a clock that is wrong, and under a key that is rotated. Last, a host
-            with four addresses of the loopback, near and far, of which one is dead
-            and one fails while a call is in flight; and an app in a process of its
-            own, which is killed while it sends its action log.
+            by a clock that is wrong, and under a key that is rotated. Then apps in
+            processes of their own: one is killed while it sends its action log, the
+            other opens a home and makes offers without a network, and is killed
+            when it is back. Last, a host with four addresses of the loopback, near
+            and far, of which one is dead and one fails while a call is in flight.
 
             For each part the output says what the user did, how many calls that were
             and how many requests they took, and what the layer did; then the totals,
@@ -33,8 +34,8 @@ struct DemoCommand: AsyncParsableCommand {
             --json prints one object: "calls", "callsSent", "callsNotSent" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
-            every request that carried several calls), "signing", "hosts" and
-            "log" (the results of the last three parts), "scenes", "seed" and "problems".
+            every request that carried several calls), "signing", "hosts", "log" and
+            "train" (the results of the last parts), "scenes", "seed" and "problems".
 
             PARTS, for --scene
               \(Self.names)
@@ -122,6 +123,12 @@ struct DemoCommand: AsyncParsableCommand {
             let log = try await LogTour.play(program: program)
             report.problems += log.problems
             report.log = log
+        }
+        if parts.contains(.train), let program = Bundle.main.executableURL {
+            title.text = DemoPart.train.action
+            let train = try await TrainTour.play(program: program, seed: seed)
+            report.problems += train.problems
+            report.train = train
         }
         return report
     }

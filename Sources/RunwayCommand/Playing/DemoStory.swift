@@ -1,7 +1,8 @@
 import Runway
 import RunwayDemo
 
-/// The report of a demo in 80 columns: what the user did, some rows of the screen, what it cost and why, then the totals.
+/// The report of a demo in 80 columns: what the user did, some rows of the screen, what it cost and why, then the totals and the table of
+/// addresses.
 struct DemoStory {
     private static let columns = 80
     private let report: DemoReport
@@ -11,10 +12,11 @@ struct DemoStory {
     static func text(of report: DemoReport, for console: Console) -> ConsoleText {
         var story = DemoStory(report: report, text: ConsoleText(for: console))
         for part in DemoPart.allCases { story.append(part) }
-        if !report.scenes.isEmpty { story.appendTotals() }
         if let signing = report.signing { story.append(signing) }
-        if let hosts = report.hosts { story.append(hosts) }
         if let log = report.log { story.append(log) }
+        if let train = report.train { story.append(train) }
+        if !report.scenes.isEmpty { story.appendTotals() }
+        if let hosts = report.hosts { story.append(hosts) }
         story.appendProblems()
         return story.text
     }
@@ -83,22 +85,42 @@ struct DemoStory {
         func name(_ address: String) -> String {
             hosts.addresses[address].map { String($0.prefix { $0 != "," }) } ?? address
         }
-        func row(_ cells: (String, String, String, String)) -> String {
-            let time = String(repeating: " ", count: max(0, 4 - cells.3.count)) + cells.3
-            return "  \(cells.0.padded(to: 42)) \(cells.1.padded(to: 21)) \(cells.2.padded(to: 8)) \(time)"
-        }
-        line(row(("", "dialled", "used", "ms")), .dim)
+        row("", ("dialled", .bold), ("used", .bold), ("ms", .bold))
         for step in hosts.rows {
             let dialled = step.dialled.map(name).joined(separator: " ")
-            line(row((step.title, dialled, step.won.map(name) ?? "none", "\(step.milliseconds)")))
+            let won = step.won.map(name)
+            row(step.title, (dialled, .cyan), (won ?? "none", won == nil ? .red : .green), ("\(step.milliseconds)", .dim))
         }
         line("")
+    }
+
+    /// A row of the table of addresses, in as many columns as a line has.
+    private mutating func row(
+        _ title: String, _ dialled: (String, Console.Style), _ won: (String, Console.Style),
+        _ time: (String, Console.Style)
+    ) {
+        text.append("  \(title.padded(to: 42)) ")
+        text.append(dialled.0.padded(to: 21), dialled.1)
+        text.append(" ")
+        text.append(won.0.padded(to: 8), won.1)
+        text.append(" ")
+        text.append(String(repeating: " ", count: max(0, 4 - time.0.count)) + time.0, time.1)
+        text.append("\n")
     }
 
     /// The counts of both sides.
     private mutating func append(_ log: LogTourReport) {
         line(DemoPart.log.action, .bold)
         line("  \(DemoPart.log.effect): \(log)")
+        line("")
+    }
+
+    /// The screen without a network, and the counts of both sides.
+    private mutating func append(_ train: TrainTourReport) {
+        line(DemoPart.train.action, .bold)
+        line("  \(DemoPart.train.effect)")
+        for row in train.screen { line("    \(row)", .dim) }
+        line("  \(train)")
         line("")
     }
 

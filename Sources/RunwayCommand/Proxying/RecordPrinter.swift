@@ -59,7 +59,7 @@ struct RecordPrinter: EventSink {
 
     /// The call, its outcome, and its decisions.
     static func line(_ record: FlightRecord) -> String {
-        let request = record.decisions(of: ProxiedRequest.self).first
+        let request = record.decisions(of: ProxiedRequestDecision.self).first
         var text = "\(record.id) \(request?.method.rawValue ?? "?") \(request?.path ?? "?")"
         if let status = record.attempts.last?.status { text += " → \(status.code)" }
         if let source = record.source, source != .network {
@@ -69,7 +69,7 @@ struct RecordPrinter: EventSink {
         if record.attempts.count != 1 { text += ", \(record.attempts.count) requests" }
         if let byteCount = record.attempts.last?.responseByteCount { text += ", \(byteCount) bytes" }
         let decisions = record.decisions.filter {
-            !($0.decision is ProxiedRequest) && !($0.decision is JudgingDecision)
+            !($0.decision is ProxiedRequestDecision) && !($0.decision is JudgingDecision)
         }
         if !decisions.isEmpty {
             text += "; " + decisions.map { "\($0.step): \($0)" }.joined(separator: "; ")
@@ -80,7 +80,7 @@ struct RecordPrinter: EventSink {
 }
 
 /// The client's request, for the record of a call that sends none.
-struct ProxiedRequest: StageDecision {
+struct ProxiedRequestDecision: StageDecision {
     var method: HTTPRequest.Method
     /// The path without its query, which may hold secrets.
     var path: String
@@ -91,13 +91,13 @@ struct ProxiedRequest: StageDecision {
 
 /// Notes every request at the top of the pipeline. Bodies pass unchanged.
 struct ProxiedRequestStage: RequestStage {
-    var step: FlightStep { ProxiedRequest.step }
+    var step: FlightStep { ProxiedRequestDecision.step }
     var endsInTime: Bool { true }
 
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         let request = try draft.request(in: flight)
         let path = request.head.path?.prefix { $0 != "?" } ?? ""
-        flight.note(ProxiedRequest(method: request.head.method, path: String(path)))
+        flight.note(ProxiedRequestDecision(method: request.head.method, path: String(path)))
         return .pass
     }
 

@@ -253,16 +253,17 @@ extension HTTPFields {
         HTTPField.Name(known: "Runway-Digest"), HTTPField.Name(known: "Runway-Sealed-Key"),
     ]
 
-    /// The fields that belong to a connection, to one message, or to the upload.
+    /// The fields that belong to one message, or to the upload.
     private static let ofMessage: Set<HTTPField.Name> = [
-        .connection, .transferEncoding, .contentLength, .te, .trailer, .upgrade, .expect,
-        HTTPField.Name(known: "Keep-Alive"),
+        .contentLength, .expect,
         .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadDraftInteropVersion,
     ]
 
     /// The fields that are stored with an upload.
     fileprivate var storable: [UploadRecord.Field] {
-        filter { !Self.authenticating.contains($0.name) && !Self.ofMessage.contains($0.name) }
-            .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
+        filter {
+            !Self.authenticating.contains($0.name) && !Self.ofMessage.contains($0.name) && !$0.name.belongsToConnection
+        }
+        .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
     }
 }

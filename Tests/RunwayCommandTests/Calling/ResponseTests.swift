@@ -93,7 +93,7 @@ struct ResponseTests {
         #expect(response["contentCoding"] as? String == "x-secret-box")
     }
 
-    @Test func whatIsNotJSONGoesByteForByteIntoAFileOrPipe() async throws {
+    @Test func otherBodiesAreWrittenByteForByte() async throws {
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         for type in ["image/png", "text/plain; charset=gbk", "text/plain"] {
             #expect(try await shown(.bytes(bytes, contentType: type)).bytes == bytes)

@@ -47,7 +47,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test func aCallThatReadsItsBodyFromAPersonEndsAtOnce() async throws {
+    @Test func waitForATypedBodyEndsAtOnce() async throws {
         let tool = try RunningTool("call", "POST", "http://127.0.0.1:1/", "--body", "-", streams: .terminal)
         try await tool.wait(for: "Write the body")
         let start = ContinuousClock.now

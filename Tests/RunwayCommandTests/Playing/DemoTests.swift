@@ -25,6 +25,9 @@ struct DemoTests {
         let signing = try #require(report["signing"] as? [String: Any])
         let log = try #require(report["log"] as? [String: Any])
         #expect(["recorded", "stored", "repeated"].map { log[$0] as? Int } == [90, 90, 30])
+        let train = try #require(report["train"] as? [String: Any])
+        let counts = ["openings", "detailRequests", "changes", "effects", "repeated"].map { train[$0] as? Int }
+        #expect(counts == [2, 1, 3, 3, 1])
         #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [1, 0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(
@@ -86,6 +89,27 @@ struct DemoTests {
         #expect(tool.status == 0)
         #expect(tool.output.components(separatedBy: " second-hand SecondHandDetail succeeded after ").count == 7)
         #expect(tool.output.contains("A details screen opened six times"))
+    }
+
+    @Test func totalsAndTheTableOfAddressesAreTheEnd() async throws {
+        let tool = try await Tool.run("demo", "--seed", "2")
+
+        let titles = ["In all"] + DemoPart.allCases.map(\.action)
+        let order = tool.output.split(separator: "\n").compactMap { line in titles.first { line.hasPrefix($0) } }
+        #expect(order.suffix(2) == ["In all", DemoPart.addresses.action] && order.count == titles.count)
+    }
+
+    @Test func aTerminalShowsTheTableOfAddressesInColour() async throws {
+        let tool = try RunningTool("demo", "--scene", "addresses", streams: .terminal)
+        _ = await tool.end()
+
+        let lines = tool.output.replacing("\r\n", with: "\n").split(separator: "\n")
+        let table = lines.drop { !$0.contains("dialled") }.prefix { $0.hasPrefix("  ") }
+        #expect(table.count == 8, "\(tool.output)")
+        let used = table.dropFirst().map { $0.contains("\u{1B}[32m") || $0.contains("\u{1B}[31mnone") }
+        #expect(used.allSatisfy { $0 } && table.first?.contains("\u{1B}[1mused") == true)
+        // The styles take no column.
+        for line in table { #expect(line.replacing(/\u{1B}\[\d+m/, with: "").displayWidth == 80, "\(line)") }
     }
 
     @Test func aTerminalShowsItsTitlesInBold() async throws {

@@ -68,7 +68,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func anOldFileIsFreshByEstimateAndANewOneIsNot() async throws {
+    @Test func onlyOldFilesAreFreshByEstimate() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { old in
             try await nginx.serving(text) { new in

@@ -34,7 +34,7 @@ struct ProxyConnectionTests {
         ("GET /\(String(repeating: "a", count: 65_536)) HTTP/1.1\r\nHost: localhost\r\n\r\n", 431),
         ("GET / HTTP/1.1\r\nHost: localhost\r\n\(String(repeating: "X: a\r\n", count: 2000))\r\n", 431),
     ])
-    func whatIsNoGoodRequestIsRefusedAndTheProxyLivesOn(text: String, status: Int) async throws {
+    func proxySurvivesMalformedRequests(text: String, status: Int) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in

@@ -61,7 +61,7 @@ struct ServeTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func itStopsAtOnceWithRequestsUnderWayAndRemovesItsFolder(signal: Int32) async throws {
+    func interruptStopsAtOnceAndRemovesTheFolder(signal: Int32) async throws {
         var folder = ""
         var waiting: RunningTool?
         var start = ContinuousClock.now

@@ -44,7 +44,7 @@ import Testing
 
     /// Fifteen to twenty digits of every size near one, most of which two roundings would get wrong now and then; a number
     /// halfway between two doubles, and one digit more or less.
-    @Test func doublesOfMoreDigitsThanADoubleHoldsExactlyAreTheNearestOnes() throws {
+    @Test func longDecimalsBecomeTheNearestDoubles() throws {
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<2000 {
             let digits =

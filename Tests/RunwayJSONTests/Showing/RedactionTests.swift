@@ -37,7 +37,7 @@ import Testing
         ("https://a.example/cb?state=a&code=hunter2", #"https://a.example/cb?state=a&code="[redacted]""#),
         (#"{"code":0,"detail":"#, #"{"code":0,"detail":"#), ("status code=5", "status code=5"),
     ])
-    func aCodeIsSecretAsAParameterAndShownAsAMember(_ text: String, _ shown: String) {
+    func codeIsSecretInParametersOnly(_ text: String, _ shown: String) {
         #expect(JSONRedaction.default.redactedText(of: text.utf8, maximumByteCount: 200) == shown)
     }
 
@@ -189,7 +189,7 @@ import Testing
         #expect(bound > 0 ? shown.contains("[redacted]") : shown.hasSuffix("more bytes of JSON)"))
     }
 
-    @Test func textOnOneLineIsNotLongerThanTheDocumentAndItsMasks() throws {
+    @Test func oneLineTextIsNoLongerThanTheDocument() throws {
         let depth = 500
         let numbers = String(repeating: "1,", count: 20_000)
         let text =

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func sortedNamesAreInTheOrderOfTheirBytesAtEveryDepth() throws {
+    @Test func namesAreSortedByBytesAtEveryDepth() throws {
         #expect(
             try canonical(#"{"b":{"z":1,"y":[{"q":1,"p":2}]},"a":2,"B":3,"":4,"é":5,"aa":6,"\u0041":7}"#)
                 == #"{"":4,"A":7,"B":3,"a":2,"aa":6,"b":{"y":[{"p":2,"q":1}],"z":1},"é":5}"#)

@@ -22,7 +22,7 @@ struct ItemRuleTests {
         "/v1/echo/a#b", "/v1/echo/a b", "/v1/echo/é", #"/v1/echo/a\r\nHost: evil.test"#, #"/v1/echo/a\u0000"#,
         "/v1/" + String(repeating: "a", count: 9000),
     ])
-    func aPathThatIsNotInOriginFormBelowTheBaseIsRefused(_ path: String) async throws {
+    func onlyPathsBelowTheBaseAreAccepted(_ path: String) async throws {
         try await refused(path.item("bad"))
     }
 
@@ -62,7 +62,7 @@ struct ItemRuleTests {
         try await refused("/v1/echo/a".item("bad", headers: "[\(fields)]"))
     }
 
-    @Test func fieldsOfTheProxyComeFromTheEnvelopeAndOthersFromTheItem() async throws {
+    @Test func onlyProxyFieldsComeFromTheEnvelope() async throws {
         let app = MergingApp { router in
             router.get("v1/fields") { request, _ in
                 request.headers.map { "\($0.name.canonicalName)=\($0.value)" }.sorted().joined(separator: ";")

@@ -27,7 +27,7 @@ struct ItemRunningTests {
         #expect(responses["2"]?["body"].string?.contains("Broken") == false)
     }
 
-    @Test func bodiesThatAreWrittenInPartsAreGatheredAndHEADHasNone() async throws {
+    @Test func partsOfBodiesAreJoinedExceptForHEAD() async throws {
         let app = MergingApp { router in
             router.get("v1/parts") { _, _ in
                 Response(
@@ -128,7 +128,7 @@ struct ItemRunningTests {
         #expect((1...3).map { responses["\($0)"]?["status"].int } == [200, 504, 504])
     }
 
-    @Test func theIdentityOfTheEnvelopeIsLentToItsItemsAndToNothingElse() async throws {
+    @Test func onlyItemsGetTheEnvelopesIdentity() async throws {
         struct Identifying: RouterMiddleware {
             typealias Context = AppContext
             func handle(

@@ -13,7 +13,7 @@ struct MisbehaviourTests {
         #expect(seen.end == .finished)
     }
 
-    @Test func declaredLengthCanBeTooSmallAndTheRestPollutesTheConnection() async throws {
+    @Test func tooSmallLengthLeavesBytesOnTheConnection() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: [.text("abcdef").declaring(length: 3), .text("second")])
             let client = try await RawClient.connect(to: origin.port)

@@ -41,7 +41,7 @@ struct RecordCollectorTests {
         #expect(collector.records.map(\.network) == ["default", "default", "another"])
     }
 
-    @Test func waitEndsWithTheLastOfTheRecordsThatItIsFor() async throws {
+    @Test func waitEndsWithTheLastAwaitedRecord() async throws {
         let received = try await records(of: 2)
         let collector = RecordCollector()
         async let awaited = collector.records(count: 2)

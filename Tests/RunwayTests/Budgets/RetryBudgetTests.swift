@@ -14,7 +14,7 @@ struct RetryBudgetTests {
         Origin(HTTPRequest(method: .get, scheme: "https", authority: host, path: "/"))
     }
 
-    @Test func budgetOfAHostAllowsTenAndATenthOfTheCalls() {
+    @Test func hostBudgetAllowsTenPlusATenth() {
         var budget = RetryBudget(.retrying)
         let first = (1...12).map { _ in budget.withdraw() }
         #expect(first == Array(repeating: true, count: 10) + [false, false])
@@ -87,7 +87,7 @@ struct RetryBudgetTests {
         #expect(control.withdraw(for: origin("b")))
     }
 
-    @Test func jitterIsAnythingUpToItsCeilingAndTheSameForTheSameSeed() {
+    @Test func jitterReachesItsCeilingAndFollowsItsSeed() {
         func waits(_ seed: UInt64) -> [Duration] {
             let control = RetryControl(limits: .retrying, randomness: LayerRandomness(SeededGenerator(seed: seed)))
             return (0..<1000).map { _ in control.jitter(upTo: .seconds(1)) }

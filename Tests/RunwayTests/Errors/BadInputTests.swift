@@ -70,7 +70,7 @@ struct BadInputTests {
         try await expect(Array(#"{"books":[{"title":7}]}"#.utf8), telling: "books[0].title", "found a number, 7")
     }
 
-    @Test func errorOfACheckOrAnEnvelopeSaysHowTheBodyStarts() async throws {
+    @Test func checkErrorShowsTheStartOfTheBody() async throws {
         struct Checked: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "checked" }

@@ -61,7 +61,7 @@ struct NetworkErrorTests {
         #expect(error.underlying is Below)
     }
 
-    @Test func errorOfTheAppThatSaysNothingOfItselfShowsItsNameAlone() async throws {
+    @Test func undescribedErrorOfTheAppShowsItsName() async throws {
         struct Fields: Error { let password = "hunter2" }
         enum Cases: Error { case plain, token(String) }
         let errors: [(any Error, String)] = [

@@ -89,7 +89,7 @@ struct FlightRecordTests {
         #expect(try await refused.record().sentParameters == nil)
     }
 
-    @Test func requestWithAUsersNameInItIsRefusedAndTheNameIsNowhere() async throws {
+    @Test func requestWithUserInfoIsRefusedWithoutShowingIt() async throws {
         let layer = StubbedLayer()
         let head = HTTPRequest(method: .get, scheme: "https", authority: "me:hunter2@h.test", path: "/")
         let error = await #expect(throws: NetworkError.self) {

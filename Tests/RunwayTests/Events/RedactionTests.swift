@@ -142,7 +142,7 @@ struct RedactionTests {
         #expect(Redaction.default.redacted(fields).map(\.value) == [shown])
     }
 
-    @Test func aCodeIsSecretInWhatIsSentAndShownInWhatComes() async throws {
+    @Test func codeIsSecretInRequestsOnly() async throws {
         let layer = StubbedLayer(redaction: Redaction(recordsBodies: true)) { _ in .json(#"{"code":7}"#) }
         _ = try await layer.network.call(FormCall(given: ["code": "hunter2", "country_code": "CN"]))
         let record = try await layer.record()
@@ -263,7 +263,7 @@ struct RedactionTests {
         }
     }
 
-    @Test func namesOfAnAppsOwnAreMaskedWhereErrorsShowABody() async throws {
+    @Test func customSecretNamesAreMaskedInErrors() async throws {
         let response: @Sendable (Request) -> Response = { _ in .json(#"{"bloodType":"hunter2","price":"x"}"#) }
         let shown = StubbedLayer(response: response)
         #expect(try await shown.failure(of: PricedCall()).detail.contains("hunter2"))

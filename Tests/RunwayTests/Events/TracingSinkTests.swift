@@ -11,7 +11,7 @@ struct TracingSinkTests {
     private let tracer = InMemoryTracer()
     private let start: UInt64 = 1_767_225_600_000_000_000
 
-    @Test func spanHasTheTimesOfTheCallAndAnEventForEveryRequest() throws {
+    @Test func spanHasItsTimesAndAnEventPerRequest() throws {
         TracingSink(tracer: tracer).receive(.sample())
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.operationName == "library BookSearch")
@@ -57,7 +57,7 @@ struct TracingSinkTests {
         (NetworkError(.service, in: .judging, "x", status: .ok), "service"),
         (NetworkError(.timedOut, in: .deadline, "x"), "timedOut"),
     ])
-    func typeOfAnErrorIsTheStatusThatSaysItOrTheKind(error: NetworkError, type: String) throws {
+    func errorTypeIsItsStatusOrItsKind(error: NetworkError, type: String) throws {
         TracingSink(tracer: tracer).receive(.sample(.failed(error)))
         let attributes = try #require(tracer.finishedSpans.first).attributes
         #expect(attributes.get("error.type") == .string(type))

@@ -61,6 +61,24 @@ struct BackgroundGraceTests {
         #expect(grace.log == [Self.begin, "request", "end 1"])
     }
 
+    @Test func aResponseThatStaysOpenHoldsNoGrace() async throws {
+        let (parts, continuation) = AsyncStream<[UInt8]>.makeStream()
+        let network = layer { _ in
+            Response(head: HTTPResponse(status: .ok), body: .stream(BodyStream(parts)))
+        }
+        var options = CallOptions()
+        options.isLongLived = true
+        let response = try await network.stream(BookSearch(), options: options)
+        #expect(grace.log == [Self.begin, "request", "end 1"])
+        grace.expire()
+        continuation.yield(Array("still open".utf8))
+        continuation.finish()
+        var bytes: [UInt8] = []
+        for try await part in response.body { bytes += part }
+        #expect(bytes == Array("still open".utf8))
+        #expect(grace.log == [Self.begin, "request", "end 1"])
+    }
+
     @Test func failureEndsTheGrace() async throws {
         let network = layer { _ throws(NetworkError) in throw NetworkError(.noNetwork, in: .transporting, "Lost.") }
         await #expect(throws: NetworkError.self) {

@@ -96,7 +96,7 @@ struct HostListTests {
         #expect(failure(String(repeating: "[", count: 1000)).contains("is not JSON"))
     }
 
-    @Test func anErrorShowsNoMoreOfAHostileNameThanIsFit() {
+    @Test func hostileNamesAreShortenedInErrors() {
         let name = String(repeating: "a", count: 5000) + "\\u001b[2J"
         let text = failure("{\"hosts\":{\"\(name)\":[\"203.0.113.7\"]}}")
         #expect(text.count < 200)

@@ -29,6 +29,21 @@ struct AwaitedLandingTests {
         #expect(recorder.landings.map(\.flight) == [flight])
     }
 
+    @Test func landingOfParametersMakesTheCallWithItsOptions() async throws {
+        let manager = manager()
+        let options = CallOptions(headers: ["X-From": "script"])
+        let wait = Task { try await manager.landing(of: Refresh(page: 3), options: options) }
+        try await waitUntil { manager.isLoading }
+        let flight = try #require(manager.state.machine.pending.first)
+        try await managers.transport.waitForArrival(of: flight)
+        let request = try #require(managers.transport.request(of: flight.number))
+        #expect(request.head.path?.hasSuffix("?page=3") == true)
+        #expect(request.head.headerFields[try #require(HTTPField.Name("X-From"))] == "script")
+        managers.transport.respond(flight)
+        #expect(try await wait.value["flight"].uint64 == flight.number)
+        #expect(recorder.landings.map(\.flight) == [flight])
+    }
+
     @Test func waitThrowsTheErrorThatLanded() async throws {
         let manager = manager()
         let flight = manager.load(Refresh())
@@ -76,7 +91,7 @@ struct AwaitedLandingTests {
     @Test func loadOfAListIsAwaitedLikeACall() async throws {
         let list = PagedAPIManager<MemberList>(on: NetworkLayer(transport: ClubOrigin()), delegate: recorder)
         // Nobody is signed in.
-        let error = await #expect(throws: NetworkError.self) { try await list.landing(of: list.load(MemberList())) }
+        let error = await #expect(throws: NetworkError.self) { try await list.landing(of: MemberList()) }
         #expect(error?.kind == .needsLogin && recorder.landings.count == 1)
 
         let house = ClubHouse(callGate: ScriptedGate())

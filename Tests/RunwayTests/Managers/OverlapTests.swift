@@ -155,6 +155,27 @@ struct OverlapTests {
         #expect(manager.rawData == nil && !manager.isLoading)
     }
 
+    @Test(arguments: [OverlapPolicy.joinOrReplace, .cancelRunning])
+    func vetoedCallLeavesTheOneInFlight(overlap: OverlapPolicy) async throws {
+        let manager = APIManager<Filter>(on: managers.network, delegate: recorder, overlap: overlap)
+        let gate = CityGate()
+        manager.interceptor = gate
+        let good = manager.load(Filter(city: "a"))
+        let vetoed = manager.load(Filter(city: "closed"))
+        try await managers.transport.waitForArrival(of: good)
+        managers.transport.respond(good)
+        try await recorder.landings(count: 1)
+        #expect(recorder.landings.map(\.flight) == [good] && manager.error == nil)
+        #expect(try await managers.outcome(of: vetoed, among: 2) == .vetoed)
+
+        // The interceptor decides that nothing older is shown, either.
+        gate.cancelsOthers = true
+        let other = manager.load(Filter(city: "b"))
+        manager.load(Filter(city: "closed"))
+        #expect(!manager.isLoading)
+        #expect(try await managers.outcome(of: other, among: 4) == .cancelled)
+    }
+
     @Test func unencodableCallReplacesOlderOnes() async throws {
         let manager = APIManager<Bounded>(on: managers.network, delegate: recorder)
         let good = manager.load(Bounded(price: 1))
@@ -174,6 +195,18 @@ struct OverlapTests {
         managers.transport.respond(good)
         try await recorder.landings(count: 2)
         #expect(recorder.landings.map(\.flight) == [bad, good] && manager.error == nil)
+    }
+}
+
+/// Vetoes the calls for one city.
+@MainActor
+private final class CityGate: Interceptor {
+    var cancelsOthers = false
+
+    func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
+        guard (endpoint as? Filter)?.city == "closed" else { return true }
+        if cancelsOthers { manager?.cancelAll() }
+        return false
     }
 }
 

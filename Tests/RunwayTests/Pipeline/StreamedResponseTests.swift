@@ -21,7 +21,7 @@ struct StreamedResponseTests {
         }
     }
 
-    @Test func bodyComesPartByPartAndTheRecordClosesAtItsEnd() async throws {
+    @Test func recordClosesAtTheEndOfTheStream() async throws {
         let layer = layer([[1, 2], [3]])
         let response = try await layer.network.stream(QueryCall())
         #expect(response.response.status == .ok)

@@ -29,7 +29,7 @@ struct VerdictTests {
         ("2147483648", nil), ("9223372036854775807", nil), ("99999999999999999999999", nil), ("-1", nil), ("1.5", nil),
         ("", nil), ("soon", nil), ("Fri, 31 Dec 1999 23:59:59 GMT", nil), ("12 s", nil), ("0x10", nil),
     ])
-    func waitIsTheSecondsOfRetryAfterWhereAClockCanCountThem(_ text: String, _ wait: Duration?) {
+    func retryAfterIsCountedWithinTheClocksRange(_ text: String, _ wait: Duration?) {
         #expect(verdict(429, retryAfter: text) == .overloaded(retryAfter: wait))
         #expect(verdict(503, retryAfter: text) == .overloaded(retryAfter: wait))
     }

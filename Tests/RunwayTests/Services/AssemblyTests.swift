@@ -58,7 +58,7 @@ struct AssemblyTests {
         #expect(try await layer.request(of: Milliseconds()).body.text == #"{"at":1772353800250}"#)
     }
 
-    @Test func rawBytesAreSentAsTheyAreAndParametersStandInTheQuery() async throws {
+    @Test func rawBodiesLeaveParametersToTheQuery() async throws {
         let request = try await StubbedLayer().request(of: RawCall(given: ["n": "a b"], bytes: .bytes([0, 255, 10])))
         #expect(request.url == "https://library.test/v1/raw?n=a%20b")
         #expect(request.head.method == .put)

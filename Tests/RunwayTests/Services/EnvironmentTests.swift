@@ -42,7 +42,7 @@ struct EnvironmentTests {
         #expect(untouched.head.headerFields.isEmpty)
     }
 
-    @MainActor @Test func transportChangedInTheTurnOfTheCallIsForLaterCalls() async throws {
+    @MainActor @Test func changedTransportServesLaterCalls() async throws {
         let layer = StubbedLayer()
         let other = StubTransport { _ in .json(#"{"other":true}"#) }
         let landings = LandingRecorder()

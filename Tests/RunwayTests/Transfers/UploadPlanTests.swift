@@ -146,7 +146,7 @@ struct UploadPlanTests {
         #expect(take(&plan, 201, ["Upload-Complete": "?1"]) == .land)
     }
 
-    @Test func serverThatTakesPartsAndHasNoMoreIsNotSentThemForEver() {
+    @Test func partsAreNotResentForEver() {
         var plan = UploadPlan(byteCount: 100, isRepeatable: false)
         #expect(take(&plan, 413, ["Upload-Limit": "max-append-size=40"]) == .proceed)
         #expect(take(&plan, 201, ["Upload-Complete": "?0", "Upload-Offset": "40"], location: Self.url) == .proceed)

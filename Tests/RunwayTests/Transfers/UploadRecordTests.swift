@@ -8,6 +8,8 @@ struct UploadRecordTests {
     private let folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(
         "runway-\(UUID().uuidString)")
 
+    private let claims = FileClaims()
+
     private func withFolder(_ body: (String) async throws -> Void) async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -21,29 +23,44 @@ struct UploadRecordTests {
 
     @Test func storedRecordIsReadByALaterCall() async throws {
         try await withFolder { path in
-            let first = UploadRecordFile(beside: path)
+            let first = UploadRecordFile(beside: path, claims)
             await first.save(record())
             first.close()
-            #expect(await UploadRecordFile(beside: path).load() == record())
+            #expect(await UploadRecordFile(beside: path, claims).load() == record())
         }
     }
 
     @Test func recordOfARunningCallIsNobodyElses() async throws {
         try await withFolder { path in
-            let first = UploadRecordFile(beside: path)
+            let first = UploadRecordFile(beside: path, claims)
             await first.save(record())
-            let second = UploadRecordFile(beside: path)
+            let second = UploadRecordFile(beside: path, claims)
             #expect(await second.load() == nil)
             await second.save(record("https://api.test/uploads/2"))
             await second.remove()
             first.close()
-            #expect(await UploadRecordFile(beside: path).load() == record())
+            #expect(await UploadRecordFile(beside: path, claims).load() == record())
         }
+    }
+
+    /// The system ends an app that is suspended while it holds a lock in such a container: the claims of the layer replace it.
+    @Test func recordInAnAppGroupIsClaimedAndNotLocked() async throws {
+        let group = folder.appendingPathComponent("Containers/Shared/AppGroup/0F1E")
+        try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = group.appendingPathComponent("film").path
+        let first = UploadRecordFile(beside: path, claims)
+        await first.save(record())
+        #expect(await UploadRecordFile(beside: path, claims).load() == nil)
+        #expect(await UploadRecordFile(beside: path, FileClaims()).load() == record())
+        first.close()
+        #expect(await UploadRecordFile(beside: path, claims).load() == record())
+        await first.remove()
     }
 
     @Test func removedRecordIsGone() async throws {
         try await withFolder { path in
-            let file = UploadRecordFile(beside: path)
+            let file = UploadRecordFile(beside: path, claims)
             await file.save(record())
             await file.remove()
             #expect(!FileManager.default.fileExists(atPath: path + ".upload"))
@@ -56,7 +73,7 @@ struct UploadRecordTests {
             for damaged in [Array(text.dropLast()), Array(text.prefix(10)), [], text + [32]] {
                 try Data(damaged).write(to: URL(fileURLWithPath: path + ".upload"))
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + ".upload")
-                #expect(await UploadRecordFile(beside: path).load() == nil)
+                #expect(await UploadRecordFile(beside: path, claims).load() == nil)
             }
         }
     }
@@ -65,7 +82,7 @@ struct UploadRecordTests {
         try await withFolder { path in
             try Data(try #require(record().text())).write(to: URL(fileURLWithPath: path + ".upload"))
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path + ".upload")
-            #expect(await UploadRecordFile(beside: path).load() == nil)
+            #expect(await UploadRecordFile(beside: path, claims).load() == nil)
         }
     }
 

@@ -29,7 +29,7 @@ struct CompressingTests {
         record.decisions(of: CompressionDecision.self)
     }
 
-    @Test func aServiceThatDoesNotSaySoIsSentBodiesAsTheyAre() async throws {
+    @Test func bodiesAreNotCompressedByDefault() async throws {
         let (request, record) = try await send(.bytes(Self.json), nil)
         #expect(request.body == Self.json && request["content-encoding"] == nil)
         #expect(decisions(record).isEmpty)

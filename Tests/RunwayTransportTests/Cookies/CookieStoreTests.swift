@@ -98,7 +98,7 @@ struct CookieStoreTests {
         #expect(CookieDate.date("01 Jan 70 00:00:00") == Date(timeIntervalSince1970: 0))
     }
 
-    @Test func agesCountBeforeDatesAndNoneIsLongerThanFourHundredDays() throws {
+    @Test func maxAgePrecedesExpiresUpTo400Days() throws {
         let later = "Expires=Wed, 21 Oct 2099 07:28:00 GMT"
         #expect(try sent("a=1; Max-Age=10; \(later)", after: 9) == "a=1")
         #expect(try sent("a=1; Max-Age=10; \(later)", after: 10) == nil)
@@ -161,7 +161,7 @@ struct CookieStoreTests {
         #expect(try sent("a=1", from: plain, to: tls) == "a=1")
     }
 
-    @Test func aCookieThatCameWithoutTLSDoesNotHideASecureOne() throws {
+    @Test func insecureCookieDoesNotHideASecureOne() throws {
         var store = CookieStore()
         let (tls, plain) = (try request("https://a.example.com/x/y"), try request("http://a.example.com/x/y"))
         let other = try request("http://a.example.com/")

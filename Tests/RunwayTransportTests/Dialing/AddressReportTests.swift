@@ -26,7 +26,7 @@ struct AddressReportTests {
     }
 
     @Test(arguments: [ScriptedResponse.closing, .resetting])
-    func aServerThatClosesWhatWasIdleIsAsWellAsBefore(ending: ScriptedResponse) async throws {
+    func closedIdleConnectionIsNoFailureOfTheServer(ending: ScriptedResponse) async throws {
         #expect(try await !isBanned(after: ending, onReusedConnection: true))
     }
 

@@ -38,7 +38,7 @@ struct DialRaceTests {
         #expect(outcome.elapsed == .milliseconds(70))
     }
 
-    @Test func aConnectionThatIsSilentInTheHandshakeCostsARoundTripMore() {
+    @Test func silentHandshakeCostsOneMoreRoundTrip() {
         var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
         #expect(race.start(at: .zero) == [.connect(a), .wake(at: .milliseconds(250))])
         #expect(race.connected(a, at: .milliseconds(100)) == [.wake(at: .milliseconds(350))])
@@ -67,7 +67,7 @@ struct DialRaceTests {
             ])
     }
 
-    @Test func onASlowNetworkWhoIsSlowerHasLongerToShowThatItLives() {
+    @Test func slowNetworkGivesLosersMoreTime() {
         var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
         _ = race.start(at: .zero)
         _ = race.woke(at: .milliseconds(250))

@@ -84,7 +84,7 @@ struct HostChoiceOracleTests {
         }
     }
 
-    @Test func withOneOfFourDeadNoCallIsSlowerThanAWaitAndARoundTrip() {
+    @Test func deadAddressCostsAtMostOneWait() {
         for seed in 1...Self.seedCount {
             var random = SeededGenerator(seed: seed)
             let addresses = SimulatedApp.addresses(4)
@@ -132,7 +132,7 @@ struct HostChoiceOracleTests {
         }
     }
 
-    @Test func oneThatTurnsSlowOnOpenConnectionsIsLeftWithinThreeResponses() {
+    @Test func slowAddressIsLeftWithinThreeResponses() {
         for seed in 1...Self.seedCount {
             var random = SeededGenerator(seed: seed)
             let addresses = SimulatedApp.addresses(3)

@@ -170,7 +170,7 @@ struct HTTPBinTests {
         #expect(text.contains("ሰማይ አይታረስ ንጉሥ አይከሰስ።"))
     }
 
-    @Test func whatIsNotJSONSaysSoWhenItIsReadAsJSON() async throws {
+    @Test func readingOtherBodiesAsJSONSaysSo() async throws {
         struct Page: Endpoint {
             static let service = TestService.self
             var path: EndpointPath { "html" }

@@ -75,7 +75,7 @@ struct PoolMachineTests {
         #expect(machine.submit(5, now: at(0)) == .wait([]))
     }
 
-    @Test func limitThatShrinksBelowWhatIsInTheAirHoldsTheRestBack() {
+    @Test func shrunkLimitHoldsBackFurtherStreams() {
         let machine = machine(mayShare: true)
         for request in 1...3 { _ = machine.submit(RequestID(request), now: at(0)) }
         _ = machine.connected(1, .shared(limit: 100), now: at(1))
@@ -116,7 +116,7 @@ struct PoolMachineTests {
         return machine
     }
 
-    @Test func requestOfAStaleConnectionGoesOnANewOneAndThoseOfItsAgeAreClosed() {
+    @Test func staleConnectionsAreReplacedTogether() {
         let machine = machineWithIdleConnections()
         #expect(machine.closed(4) == [])
         #expect(machine.retireIdle(since: at(10)) == [.close(1), .close(2), .close(3)])
@@ -223,7 +223,7 @@ struct PoolMachineTests {
         #expect(machine.ended(1, now: at(501)) == [.send(2, on: 1, isReused: true)])
     }
 
-    @Test func failedDialBesideALongExchangeIsMadeAgainAfterPausesThatGrow() {
+    @Test func failedDialIsRepeatedAfterGrowingPauses() {
         let machine = machine(maximumConnections: 8)
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(0))

@@ -141,7 +141,7 @@ struct RouteTableTests {
 
     private let up: UInt32 = 0x41
 
-    @Test func theRouteWithTheLowestMetricWhoseLinkIsUpSaysIt() {
+    @Test func upRouteWithTheLowestMetricCounts() {
         let links = link(1, "lo", flags: 0x49) + link(2, "eth0", flags: up) + link(3, "wlan0", flags: up)
         #expect(status(links).link == .none)
         #expect(status(links, route(3, metric: 600)) == NetworkStatus(.wifi, identity: "192.0.2.1 on wlan0"))
@@ -149,7 +149,7 @@ struct RouteTableTests {
         #expect(status(links, route(1, metric: 0)).link == .none)
     }
 
-    @Test func aLinkThatIsNotUpAndARouteThatLeadsNotEverywhereDoNotCount() {
+    @Test func onlyDefaultRoutesOfUpLinksCount() {
         #expect(status(link(2, "eth0", flags: 0x1), route(2, metric: 1)).link == .none)
         let isUp = link(2, "eth0", flags: up)
         #expect(status(isUp, route(2, metric: 1, length: 8)).link == .none)

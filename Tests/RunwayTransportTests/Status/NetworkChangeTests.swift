@@ -8,7 +8,7 @@ import Testing
 /// What a transport does when its layer's status says that the device came to another network, over real sockets.
 @Suite(.timeLimit(.minutes(10)))
 struct NetworkChangeTests {
-    @Test func theAddressesInUseAreMeasuredAnewAndTheBestIsConnectedTo() async throws {
+    @Test func usedAddressesAreRemeasuredAndTheBestWarmed() async throws {
         let certificate = try TestCertificate(for: dialHost)
         try await withBadNetwork(4, certificate) { network, origin in
             let status = SettableNetworkStatus(.wifi)
@@ -91,7 +91,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test func aRequestOverHTTP1OnALostLinkFailsAtOnce() async throws {
+    @Test func lostLinkFailsHTTP1RequestsAtOnce() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/first", respond: .text("first"))
@@ -116,7 +116,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test func aRequestOverHTTP2OnALostLinkFailsAtOnce() async throws {
+    @Test func lostLinkFailsHTTP2RequestsAtOnce() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }
             guard frame.is(.headers), connection.number > 1 || frame.stream == 1 else { return }

@@ -42,7 +42,7 @@ struct TransferManagerTests {
             let manager = DownloadManager<Film>(on: try layer(origin), to: { _ in folder.file }, delegate: recorder)
             var reportsAtLanding = 0
             recorder.onLanding = { [recorder] _, _ in reportsAtLanding = recorder.progress.count }
-            let rawData = try await manager.landing(of: manager.load(Film()))
+            let rawData = try await manager.landing(of: Film())
             #expect(rawData.file?.byteCount == file.bytes.count && folder.bytes == file.bytes, "seed \(seed)")
             #expect(folder.names == ["file"] && recorder.progress.last?.fraction == 1)
             #expect(recorder.progress.count == reportsAtLanding && manager.progress?.fraction == 1)
@@ -67,7 +67,7 @@ struct TransferManagerTests {
             // Its owner goes: the download is cancelled, and has the file still when the next one begins.
             manager = nil
             let next = DownloadManager<Film>(on: network, to: { _ in folder.file }, delegate: recorder)
-            let rawData = try await next.landing(of: next.load(Film()))
+            let rawData = try await next.landing(of: Film())
             #expect((rawData.file?.resumedByteCount ?? 0) > 0 && rawData.response.status == .partialContent)
             #expect(folder.bytes == file.bytes && recorder.landings.count == 1)
             gate.open()
@@ -80,7 +80,7 @@ struct TransferManagerTests {
         try await withScriptedOrigin { origin in
             origin.on("/film", respond: .json("{}"))
             let manager = UploadManager<FilmUpload>(on: try layer(origin), delegate: recorder)
-            _ = try await manager.landing(of: manager.load(FilmUpload(film: folder.file)))
+            _ = try await manager.landing(of: FilmUpload(film: folder.file))
             #expect(origin.requests.first?.body == file.bytes)
             #expect(recorder.progress.last?.completedByteCount == 900_000 && manager.progress?.fraction == 1)
         }

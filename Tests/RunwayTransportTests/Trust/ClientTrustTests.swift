@@ -35,7 +35,7 @@ struct ClientTrustTests {
             }, body)
     }
 
-    @Test func aServerThatWantsACertificateIsShownTheOneForItsHost() async throws {
+    @Test func serverGetsTheCertificateForItsHost() async throws {
         let own = try clients.server("client", usage: .clientAuth)
         let identity = try ClientIdentity(
             for: "localhost", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
@@ -124,7 +124,7 @@ struct ClientTrustTests {
         }
     }
 
-    @Test func anExceptionForACertificateIsForThatCertificateOfThatHost() async throws {
+    @Test func exceptionIsForOneCertificateOfOneHost() async throws {
         let own = try TestAuthority.selfSigned("other name")
         let exception = DevelopmentException.trusting(certificatePEM: try own.leafPEM, of: "localhost")
         let trusting = try client { $0.developmentExceptions = [exception] }

@@ -81,7 +81,7 @@ struct PinTests {
         #expect(try reports.all.first?.chain == chain.map(pin))
     }
 
-    @Test func aChainWithoutAnyOfTheKeysIsRefusedBeforeARequestByteLeaves() async throws {
+    @Test func unpinnedChainIsRefusedBeforeAnyRequest() async throws {
         let detail = try await expectRefused([set(backup, stranger)])
         #expect(detail.contains("none of the keys of its verified certificates is pinned"), "\(detail)")
         #expect(reports.all.map(\.outcome) == [.refused])
@@ -121,7 +121,7 @@ struct PinTests {
         try await expectRefused([set(backup, stranger, mode: .reportOnly)], TestAuthority("elsewhere").server())
     }
 
-    @Test func pinsThatHaveExpiredAreNotEnforcedAndTheReportSaysSo() async throws {
+    @Test func expiredPinsAreReportedAndNotEnforced() async throws {
         let now = Date()
         let clock = LayerClock(ManualClock(), wall: { now })
         let expired = try set(backup, stranger, expiry: now)
@@ -136,7 +136,7 @@ struct PinTests {
         try await expectRefused([expired], TestAuthority("elsewhere").server())
     }
 
-    @Test func pinsAreForTheirHostAndForThoseBelowItOnlyIfTheySaySo() throws {
+    @Test func pinsCoverSubdomainsOnlyIfStated() throws {
         let exact = try set(backup, stranger, host: "Example.COM.")
         #expect(exact.areFor("example.com") && exact.areFor("EXAMPLE.com."))
         #expect(!exact.areFor("api.example.com") && !exact.areFor("badexample.com") && !exact.areFor("com"))
@@ -208,7 +208,7 @@ struct PinTests {
         #expect(error?.kind == .invalidConfiguration)
     }
 
-    @Test func aSetWithoutABackupOrAHostIsReportedWhenItIsMade() throws {
+    @Test func pinsWithoutBackupOrHostAreReported() throws {
         for pins in [[], [backup.description], [backup.description, backup.description]] {
             let error = #expect(throws: NetworkError.self) { try PublicKeyPins(host: "example.com", pins: pins) }
             #expect(error?.kind == .invalidConfiguration)
@@ -220,7 +220,7 @@ struct PinTests {
         }
     }
 
-    @Test func aPinIsTheSHA256OfTheKeyAsOpenSSLCountsIt() throws {
+    @Test func pinEqualsOpenSSLsSHA256OfTheKey() throws {
         let certificate = Array(try server.leafPEM.utf8)
         let script =
             "openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64"

@@ -151,7 +151,7 @@ struct RefusedServerTests {
     }
 
     @Test(arguments: Way.comparingNames)
-    func aCertificateForTheAddressThatWasDialledIsNotOneForTheHost(way: Way) async throws {
+    func certificateForTheAddressIsNotForTheHost(way: Way) async throws {
         let root = try TestAuthority()
         let address = GeneralName.ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))
         try await expectRefused(root.server("localhost", names: [address]), by: root, way)

@@ -61,7 +61,7 @@ struct RootsAsNeededTests {
         return digest.prefix(4).reversed().map { String(format: "%02x", $0) }.joined()
     }
 
-    @Test func theRootOfAServerIsReadWhenItIsMetAndNoOther() async throws {
+    @Test func onlyTheServersRootIsRead() async throws {
         try await withPreparation(folder: certificate.certificatePEM, all: other.certificatePEM) { test, allCount in
             try await withScriptedOrigin(tls: certificate.tls) { origin in
                 try await test.dial(port: origin.port).close()
@@ -71,7 +71,7 @@ struct RootsAsNeededTests {
         }
     }
 
-    @Test func aServerWhoseRootIsNotInTheFolderIsDialledOnceMoreWithAllRoots() async throws {
+    @Test func missingRootIsRetriedWithAllRoots() async throws {
         try await withPreparation(folder: other.certificatePEM, all: certificate.certificatePEM) { test, allCount in
             try await withScriptedOrigin(tls: certificate.tls) { origin in
                 try await test.dial(port: origin.port).close()

@@ -104,7 +104,7 @@ struct TLSPreparationTests {
         }
     }
 
-    @Test func aNameThatTLSCannotAskForIsNoFaultOfTheAddress() async throws {
+    @Test func unaskableNameIsNoFaultOfTheAddress() async throws {
         let name = String(repeating: "a", count: 256)
         let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate)
         try await withScriptedOrigin { origin in

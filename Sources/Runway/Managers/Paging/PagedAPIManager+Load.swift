@@ -76,6 +76,15 @@ extension PagedAPIManager {
         return rawData
     }
 
+    /// Loads the first page of a list, waits until it has landed and the delegate was notified, and returns its rows. For scripts and tests.
+    ///
+    /// - Parameter options: Overrides for this call what its endpoint specifies.
+    /// - Throws: As ``landing(of:)``.
+    @discardableResult
+    public func landing(of endpoint: E, options: CallOptions = .standard) async throws(NetworkError) -> RawData {
+        try await landing(of: load(endpoint, options: options))
+    }
+
     /// Loads the page after the last row in memory, waits until it has landed and the delegate was notified, and returns all rows. For
     /// scripts and tests.
     ///

@@ -1,6 +1,19 @@
 public import Foundation
 
 /// One part of a form with files (`multipart/form-data`, RFC 7578): a field or a file.
+///
+/// ```swift
+/// struct PhotoUpload: Endpoint {
+///     static let service = Listings.self
+///     static let method = HTTPRequest.Method.post
+///     static let encoding = ParameterEncoding.multipart()
+///     @Unencoded var photo: URL
+///     var path: EndpointPath { "photos" }
+///     var parts: [FormPart] {
+///         get throws { [.field("title", "Garden"), try .file(photo, name: "photo", contentType: "image/jpeg")] }
+///     }
+/// }
+/// ```
 public struct FormPart: Sendable {
     /// The name of the field.
     public var name: String

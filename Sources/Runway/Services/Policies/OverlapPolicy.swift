@@ -1,7 +1,8 @@
 /// What a manager does with a second call while the first is in flight.
 ///
 /// If a policy cancels calls, the newest `load` counts even if it fails before it starts, because of a bad parameter for instance: no
-/// older call lands after its error.
+/// older call lands after its error. A call that an interceptor vetoes before it starts is not made, and changes nothing: a call in flight
+/// goes on. An interceptor in whose case the older result would mislead cancels it, by ``APIManaging/cancelAll()``.
 public enum OverlapPolicy: String, Sendable, Hashable {
     /// An identical call joins the one in flight; a different one replaces it. For nearly everything.
     ///

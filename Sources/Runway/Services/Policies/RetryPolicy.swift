@@ -30,6 +30,9 @@ public struct RetryPolicy: Sendable, Hashable {
     /// `false`.
     public var isRepeatable: Bool
 
+    /// The statuses of a server that may accept the same request later: 408, 425, 502, 503 and 504.
+    public static let transientStatuses: Set<Int> = [408, 425, 502, 503, 504]
+
     /// Three attempts within the bounds above.
     public static let standard = RetryPolicy()
     /// One attempt.
@@ -45,7 +48,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - isRepeatable: Whether a request may be sent again whatever its method is and however it failed.
     public init(
         maximumAttempts: Int = 3, baseWait: Duration = .milliseconds(250), longestWait: Duration = .seconds(10),
-        statuses: Set<Int> = [408, 425, 502, 503, 504], isRepeatable: Bool = false
+        statuses: Set<Int> = transientStatuses, isRepeatable: Bool = false
     ) {
         self.maximumAttempts = maximumAttempts
         self.baseWait = baseWait
@@ -131,5 +134,5 @@ extension HTTPField.Name {
 
 extension HTTPResponse.Status {
     /// Whether another server, or the same one later, may respond better: 408, 425, 429 and every server error.
-    var isTransient: Bool { code >= 500 || [408, 425, 429].contains(code) }
+    package var isTransient: Bool { code >= 500 || [408, 425, 429].contains(code) }
 }

@@ -101,7 +101,7 @@ struct AdmissionStage: RequestStage {
 extension Flight {
     /// Where a request of the call goes, as circuits count it.
     func circuitTarget(of request: Request) -> CircuitTarget {
-        CircuitTarget(request.head, of: endpoint, isExchange: options.isOfExchange)
+        CircuitTarget(request.head, of: endpoint)
     }
 }
 

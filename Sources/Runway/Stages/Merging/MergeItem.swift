@@ -6,7 +6,7 @@ final class MergeItem: Sendable {
     /// The outcome of a request in the merger.
     enum Outcome: Sendable {
         /// It is sent by itself, in its own task; the dispatch ends with it.
-        case alone(MergeQueue.Dispatch?, MergeDecision)
+        case alone(MergeQueue.DispatchID?, MergeDecision)
         /// It has a response of its own, which the service has not judged yet.
         case responded(Response)
         /// The envelope was refused: this is the response to it, judged by the service.

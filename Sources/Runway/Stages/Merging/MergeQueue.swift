@@ -12,14 +12,14 @@ struct MergeQueue: Sendable {
     }
 
     /// Identifies one dispatch, by the first request in it.
-    struct Dispatch: Hashable, Sendable {
+    struct DispatchID: Hashable, Sendable {
         let first: RequestID
     }
 
     /// An action of the queue.
     enum Action: Equatable, Sendable {
         /// Send these requests now, in one dispatch.
-        case leave([RequestID], as: Dispatch)
+        case leave([RequestID], as: DispatchID)
         /// Wake the queue at this instant.
         case wake(at: Duration)
     }
@@ -37,7 +37,7 @@ struct MergeQueue: Sendable {
 
     private var waiting: [Waiting] = []
     /// The dispatches in flight, and how many requests each has.
-    private var inFlight: [Dispatch: Int] = [:]
+    private var inFlight: [DispatchID: Int] = [:]
     /// When the settling time of a dispatch ends, and how many requests of its callers may arrive until then.
     private var settling: (end: Duration, awaited: Int)?
 
@@ -73,7 +73,7 @@ struct MergeQueue: Sendable {
     }
 
     /// Records that a dispatch has ended, however it ended. One that is not in flight changes nothing.
-    mutating func complete(_ dispatch: Dispatch, at now: Duration) -> [Action] {
+    mutating func complete(_ dispatch: DispatchID, at now: Duration) -> [Action] {
         guard let count = inFlight.removeValue(forKey: dispatch) else { return [] }
         // A request that was sent alone while no other waited does not suggest that others will come.
         if waiting.isEmpty, count < 2 { return [] }
@@ -106,7 +106,7 @@ struct MergeQueue: Sendable {
     }
 
     private mutating func dispatch(_ ids: [RequestID]) -> Action {
-        let dispatch = Dispatch(first: ids[0])
+        let dispatch = DispatchID(first: ids[0])
         inFlight[dispatch] = ids.count
         return .leave(ids, as: dispatch)
     }

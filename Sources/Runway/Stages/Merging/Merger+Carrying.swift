@@ -3,7 +3,7 @@ import ServiceContextModule
 
 extension Merger {
     /// Sends the requests of one dispatch in an envelope, and passes every call its response.
-    func carry(_ dispatch: MergeQueue.Dispatch, of key: MergeLane) async {
+    func carry(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) async {
         // A call that has left by now is not in the envelope.
         let items = takeItems(dispatch, of: key)
         guard let first = items.first else { return }

@@ -21,9 +21,9 @@ extension Merger {
         /// The requests that wait.
         var items: [MergeQueue.RequestID: MergeItem] = [:]
         /// The requests in flight alone.
-        var lone: [MergeQueue.Dispatch: MergeItem] = [:]
+        var lone: [MergeQueue.DispatchID: MergeItem] = [:]
         /// The requests in flight together.
-        var batches: [MergeQueue.Dispatch: Batch] = [:]
+        var batches: [MergeQueue.DispatchID: Batch] = [:]
         var nextWake: Duration?
     }
 
@@ -34,8 +34,8 @@ extension Merger {
 
     /// What has to be done after the lock is released.
     enum Operation {
-        case sendAlone(MergeItem, MergeQueue.Dispatch?, MergeDecision)
-        case carry(MergeQueue.Dispatch, of: MergeLane)
+        case sendAlone(MergeItem, MergeQueue.DispatchID?, MergeDecision)
+        case carry(MergeQueue.DispatchID, of: MergeLane)
         case wake(MergeLane, at: Duration)
         case abandon(Batch)
     }

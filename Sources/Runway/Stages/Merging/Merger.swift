@@ -71,7 +71,8 @@ final class Merger: Sendable {
     }
 
     /// Records that a dispatch has ended, and over which version of HTTP it was sent, if that is known.
-    func complete(_ dispatch: MergeQueue.Dispatch?, of key: MergeLane, over httpVersion: String?, taken: Bool = true) {
+    func complete(_ dispatch: MergeQueue.DispatchID?, of key: MergeLane, over httpVersion: String?, taken: Bool = true)
+    {
         change { state, operations in
             if let httpVersion { state.learn(key.route) { $0.speaksHTTP2 = httpVersion.isMultiplexed } }
             if !taken { state.learn(key.route) { $0.isMissing = true } }
@@ -97,7 +98,7 @@ final class Merger: Sendable {
     }
 
     /// Returns the requests of a dispatch whose calls still wait; a single one that is left is sent alone.
-    func takeItems(_ dispatch: MergeQueue.Dispatch, of key: MergeLane) -> [MergeItem] {
+    func takeItems(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) -> [MergeItem] {
         var items: [MergeItem] = []
         change { state, operations in
             state.update(key) { lane in
@@ -112,7 +113,7 @@ final class Merger: Sendable {
     }
 
     /// Sets the flight that carries a batch; returns whether any call still waits for it.
-    func setCarrier(_ carrier: Flight, of dispatch: MergeQueue.Dispatch, in key: MergeLane) -> Bool {
+    func setCarrier(_ carrier: Flight, of dispatch: MergeQueue.DispatchID, in key: MergeLane) -> Bool {
         state.withLock { state in
             state.lanes[key]?.batches[dispatch]?.carrier = carrier
             return state.lanes[key]?.batches[dispatch] != nil
@@ -143,7 +144,7 @@ final class Merger: Sendable {
         }
     }
 
-    private func start(_ dispatch: MergeQueue.Dispatch, of key: MergeLane) {
+    private func start(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) {
         let task = Task.detached { await self.carry(dispatch, of: key) }
         let isAwaited = state.withLock { state in
             state.lanes[key]?.batches[dispatch]?.task = task

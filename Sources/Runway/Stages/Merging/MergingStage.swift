@@ -61,7 +61,7 @@ struct MergingStage: RequestStage {
     }
 
     private func sendAlone(
-        _ item: MergeItem, as dispatch: MergeQueue.Dispatch?
+        _ item: MergeItem, as dispatch: MergeQueue.DispatchID?
     ) async throws(NetworkError) -> Response {
         defer { merger.complete(dispatch, of: item.lane, over: item.httpVersion) }
         return try await item.next.send(item.request, in: item.flight)

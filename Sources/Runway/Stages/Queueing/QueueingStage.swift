@@ -191,7 +191,7 @@ extension Response {
     fileprivate var mayPass: Bool {
         switch verdict?.value {
         case .overloaded: true
-        case .refused, .malformed: [408, 425, 502, 503, 504].contains(head.status.code)
+        case .refused, .malformed: RetryPolicy.transientStatuses.contains(head.status.code)
         default: false
         }
     }

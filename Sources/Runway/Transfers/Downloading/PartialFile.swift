@@ -10,7 +10,8 @@ import Foundation
 
 /// The bytes of a download that were received so far, in a file beside the target, with metadata that names the representation.
 ///
-/// Both are the user's own, of mode 0600. The file is locked as long as this value lives, so that no two downloads write to it.
+/// Both are the user's own, of mode 0600. The file is locked as long as this value lives, so that no two downloads write to it;
+/// where files are not locked (``AppGroup``), ``FileClaims`` still has one download of a layer at a time write a file.
 final class PartialFile: Sendable {
     let target: String
     private let file: OpenFile
@@ -50,17 +51,13 @@ final class PartialFile: Sendable {
                 throw FileError(
                     path, "can't be used", reason: "it is not a regular file that only the user can access")
             }
-            guard isInAppGroup(path) || file.lock() else {
+            guard file.lock() else {
                 throw FileError(path, "can't be used", reason: "another download to the same file is in progress")
             }
             // Another download may have moved or removed it before it was locked.
             if try file.isInPlace() { return PartialFile(target, file) }
         }
     }
-
-    /// Whether a path is in the container of an app group, where files are not locked: the system ends an app that is suspended while it
-    /// holds a lock there (0xdead10cc). ``FileClaims`` still has one download of this process at a time write a file.
-    static func isInAppGroup(_ path: String) -> Bool { path.contains("/Containers/Shared/AppGroup/") }
 
     /// What an earlier download of this source left; `nil` if nothing reliable is left.
     func remains(of source: String) async throws(FileError) -> (representation: Representation, byteCount: Int)? {

@@ -42,7 +42,7 @@ struct ResumableUpload: Sendable {
             UploadPlan(
                 byteCount: byteCount,
                 isRepeatable: flight.retryPolicy.allows(request, after: .noNetwork(.sent))))
-        record = policy.outlivesCall ? UploadRecordFile(beside: file.path) : nil
+        record = policy.outlivesCall ? UploadRecordFile(beside: file.path, network.fileClaims) : nil
         source = flight.sourceName(of: request)
     }
 

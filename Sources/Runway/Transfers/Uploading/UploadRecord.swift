@@ -48,7 +48,8 @@ struct UploadRecord: Codable, Equatable, Sendable {
     }
 }
 
-/// The file with the record of an upload. As long as it is open it is locked, so that no other call continues the same upload.
+/// The file with the record of an upload. As long as it is open it is claimed and locked, so that no other call continues the same upload:
+/// of no process, or of this layer where files are not locked (``AppGroup``).
 ///
 /// What can't be read counts as absent, and what can't be written is not stored: the upload then only continues within its call.
 final class UploadRecordFile: Sendable {
@@ -59,14 +60,17 @@ final class UploadRecordFile: Sendable {
     }
 
     private let path: String
+    private let claims: FileClaims
     private let queue = DiskQueue()
     /// Guards the open file.
     private let state = Mutex(State())
 
-    init(beside file: String) { path = file + ".upload" }
+    init(beside file: String, _ claims: FileClaims) {
+        path = file + ".upload"
+        self.claims = claims
+    }
 
-    // Not left to the close of the last descriptor: a process that is being started holds a copy.
-    deinit { state.withLock { $0.file?.unlock() } }
+    deinit { close() }
 
     /// The stored record; `nil` if there is none.
     func load() async -> UploadRecord? {
@@ -102,28 +106,30 @@ final class UploadRecordFile: Sendable {
         try? await queue.run { () throws(FileError) in
             guard let file = self.state.withLock({ $0.file }) else { return }
             if try file.isInPlace() { try OpenFile.remove(self.path) }
-            self.state.withLock { $0.file = nil }
-            file.unlock()
+            self.close()
         }
     }
 
     /// Lets other calls have the record.
     func close() {
         state.withLock { state in
-            state.file?.unlock()
+            guard let file = state.file else { return }
+            // Not left to the close of the last descriptor: a process that is being started holds a copy.
+            file.unlock()
+            claims.release(path)
             state.file = nil
         }
     }
 
-    /// Locks a file and keeps it open; returns `false` if it is another's, or open to others.
+    /// Claims and locks a file, and keeps it open; returns `false` if it is another's, or open to others.
     private func take(_ file: OpenFile) throws(FileError) -> Bool {
         let status = try file.status()
-        var isInPlace = status.isPlainFile && status.isPrivate && file.lock()
-        if isInPlace { isInPlace = try file.isInPlace() }
-        let isTaken = isInPlace
+        let isOwn = status.isPlainFile && status.isPrivate && claims.claim(path)
+        let isUsable = isOwn && file.lock() && (try? file.isInPlace()) == true
+        if isOwn, !isUsable { claims.release(path) }
         state.withLock { state in
-            if isTaken { state.file = file } else { state.isTaken = true }
+            if isUsable { state.file = file } else { state.isTaken = true }
         }
-        return isTaken
+        return isUsable
     }
 }

@@ -27,8 +27,8 @@ struct PagingTests {
 
     @Test func pagesAreAwaitedUntilTheEnd() async throws {
         let play = PagedPlay(EditedList(count: 12), OffsetList.self)
-        play.manager.load(OffsetList())
-        var counts: [Int] = []
+        try await play.manager.landing(of: OffsetList())
+        var counts = [play.manager.newestItems.count]
         for _ in 1...5 {
             guard try await play.manager.landingOfNextPage() != nil else { break }
             counts.append(play.manager.newestItems.count)

@@ -43,7 +43,7 @@ struct UploadManagerTests {
         let manager = UploadManager<FilmUpload>(on: layer(), delegate: recorder)
         var reportsAtLanding = 0
         recorder.onLanding = { [recorder] _, _ in reportsAtLanding = recorder.progress.count }
-        let rawData = try await manager.landing(of: manager.load(FilmUpload(film: film)))
+        let rawData = try await manager.landing(of: FilmUpload(film: film))
         #expect(rawData["byteCount"].int == film.count && rawData.file == nil)
         #expect(recorder.progress.last == TransferProgress(completedByteCount: film.count, totalByteCount: film.count))
         #expect(manager.progress?.fraction == 1)

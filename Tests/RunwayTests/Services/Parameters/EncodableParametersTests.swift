@@ -167,7 +167,7 @@ struct EncodableParametersTests {
         #expect(try Parameters(encoding: Search().names) == names)
     }
 
-    @Test func equalEndpointsMakeTheSameTextHoweverTheirCollectionsCameToBe() throws {
+    @Test func equalCollectionsMakeEqualText() throws {
         struct Search: Encodable, Equatable {
             var tags: Set<Int>
             var prices: [Double: [String: Int]]

@@ -77,7 +77,7 @@ struct QueryStyleTests {
         #expect(try text(["d": .date(early)], QueryStyle(dates: .secondsSince1970)) == "d=-1")
     }
 
-    @Test func theFirstAndTheLastDateThatRFC3339WritesAreWritten() throws {
+    @Test func firstAndLastDateOfRFC3339AreWritten() throws {
         #expect(
             try text(["d": .date(Date(timeIntervalSince1970: -62_167_219_200))]) == "d=0000-01-01T00%3A00%3A00Z")
         #expect(

@@ -76,7 +76,7 @@ struct UnencodableParameterTests {
         #expect(throws: UnencodableParameter.nestedInCommas("tags")) { try style.text(["tags": [["b": 1]]]) }
     }
 
-    @Test func errorOfAnEncodingByHandNamesTheParameterAndHidesItsValue() async throws {
+    @Test func customEncodingErrorHidesTheValue() async throws {
         struct Secretive: Endpoint {
             static let service = Library.self
             var path: EndpointPath { "x" }

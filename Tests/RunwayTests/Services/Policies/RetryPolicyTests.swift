@@ -36,7 +36,7 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .patch, .connect])
-    func otherMethodIsSentAgainOnlyIfItNeverReachedTheWire(_ method: HTTPRequest.Method) {
+    func unsafeMethodIsRepeatedOnlyIfNeverSent(_ method: HTTPRequest.Method) {
         let policy = RetryPolicy.standard
         #expect(policy.allows(request(method), after: .noNetwork(.notSent)))
         #expect(policy.allows(request(method), after: .timedOut(.notSent)))

@@ -17,7 +17,7 @@ struct AuthorizationPolicyTests {
         #expect(Lounge.Guests.authorization == .ifSignedIn && Lounge.Bills.authorization == .required)
     }
 
-    @Test func aCallIfSignedInCarriesTheTokenOfTheAccountAlone() async throws {
+    @Test func optionalAuthorizationUsesTheAccountsToken() async throws {
         _ = try await house.network.call(Timetable())
         try await house.signIn()
         _ = try await house.network.call(Timetable())

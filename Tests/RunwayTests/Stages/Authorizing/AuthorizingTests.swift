@@ -59,7 +59,7 @@ struct AuthorizingTests {
         #expect(house.origin.callCount == 1)
     }
 
-    @Test func aCallThatComesAfterARefusalWaitsAndIsSentOnce() async throws {
+    @Test func laterCallWaitsForTheRenewalAndIsSentOnce() async throws {
         let gate = ScriptedGate()
         let house = ClubHouse(refreshGate: gate)
         try await house.signIn()
@@ -139,7 +139,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
     }
 
-    @Test func aCallThatFindsANewerTokenIsReplayedWithoutARefresh() async throws {
+    @Test func newerTokenIsUsedWithoutARenewal() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.accept("t7")
@@ -155,7 +155,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 0 && house.origin.callCount == 2)
     }
 
-    @Test func aBodyThatCannotBeReplayedFailsClearlyAndTheNextCallRenews() async throws {
+    @Test func bodyThatCannotBeReplayedFailsAndTheNextCallRenews() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()

@@ -159,7 +159,7 @@ struct FileTokenStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).isEmpty)
     }
 
-    @Test func ofManySavesAtOnceOneStaysAndNoDraftIsLeft() async throws {
+    @Test func concurrentSavesLeaveOneFile() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let tokens = (1...50).map { AccessToken("t\($0)", account: place.account) }
         try await withThrowingTaskGroup(of: Void.self) { [store, place] group in
@@ -171,7 +171,7 @@ struct FileTokenStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 
-    @Test func aDraftThatAnotherSaveHoldsIsLeftAloneUntilItIsForsaken() throws {
+    @Test func draftOfAnotherSaveStaysUntilItIsAbandoned() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         try store.save(token, at: place)
         let draft = store.path(of: place) + ".new"

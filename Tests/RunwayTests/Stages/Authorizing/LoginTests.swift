@@ -56,7 +56,7 @@ struct LoginTests {
         #expect(managers[0].landedFlight == again && managers[0].error == nil)
     }
 
-    @Test func theManagerOfAListIsNamedAsTheAppKnowsIt() async throws {
+    @Test func interceptorsGetTheManagerOfTheList() async throws {
         let house = house()
         let list = PagedAPIManager<MemberList>(on: house.network, delegate: recorder)
         let flight = list.load(MemberList())
@@ -183,7 +183,7 @@ struct LoginTests {
         #expect(house.stored() == nil)
     }
 
-    @Test func signingInAgainLetsTheCallsThatWaitGoOnWithTheNewToken() async throws {
+    @Test func waitingCallsContinueAfterASignIn() async throws {
         let house = house()
         try await house.signIn()
         house.origin.revoke()

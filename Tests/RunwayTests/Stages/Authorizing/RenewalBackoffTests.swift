@@ -47,7 +47,7 @@ struct RenewalBackoffTests {
         _ = try await house.network.call(Members())
     }
 
-    @Test func endpointThatRefusesEveryTokenDoesNotRenewItWithEachCall() async throws {
+    @Test func refusingEndpointDoesNotRenewAtEachCall() async throws {
         let house = ClubHouse()
         try await house.signIn()
         _ = try await house.network.call(Members())
@@ -72,7 +72,7 @@ struct RenewalBackoffTests {
         #expect(house.origin.refreshCount == 10)
     }
 
-    @Test func bodyThatIsSentOnceDoesNotRenewTheTokenWithEachCall() async throws {
+    @Test func unrepeatableBodyDoesNotRenewAtEachCall() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.refusePortraits()
@@ -83,7 +83,7 @@ struct RenewalBackoffTests {
         #expect(house.origin.refreshCount == 1)
     }
 
-    @Test func endpointsThatFailAfterTheRenewalDoNotRenewTheTokenWithEachCall() async throws {
+    @Test func failuresAfterARenewalDoNotRenewAgain() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.failStrongroomOnce(with: .internalServerError)
@@ -137,7 +137,7 @@ struct RenewalBackoffTests {
         #expect(try await queue.load(place) != nil)
     }
 
-    @Test func tokenOfBeforeASignOutDoesNotOutliveAFailedSave() async throws {
+    @Test func oldTokenDoesNotOutliveAFailedSave() async throws {
         let place = TokenPlace(network: "n", service: "s", environment: "e", account: "ann")
         let other = TokenPlace(network: "n", service: "s", environment: "e", account: "bob")
         let store = FullStore()

@@ -35,7 +35,7 @@ struct TokenTimeTests {
         #expect(origin.refreshCount == 0)
     }
 
-    @Test func aClockThatIsWrongByYearsDoesNotRenewWithEveryCall() async throws {
+    @Test func wrongClockDoesNotRenewAtEachCall() async throws {
         let network = network()
         // The service names dates, and the device lives twenty years later.
         try await network.signIn(
@@ -44,7 +44,7 @@ struct TokenTimeTests {
         #expect(origin.refreshCount == 0)
     }
 
-    @Test func aTokenThatLivesShorterThanTheLeewayIsUsedForHalfItsLife() async throws {
+    @Test func shortLivedTokenIsUsedForHalfItsLife() async throws {
         let network = network()
         try await network.signIn(
             AccessToken("t1", account: "ann", expiry: wall.now.addingTimeInterval(10)), to: Club.self)
@@ -87,7 +87,7 @@ struct TokenTimeTests {
         #expect(store.loadCount == 2)
     }
 
-    @Test func aSignInThatCanNotBeStoredThrowsAndIsUsed() async throws {
+    @Test func unstoredSignInThrowsAndIsUsed() async throws {
         let network = network(CountingStore(failures: 1))
         let error = await #expect(throws: NetworkError.self) {
             try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)

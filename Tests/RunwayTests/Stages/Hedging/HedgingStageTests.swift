@@ -16,7 +16,7 @@ struct HedgingStageTests {
         #expect(try await layer.hedges().isEmpty)
     }
 
-    @Test func aSlowReadIsSentASecondTimeAndTheFirstGoodHeadWins() async throws {
+    @Test func firstGoodHeadOfTwoAttemptsWins() async throws {
         let layer = ContestLayer()
         let call = try await layer.beginHedged(SlowRead())
         layer.clock.advance(by: .milliseconds(20))
@@ -234,7 +234,7 @@ struct HedgingStageTests {
         #expect(layer.transport.request(1).hedgedAttempt?.hasLost == true)
     }
 
-    @Test func ofAStreamTheHeadCountsAndItsOwnRecordIsClosed() async throws {
+    @Test func hedgedStreamIsDecidedByItsHead() async throws {
         let layer = ContestLayer()
         let call = Task { try await layer.network.stream(SlowRead()) }
         try await layer.transport.wait { $0.count == 1 }

@@ -38,7 +38,7 @@ struct EnvelopeTests {
         #expect(record.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)])
     }
 
-    @Test func serviceErrorOfStatus200FailsWithTheServicesOwnCodeAndMessage() async throws {
+    @Test func serviceErrorAtStatus200HasTheServicesCode() async throws {
         let layer = layer(#"{"code":17,"msg":"房间不存在"}"#)
         try await expect(
             layer, endsIn: .service, of: ServiceError(code: "17", message: "房间不存在"),

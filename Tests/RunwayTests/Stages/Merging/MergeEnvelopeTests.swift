@@ -45,7 +45,7 @@ struct MergeEnvelopeTests {
         #expect(request.itemPaths[0].hasPrefix("/v1/q?text=%E4%B8%8A%E6%B5%B7"))
     }
 
-    @Test func fieldsOfTheConnectionAndTheHostStayOutAndTheTokenIsInside() async throws {
+    @Test func itemsHaveTheTokenAndNoConnectionFields() async throws {
         let fields = [
             "Authorization": "Bearer one", "Connection": "X-Private", "X-Private": "1", "TE": "trailers",
             "Upgrade-Insecure-Requests": "1", "Accept-Encoding": "br", "Proxy-Authorization": "secret",
@@ -61,7 +61,7 @@ struct MergeEnvelopeTests {
         #expect(request.head.headerFields[.authorization] == nil)
     }
 
-    @Test func theTokenThatAllHaveAndTheCommonFieldsAreOnTheEnvelopeToo() async throws {
+    @Test func envelopeHasTheCommonFieldsAndToken() async throws {
         let fields = ["Authorization": "Bearer one"]
         let request = try await envelope(of: [Read("a", headers: fields), Read("b", headers: fields)]) {
             $0.commonHeaders = ["X-App": "7", "Content-Type": "text/plain"]

@@ -34,7 +34,7 @@ private struct QueueModel {
     private var requests: [Request] = []
     /// The numbers of the requests that wait.
     private var waiting: [Int] = []
-    private var inFlight: [MergeQueue.Dispatch] = []
+    private var inFlight: [MergeQueue.DispatchID] = []
     private var wakes: [Duration] = []
     private var lastLanding = Duration.zero
 

@@ -4,8 +4,8 @@ import Testing
 
 struct MergeQueueTests {
     private static func id(_ number: UInt64) -> MergeQueue.RequestID { MergeQueue.RequestID(number: number) }
-    private static func dispatch(_ number: UInt64) -> MergeQueue.Dispatch {
-        MergeQueue.Dispatch(first: id(number))
+    private static func dispatch(_ number: UInt64) -> MergeQueue.DispatchID {
+        MergeQueue.DispatchID(first: id(number))
     }
     private static func leave(_ numbers: UInt64...) -> MergeQueue.Action {
         .leave(numbers.map(id), as: dispatch(numbers[0]))

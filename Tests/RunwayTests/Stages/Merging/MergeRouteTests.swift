@@ -55,7 +55,7 @@ struct MergeRouteTests {
         #expect(records.last?.decisions(of: MergeDecision.self) == [.sentAtOnce])
     }
 
-    @Test func overHTTP2NoRequestIsMergedOnceTheVersionIsKnown() async throws {
+    @Test func noRequestIsMergedOverKnownHTTP2() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
         let first = Task { try await layer.network.call(Read("held")) }
         try await layer.server.negotiation.waitForArrivals()
@@ -90,7 +90,7 @@ struct MergeRouteTests {
         #expect(layer.network.merger.laneCount == 0)
     }
 
-    @Test func whatComesWhileASlowRequestIsKnownToFlyOverHTTP2DoesNotWait() async throws {
+    @Test func requestsBesideOneOverHTTP2DoNotWait() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
         let first = try await layer.holdOne()
         let call = Task { try await layer.network.call(Read("1")) }

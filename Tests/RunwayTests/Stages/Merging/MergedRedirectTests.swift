@@ -84,7 +84,7 @@ struct MergedRedirectTests {
         #expect(layer.server.paths.filter { !$0.contains("_batch") }.sorted() == ["/v1/1", "/v1/2", "/v1/held"])
     }
 
-    @Test func refusalOfAnEnvelopeIsNotStoredAsThatOfItsRequests() async throws {
+    @Test func refusedEnvelopeIsNotStoredForItsRequests() async throws {
         let server = EnvelopeServer { _ in
             var response = Response.json("{}", status: .forbidden)
             response.head.headerFields[.cacheControl] = "max-age=600"

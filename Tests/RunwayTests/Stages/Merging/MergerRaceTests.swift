@@ -19,7 +19,7 @@ struct MergerRaceTests {
     }
 
     /// The dispatch by which a request is sent alone; `nil` if it is not.
-    private func dispatch(of item: MergeItem) -> MergeQueue.Dispatch? {
+    private func dispatch(of item: MergeItem) -> MergeQueue.DispatchID? {
         if case .alone(let dispatch, _) = item.settledOutcome { dispatch } else { nil }
     }
 

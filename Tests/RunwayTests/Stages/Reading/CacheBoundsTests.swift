@@ -56,7 +56,7 @@ struct CacheBoundsTests {
         #expect(layer.network.cache.byteCount > 8_000)
     }
 
-    @Test func aHitCopiesNoBytesAndSharesTheIndexOfTheJSON() async throws {
+    @Test func hitSharesBytesAndIndex() async throws {
         let layer = CachedLayer()
         let first = try await layer.network.call(Work())
         let values = [first.json, try await layer.network.call(Work()).json]

@@ -106,7 +106,7 @@ struct CacheKeyTests {
         #expect(try contentKey(Tagged(given: Parameters(entries.shuffled()))) == key)
     }
 
-    @Test func ofNamesThatDifferInCaseAloneTheOneThatIsSentCounts() throws {
+    @Test func namesThatDifferInCaseCountAsSent() throws {
         func fields(_ upper: String, _ lower: String, capacity: Int) -> [String: String] {
             // The order of a dictionary depends on its capacity.
             var fields = [String: String](minimumCapacity: capacity)
@@ -136,7 +136,7 @@ struct CacheKeyTests {
         #expect(keys.count == 2 && keys[0] != keys[1] && keys[0].canonicalForm != keys[1].canonicalForm)
     }
 
-    @Test func whatTheContentDoesNotSayHasNoKeyBeforeTheRequest() throws {
+    @Test func undeterminedContentHasNoEarlyKey() throws {
         #expect(try contentKey(Rename()) == nil)
         #expect(try contentKey(RawQuestion()) == nil)
         #expect(try key(RawQuestion()) != (try key(RawQuestion(question: "how"))))

@@ -28,6 +28,15 @@ struct CacheModelTests {
             try #require(problem == nil, "seed \(seed): \(problem ?? "")")
         }
     }
+
+    /// The same over files, with launches that open them again.
+    @Test func theCacheOnDiskBehavesLikeTheModel() async throws {
+        for seed in Seeds.some(Self.count / 10) {
+            let play = CachePlay(seed: seed, disk: FolderTier())
+            let problem = await play.run()
+            try #require(problem == nil, "seed \(seed): \(problem ?? "")")
+        }
+    }
 }
 
 @PlayActor
@@ -55,7 +64,8 @@ private final class CachePlay {
     private var transport = ParkingTransport()
     private var clock = ManualClock()
     private var network: NetworkLayer
-    private let tier: MapTier?
+    private let tier: (any CacheTier)?
+    private let disk: FolderTier?
     private var model: CacheModel
     private var account: String?
     private var environment = ServiceEnvironment.release
@@ -64,10 +74,13 @@ private final class CachePlay {
     private var step = 0
     private var problem: String?
 
-    init(seed: UInt64) {
+    /// - Parameter disk: The tier; `nil` for one in memory or none.
+    init(seed: UInt64, disk: FolderTier? = nil) {
         random = SeededGenerator(seed: seed)
         let maximumCount = Int.random(in: 1...8, using: &random)
-        let tier = Bool.random(using: &random) ? MapTier() : nil
+        let hasMap = Bool.random(using: &random)
+        let tier: (any CacheTier)? = if let disk { disk } else if hasMap { MapTier() } else { nil }
+        self.disk = disk
         model = CacheModel(maximumCount: maximumCount, hasTier: tier != nil)
         self.tier = tier
         network = Self.layer(transport, LayerClock(clock), maximumCount, tier)
@@ -75,7 +88,7 @@ private final class CachePlay {
     }
 
     private static func layer(
-        _ transport: ParkingTransport, _ clock: LayerClock, _ maximumCount: Int, _ tier: MapTier?
+        _ transport: ParkingTransport, _ clock: LayerClock, _ maximumCount: Int, _ tier: (any CacheTier)?
     ) -> NetworkLayer {
         NetworkLayer(
             transport: transport, pipeline: .tested, clock: clock,
@@ -87,6 +100,7 @@ private final class CachePlay {
     private func restart() async {
         for flight in flights.keys.sorted() where problem == nil { await respond(flight) }
         await network.cache.flush()
+        await disk?.relaunch()
         let seconds = Int.random(in: 0...9, using: &random)
         let date = network.clock.date.addingTimeInterval(Double(seconds))
         (clock, transport) = (ManualClock(), ParkingTransport())

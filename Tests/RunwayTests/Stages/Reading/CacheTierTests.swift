@@ -314,7 +314,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.fileCount == 0)
     }
 
-    @Test func anOlderResponseDoesNotReplaceAnEvictedNewerOneOnDisk() async throws {
+    @Test func olderResponseDoesNotReplaceANewerOneOnDisk() async throws {
         let parked = ParkedLayer(diskCache: tier)
         let below = CachePolicy.untilEvicted(inMemory: false, onDisk: true)
         async let older = parked.network.call(Work(), options: .policy(below))

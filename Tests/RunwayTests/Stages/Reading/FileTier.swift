@@ -19,7 +19,7 @@ actor FileTier: CacheTier {
     }
 
     let directory: URL
-    private(set) var deeds: [String] = []
+    private(set) var operations: [String] = []
     private var failing: Set<String> = []
     private var gates: [String: ScriptedGate] = [:]
 
@@ -33,10 +33,10 @@ actor FileTier: CacheTier {
     }
 
     /// Makes these operations fail from now on, and all others succeed.
-    func fail(_ deeds: String...) { failing = Set(deeds) }
+    func fail(_ operations: String...) { failing = Set(operations) }
 
     /// Holds up every operation of a name until the gate opens.
-    func hold(_ deed: String, at gate: ScriptedGate) { gates[deed] = gate }
+    func hold(_ operation: String, at gate: ScriptedGate) { gates[operation] = gate }
 
     func removeDirectory() { try? FileManager.default.removeItem(at: directory) }
 
@@ -89,10 +89,10 @@ actor FileTier: CacheTier {
         }
     }
 
-    private func begin(_ deed: String) async throws {
-        deeds.append(deed)
-        try await gates[deed]?.pass()
-        if failing.contains(deed) { throw Failed() }
+    private func begin(_ operation: String) async throws {
+        operations.append(operation)
+        try await gates[operation]?.pass()
+        if failing.contains(operation) { throw Failed() }
     }
 
     private var files: [URL] {

@@ -53,7 +53,7 @@ struct RenewalTests {
         }
     }
 
-    @Test func theFieldsOfThe304TakeThePlaceOfThoseThatAreKept() async throws {
+    @Test func fieldsOfThe304ReplaceStoredFields() async throws {
         respond([.eTag: "\"a\"", .cacheControl: "max-age=1"])
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))

@@ -50,7 +50,7 @@ struct RedirectedFailureTests {
                 == [.gaveUp(.notRepeatable, cause: .noNetwork(.sent))])
     }
 
-    @Test func errorBehindALaterRedirectIsNotThatOfAnEarlierHost() async throws {
+    @Test func laterRedirectsErrorIsNotAnEarlierHosts() async throws {
         let layer = layer(.temporaryRedirect) { request throws(NetworkError) in
             if request.head.authority == "other.test" { return .redirect(.found, to: "https://third.test/") }
             throw Self.refusedConnection
@@ -59,7 +59,7 @@ struct RedirectedFailureTests {
         #expect(error.redirectedOrigin?.host == "third.test" && error.host == "third.test" && error.sending == .sent)
     }
 
-    @Test func errorOfALaterRedirectIsNotThatOfTheFirstHost() async throws {
+    @Test func laterRedirectsErrorIsNotTheFirstHosts() async throws {
         let differing = layer(.temporaryRedirect) { _ in
             var head = HTTPResponse(status: .found)
             for target in ["/a", "/b"] { head.headerFields.append(HTTPField(name: .location, value: target)) }
@@ -74,7 +74,7 @@ struct RedirectedFailureTests {
     }
 
     @Test(arguments: [nil, 503])
-    func circuitOfAHostIsNotOpenedByFailuresBehindItsRedirects(_ status: Int?) async throws {
+    func failuresBehindRedirectsDoNotOpenTheCircuit(_ status: Int?) async throws {
         let layer = layer(admission: AdmissionLimits(maximumIdenticalRequests: nil)) { _ throws(NetworkError) in
             guard let status else { throw Self.refusedConnection }
             return .json("{}", status: HTTPResponse.Status(code: status))
@@ -88,7 +88,7 @@ struct RedirectedFailureTests {
         #expect(layer.network.admission.isCircuitClosed(to: CircuitTarget(last, of: QueryCall.self)))
     }
 
-    @Test func circuitOfAHostThatRedirectsToItselfIsOpenedByItsFailures() async throws {
+    @Test func ownFailuresBehindRedirectsOpenTheCircuit() async throws {
         let layer = layer(to: "/there", admission: AdmissionLimits(maximumIdenticalRequests: nil))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer, options: CallOptions(retry: .off)) }
         #expect(try await fail(QueryCall(), on: layer).step == .admission)
@@ -115,7 +115,7 @@ struct RedirectedFailureTests {
         #expect(unsent.attemptCount == 3)
     }
 
-    @Test func unsafeCallIsNotReplayedForATokenRefusedBehindARedirect() async throws {
+    @Test func unsafeCallIsNotReplayedBehindARedirect() async throws {
         let club = RedirectingClub { _ in .json("{}", status: .unauthorized) }
         let network = try await club.network()
         let error = try await #require(throws: NetworkError.self) { try await network.call(Join()) }

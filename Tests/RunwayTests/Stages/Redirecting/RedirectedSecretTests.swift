@@ -67,7 +67,7 @@ struct RedirectedSecretTests {
         for call in [first] + calls { _ = try await call.value }
     }
 
-    @Test func tokenInABodyDoesNotFollowARedirectToAnotherOrigin() async throws {
+    @Test func tokenInABodyStaysWithItsOrigin() async throws {
         let transport = StubTransport { request in
             request.head.authority == "desk.test"
                 ? .redirect(to: "https://thief.test/", status: .temporaryRedirect) : .json("{}")

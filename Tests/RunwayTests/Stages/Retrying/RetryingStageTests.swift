@@ -99,7 +99,7 @@ struct RetryingStageTests {
         }
     }
 
-    @Test func idempotencyKeyIsTheSameForAllAttemptsAndNewForEveryCall() async throws {
+    @Test func attemptsOfACallShareOneIdempotencyKey() async throws {
         struct Order: Endpoint {
             static let service = Library.self
             static let method = HTTPRequest.Method.post

@@ -20,7 +20,7 @@ extension HTTPReading {
         let rest = RequestPipeline.Rest(first: StageLink(stage, above: next.first), end: next.end)
         let start = cache.background.start(key, flight: own.id) { [whole] in
             do throws(NetworkError) {
-                let response = try await DeadlineStage().respond(to: whole, in: own, next: rest)
+                let response = try await rest.sendWithinDeadline(whole, in: own)
                 own.recorder.setSource(response.source)
                 if let refusal = response.refusal { throw refusal }
                 own.finish(.succeeded)

@@ -31,6 +31,16 @@ extension HTTPCacheModelTests {
             try #require(problem == nil, "seed \(seed): \(problem ?? "")")
         }
     }
+
+    @Test func responsesOnDiskOutliveLaunches() async throws {
+        for seed in Seeds.some(Self.count / 10) {
+            await Task.yield()
+            let disk = FolderTier()
+            var play = HTTPCachePlay(seed: seed, tier: disk, disk: disk)
+            let problem = try await play.run()
+            try #require(problem == nil, "seed \(seed): \(problem ?? "")")
+        }
+    }
 }
 
 private struct HTTPCachePlay {
@@ -39,11 +49,13 @@ private struct HTTPCachePlay {
     private var random: SeededGenerator
     private var cached: HTTPCachedLayer
     private let hasTier: Bool
+    private let disk: FolderTier?
     private var model = Model(maximumVariants: CacheLimits().maximumHTTPVariants)
     private var account: String?
     private var responseCount = 0
 
-    init(seed: UInt64, tier: MapTier?) {
+    init(seed: UInt64, tier: (any CacheTier)?, disk: FolderTier? = nil) {
+        self.disk = disk
         random = SeededGenerator(seed: seed)
         cached = tier.map { HTTPCachedLayer(diskCache: $0) } ?? HTTPCachedLayer(isInProcess: true)
         hasTier = tier != nil
@@ -96,6 +108,8 @@ private struct HTTPCachePlay {
         }
         let seconds = number(0...5)
         model.now += seconds
+        await cached.network.cache.flush()
+        await disk?.relaunch()
         cached = await cached.nextLaunch(after: Double(seconds))
         if let account {
             try await cached.network.signIn(AccessToken("token of \(account)", account: account), to: Library.self)

@@ -96,7 +96,7 @@ struct HTTPFreshnessTests {
         }
     }
 
-    @Test func ageIsTheFirstMemberAndIgnoredWhereItIsNoNumber() {
+    @Test func ageIsTheFirstMemberOrIgnored() {
         func age(_ values: String...) -> Duration {
             var fields = HTTPFields()
             fields[values: .age] = values

@@ -50,7 +50,7 @@ struct HTTPLandedReadTests {
         return call
     }
 
-    @Test func aCallAtTheEndOfAReadFindsTheStoredResponse() async throws {
+    @Test func callAtTheEndOfAReadFindsItsResponse() async throws {
         let first = try await landedCall(1, respond(1, [.cacheControl: "max-age=600"]))
         let second = try await callMeanwhile(2, after: 1)
         try #require(room.transport.sent == [1])
@@ -63,7 +63,7 @@ struct HTTPLandedReadTests {
         #expect(decisions[1] == [.fresh(age: .zero, remaining: .seconds(600))])
     }
 
-    @Test func aCallAtTheEndOfAValidationFindsAFreshResponse() async throws {
+    @Test func callAtTheEndOfAValidationFindsItFresh() async throws {
         let before = room.call(Shelf(), options)
         try await room.transport.waitForArrival(of: 1)
         room.transport.respond(1, with: .success(respond(1, [.cacheControl: "max-age=10", .eTag: #""a""#])))

@@ -252,7 +252,7 @@ struct HTTPValidationTests {
 
     /// Stores a stale response with these fields, and sends the caller's own tag with its validators.
     @Test(arguments: [[.eTag: "\"x\""], [.lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"], [:]] as [HTTPFields])
-    func bareNotModifiedForTheCallersTagDoesNotServeTheStoredBody(_ validator: HTTPFields) async throws {
+    func callers304DoesNotServeTheStoredBody(_ validator: HTTPFields) async throws {
         try await storeStale(validator)
         let count = cached.sent
         // Both requests: the caller's representation is current, and the server does not name it.
@@ -267,7 +267,7 @@ struct HTTPValidationTests {
         #expect(try await cached.send().text == "two")
     }
 
-    @Test func bareNotModifiedForAnyRepresentationDoesNotUpdateTheStoredOne() async throws {
+    @Test func bare304DoesNotUpdateTheStoredResponse() async throws {
         try await storeStale([.eTag: "\"x\"", .lastModified: cached.date(-1000)])
         cached.respond(status: .notModified, [.cacheControl: "max-age=60"])
         #expect(try await cached.send("/a", [.ifNoneMatch: "*"]).head.status == .notModified)

@@ -72,7 +72,7 @@ struct CoalescingDeadlineTests {
         room.transport.respond(1)
     }
 
-    @Test func aCallNeedsNoTaskBesideTheSharedOneWhateverIsBelow() async throws {
+    @Test func callNeedsNoTaskBesideTheSharedOne() async throws {
         let room = ReadingRoom(listens: false)
         let network = room.network
         let rest = network.chain.rest(below: .deadline, over: room.transport)
@@ -88,7 +88,7 @@ struct CoalescingDeadlineTests {
         #expect(listening.endsInTime(request, in: flight))
     }
 
-    @Test func aStageOfTheAppsThatMayWaitStillEndsAtTheDeadline() async throws {
+    @Test func customStageEndsAtTheDeadline() async throws {
         struct Waiting: RequestStage {
             let gate = ScriptedGate()
             var step: FlightStep { .customStage("waiting") }

@@ -38,7 +38,7 @@ struct CoalescingRecordTests {
         #expect(try await room.records(count: 1)[0].decisions(of: SharingDecision.self).isEmpty)
     }
 
-    @Test func theRecordOfALeaderThatLeftIsReportedOnceAndComplete() async throws {
+    @Test func recordOfALeaderThatLeftIsComplete() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(Shelf(), as: 1)
         let second = try await room.join(Shelf())
@@ -60,7 +60,7 @@ struct CoalescingRecordTests {
         #expect(records[0].decisions(of: SharingDecision.self).contains(.left(others: 1)))
     }
 
-    @Test func theRecordOfALeaderThatLeftIsReportedWhenAllLeave() async throws {
+    @Test func recordOfALeaderIsReportedWhenAllLeave() async throws {
         for listens in [true, false] {
             let room = ReadingRoom(listens: listens)
             let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
@@ -75,7 +75,7 @@ struct CoalescingRecordTests {
         }
     }
 
-    @Test func aCancelledCallThatWaitsForTheEndOfItsRequestHasItsEndOnRecord() async throws {
+    @Test func cancelledCallRecordsTheEndOfItsRequest() async throws {
         let room = ReadingRoom()
         let call = try await room.begin(Shelf(), as: 1)
         room.clock.advance(by: .seconds(1))

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// Reports sign-ins, sign-outs and changes of settings to parts that the layer does not know, such as an action log.
+final class ServiceChanges: Sendable {
+    private struct State {
+        var readers: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        /// Numbers the readers.
+        var count: UInt64 = 0
+    }
+
+    /// Guards the readers.
+    private let state = Mutex(State())
+
+    deinit {
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.finish() }
+    }
+
+    /// An element for one or more changes since the last element, until the layer is released or the reading task is cancelled.
+    func changes() -> AsyncStream<Void> {
+        let (changes, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.count += 1
+            state.readers[state.count] = reader
+            return state.count
+        }
+        reader.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.readers.removeValue(forKey: number) }
+        }
+        return changes
+    }
+
+    func report() {
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.yield() }
+    }
+}

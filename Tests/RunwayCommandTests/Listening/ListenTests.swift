@@ -1,0 +1,131 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import RunwayTestServer
+import RunwayTesting
+import Testing
+
+/// `runway listen` against servers on this machine.
+@Suite(.timeLimit(.minutes(10)))
+struct ListenTests {
+    private func stream(_ chunks: String...) -> ScriptedResponse {
+        var response = ScriptedResponse.chunks(chunks).framed(.chunked)
+        response.headerFields[.contentType] = "text/event-stream"
+        return response
+    }
+
+    @Test func eventsArePrintedUntilTheServerEndsThem() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on(
+                "/events",
+                respond: [
+                    stream("id: 1\nevent: added\ndata: one\ndata: more\n\n", "id: 2\ndata: two\n\n"),
+                    stream("id: 3\ndata: three\n\n"), .status(.noContent),
+                ])
+            let tool = try await Tool.run("listen", "\(origin.baseURL)/events")
+            #expect(tool.status == 0)
+            #expect(
+                tool.output
+                    == "-- reset: first\nadded 1\none\nmore\nmessage 2\ntwo\n-- resumed\nmessage 3\nthree\n")
+            let requests = try await origin.waitForRequests(count: 3)
+            #expect(requests.map { $0["Last-Event-ID"] } == [nil, "2", "3"])
+        }
+    }
+
+    @Test func programsReadOneObjectALine() async throws {
+        try await withScriptedOrigin { origin in
+            var response = stream(
+                "id: e-8\nevent: runway.gap\ndata: {\"connection\":\"c\",\"from\":\"e-4\",\"to\":\"e-8\"}\n\n",
+                "id: e-8\nevent: runway.live\ndata: {}\n\n",
+                "id: e-9\nevent: added\ntopic: rentals\ndata: {\"id\":7}\n\n")
+            response.headerFields[try #require(HTTPField.Name("Runway-Stream"))] = "listings"
+            origin.on("/events", respond: response)
+            let tool = try await Tool.run(
+                "listen", "\(origin.baseURL)/events?city=a%20b", "page==2", "X-App:one", "--topics", "rentals,sales",
+                "--after", "e-3", "--json", "--count", "1")
+            #expect(tool.status == 0)
+            #expect(
+                tool.output == """
+                    {"connection":"gap","from":"e-4","to":"e-8"}
+                    {"connection":"caughtUp"}
+                    {"type":"added","id":"e-9","topic":"rentals","data":"{\\"id\\":7}"}
+
+                    """)
+            let request = try await origin.waitForRequests(count: 1)[0]
+            #expect(request["Last-Event-ID"] == "e-3" && request["X-App"] == "one")
+            #expect(request.target == "/events?city=a%20b&page=2&topics=rentals%2Csales")
+        }
+    }
+
+    @Test(arguments: [(HTTPResponse.Status.forbidden, 1), (.ok, 1), (.serviceUnavailable, 1)])
+    func aRefusalIsReported(status: HTTPResponse.Status, code: Int32) async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/events", respond: .json("{}", status: status))
+            let tool = try await Tool.run("listen", "\(origin.baseURL)/events")
+            #expect(tool.status == code)
+            #expect(tool.output.isEmpty)
+            #expect(tool.errors.hasPrefix("runway: "))
+        }
+    }
+
+    @Test func aServerThatIsNotThereIsReported() async throws {
+        let tool = try await Tool.run("listen", "http://127.0.0.1:1/events")
+        #expect(tool.status == 3)
+        #expect(tool.errors.hasPrefix("runway: "))
+        let socket = try await Tool.run("listen", "ws://127.0.0.1:1/chat")
+        #expect(socket.status == 3)
+    }
+
+    @Test(arguments: [
+        ["ftp://x/"], ["ws://x/", "--topics", "a"], ["http://x/", "a=1"], ["http://x/", "--count", "0"], [],
+    ])
+    func aCommandLineThatCannotBeUsedIsRefused(arguments: [String]) async throws {
+        let tool = try await Tool.run(Tool.path, ["listen"] + arguments, input: [], environment: [:])
+        #expect(tool.status == 2)
+        #expect(tool.output.isEmpty)
+    }
+
+    @Test func messagesOfAWebSocketArePrinted() async throws {
+        try await withScriptedOrigin { origin in
+            // A text, bytes, and the server's close with code 1000.
+            let frames = [0x81, 5] + Array("hello".utf8) + [0x82, 2, 0xFF, 0x00, 0x88, 2, 0x03, 0xE8]
+            origin.on(.get, "/chat") { request in
+                let key = (request["Sec-WebSocket-Key"] ?? "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+                let acceptance = Data(Insecure.SHA1.hash(data: Data(key.utf8))).base64EncodedString()
+                let head = """
+                    HTTP/1.1 101 Switching Protocols\r
+                    Upgrade: websocket\r
+                    Connection: Upgrade\r
+                    Sec-WebSocket-Accept: \(acceptance)\r
+                    \r
+
+                    """
+                var response = ScriptedResponse.raw(Array(head.utf8) + frames)
+                response.ending = .stayOpen
+                return response
+            }
+            let url = "ws" + origin.baseURL.dropFirst("http".count) + "/chat"
+            let tool = try await Tool.run("listen", url, "--json")
+            #expect(tool.status == 0)
+            #expect(
+                tool.output == """
+                    {"connection":"1"}
+                    {"type":"text","data":"hello"}
+                    {"type":"binary","base64":"/wA="}
+
+                    """)
+        }
+    }
+
+    @Test func aListenerEndsAtOnceByASignal() async throws {
+        try await withScriptedOrigin { origin in
+            var response = stream("data: one\n\n")
+            response.ending = .stayOpen
+            origin.on("/events", respond: response.framed(.chunkedWithoutEnd))
+            let tool = try RunningTool("listen", "\(origin.baseURL)/events")
+            try await tool.wait(for: "one")
+            tool.signal(SIGINT)
+            #expect(await tool.end() == 130)
+        }
+    }
+}
