@@ -12,7 +12,7 @@ import Synchronization
 ///     transport: transport,
 ///     sinks: [LogSink(), MetricsSink(), TracingSink()],
 ///     redaction: Redaction(recordsBodies: true),  // forms and JSON without their secrets
-///     tokens: FileTokenStore(folder: URL.applicationSupportDirectory.appending(path: "tokens").path))
+///     tokens: FileTokenStore(folder: folder))
 /// ```
 public struct Redaction: Sendable, Equatable {
     /// Replaces a secret.

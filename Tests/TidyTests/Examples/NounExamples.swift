@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayJSON
 import Testing
 
 // The examples in the doc comments of the nouns that an app starts from, line by line. They are compiled and not run.
@@ -72,12 +73,12 @@ func useStaging(_ network: NetworkLayer) {
     }
 }
 
-func makeLoggingLayer(over transport: any Transport) -> NetworkLayer {
+func makeLoggingLayer(over transport: any Transport, folder: String) -> NetworkLayer {
     NetworkLayer(
         transport: transport,
         sinks: [LogSink(), MetricsSink(), TracingSink()],
         redaction: Redaction(recordsBodies: true),  // forms and JSON without their secrets
-        tokens: FileTokenStore(folder: URL.applicationSupportDirectory.appending(path: "tokens").path))
+        tokens: FileTokenStore(folder: folder))
 }
 
 struct PhotoUpload: Endpoint {
