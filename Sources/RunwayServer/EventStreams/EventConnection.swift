@@ -107,7 +107,7 @@ final class EventConnection: Sendable {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
             if let start = state.writeStart, now - start >= writeTimeout { return (false, .slow) }
             if let endTime = state.endTime, now >= endTime { return (false, .lifetime) }
-            return (state.writeStart == nil && now + Self.tickTime > state.lastFrame + heartbeat, nil)
+            return (state.writeStart == nil && now + Self.tickTime >= state.lastFrame + heartbeat, nil)
         }
         if let end { finish(end) } else if isQuiet { proveLife() }
     }

@@ -12,6 +12,13 @@ import Testing
 /// How streams end, pause and wait, over real sockets.
 @Suite(.timeLimit(.minutes(10)))
 struct StreamLifeTests {
+    /// A hub that notices soon that a client left: at the next sign of life.
+    private static func attentiveHub() async throws -> EventHub {
+        var options = EventHubOptions()
+        options.maximumHeartbeat = .seconds(1)
+        return try await EventHub(name: "news", options: options)
+    }
+
     @Test func pausesUnderTrafficLoseNothing() async throws {
         let hub = try await EventHub(name: "news")
         let server = try await StreamServer.start(hub)
@@ -42,7 +49,7 @@ struct StreamLifeTests {
     }
 
     @MainActor @Test func aReleasedStreamClosesItsLink() async throws {
-        let hub = try await EventHub(name: "news")
+        let hub = try await Self.attentiveHub()
         let server = try await StreamServer.start(hub)
         let (network, transport) = try makeNetwork(port: server.port)
         var stream: EventStream? = EventStream(News(), on: network, options: hasty)
@@ -58,7 +65,7 @@ struct StreamLifeTests {
     }
 
     @Test func aSignOutEndsTheStream() async throws {
-        let hub = try await EventHub(name: "news")
+        let hub = try await Self.attentiveHub()
         let server = try await StreamServer.start(hub)
         let (network, transport) = try makeNetwork(port: server.port)
         try await network.signIn(AccessToken("t1", account: "anna"), to: Newsroom.self)

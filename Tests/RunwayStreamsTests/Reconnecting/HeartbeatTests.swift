@@ -52,7 +52,7 @@ struct HeartbeatTests {
         survive(2, &machine, from: &now)
         #expect(machine.wantedHeartbeat == .seconds(30))
         survive(1, &machine, from: &now)
-        #expect(machine.wantedHeartbeat == .seconds(30), "the link is open: the silence of another is what counts")
+        #expect(machine.wantedHeartbeat == .seconds(35))
     }
 
     @Test func streamsOfALayerLearnTogether() {
