@@ -38,8 +38,8 @@ struct SlowStoreTests {
     }
 
     /// Moves the clock by as much as a store may take, once somebody waits for the store. Nobody may have waited for it before.
-    private func letTimePass(_ store: DeafStore, deeds: Int = 1) async throws {
-        try await store.deeds.waitForArrivals(count: deeds)
+    private func letTimePass(_ store: DeafStore, operations: Int = 1) async throws {
+        try await store.operations.waitForArrivals(count: operations)
         // The store may be asked before the time that it may take begins.
         let end = clock.now.advanced(by: .seconds(10))
         try await waitUntil { clock.nextDeadline.map { $0 <= end } ?? false }
@@ -62,7 +62,7 @@ struct SlowStoreTests {
         let network = network(store, deadline: .seconds(4))
         network.configure(Club.self) { $0.account = "ann" }
         let failure = failing { _ = try await network.call(Members()) }
-        try await store.deeds.waitForArrivals()
+        try await store.operations.waitForArrivals()
         clock.advance(by: .seconds(4))
         #expect(try #require(await failure.value).kind == .timedOut)
     }
@@ -109,7 +109,7 @@ struct SlowStoreTests {
         let store = DeafStore()
         let network = network(store)
         let signIn = Task { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }
-        try await store.deeds.waitForArrivals()
+        try await store.operations.waitForArrivals()
         signIn.cancel()
         let error = await #expect(throws: NetworkError.self) { try await signIn.value }
         #expect(error?.kind == .cancelled)
@@ -122,11 +122,11 @@ struct SlowStoreTests {
         network.configure(Club.self) { $0.account = "ann" }
         for round in 1...8 {
             let failure = failing { _ = try await network.call(Members()) }
-            try await letTimePass(store, deeds: round)
+            try await letTimePass(store, operations: round)
             #expect(try #require(await failure.value).kind == .storage)
         }
         let error = await #expect(throws: NetworkError.self) { try await network.call(Members()) }
-        #expect(error?.kind == .storage && store.deeds.arrivalCount == 8)
+        #expect(error?.kind == .storage && store.operations.arrivalCount == 8)
         store.respond()
         // Once those that were left behind have come back, it is asked again, and has no token.
         var kind = NetworkError.Kind.storage
@@ -141,7 +141,7 @@ struct SlowStoreTests {
 /// A store that stores nothing, and does not return while it hangs.
 private final class DeafStore: TokenStore {
     /// Who came to the store while it hung.
-    let deeds = ScriptedGate()
+    let operations = ScriptedGate()
     /// Guards whether it hangs.
     private let isHanging: Mutex<Bool>
 
@@ -151,13 +151,13 @@ private final class DeafStore: TokenStore {
 
     func respond() {
         isHanging.withLock { $0 = false }
-        deeds.open()
+        operations.open()
     }
 
     private func pass() async {
         guard isHanging.withLock({ $0 }) else { return }
         // Whoever waits here can't be cancelled.
-        await Task.detached { [deeds] in try? await deeds.pass() }.value
+        await Task.detached { [operations] in try? await operations.pass() }.value
     }
 
     func load(_ place: TokenPlace) async throws -> AccessToken? {

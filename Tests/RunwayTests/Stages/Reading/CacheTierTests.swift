@@ -57,7 +57,7 @@ final class CacheTierTests: Sendable {
         _ = try await layer.number(QueryCall())
         _ = try await layer.number(Work())
         await layer.network.cache.flush()
-        #expect(await tier.deeds.isEmpty)
+        #expect(await tier.operations.isEmpty)
     }
 
     @Test func withoutATierItsPolicyStoresInMemoryOnly() async throws {
