@@ -256,10 +256,11 @@ let package = Package(
             name: "RunwayCrashTest",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayStorage", "RunwayStreams", "RunwayServer", "RunwayServerStorage",
-                "RunwayTransport", "RunwayTesting", "RunwayTestServer",
+                "RunwayTransport", "RunwayTesting", "RunwayTestServer", "RunwayDemo",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
+                product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 product("NIOCore", of: "swift-nio", with: "Command"),

@@ -19,7 +19,10 @@ struct CrashTest: AsyncParsableCommand {
               1  Something was not so; the output says what.
               2  The test itself failed.
             """,
-        subcommands: [WriterProcess.self, ChangerProcess.self, ServerProcess.self])
+        subcommands: [
+            EventStreamCrash.self, OpenStreams.self, WriterProcess.self, ChangerProcess.self, ServerProcess.self,
+            EventServerProcess.self, OpenServerProcess.self, OpenClientsProcess.self,
+        ])
 
     @Option(help: "How long processes are killed.")
     var seconds = 60.0
@@ -83,7 +86,7 @@ struct CrashTest: AsyncParsableCommand {
 enum PlantedBug: String, CaseIterable, ExpressibleByArgument {
     /// A record is reported as durable before its commit, and a change before it is stored.
     case earlyAcknowledgement
-    /// A batch is sent again with another number.
+    /// A batch is sent again with another number, to a server that knows batches by their numbers alone.
     case changedNumber
     /// The log gets a response before the server has one, and removes the records.
     case earlyRemoval

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import RunwayServer
+import RunwayServerStorage
+
+/// Publishes numbers as events until it is killed, and prints its port and the last number that was stored before it started.
+struct EventServerProcess: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "event-server", shouldDisplay: false)
+
+    @Option var file: String
+    @Option var port = 0
+    /// The time between two events in milliseconds; 0 publishes nothing.
+    @Option var pace = 0
+    @Option var bug: EventStreamBug?
+
+    func run() async throws {
+        let log: any EventLog =
+            bug == .forgottenEvents ? MemoryEventLog() : try SQLiteEventLog(file: URL(filePath: file))
+        let last = try await log.range().last
+        var options = EventHubOptions()
+        options.maximumConnectionsPerSource = options.maximumConnections
+        let hub = try await EventHub(
+            name: "numbers", log: bug == .earlyDelivery ? ForgetfulLog(base: log) : log, options: options)
+        let router = Router()
+        EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router)
+        let application = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), reuseAddress: true),
+            onServerRunning: { [pace] channel in
+                FileHandle.standardOutput.write(Data("\(channel.localAddress?.port ?? 0) \(last)\n".utf8))
+                if pace > 0 { Task { try await Self.publish(to: hub, after: last, every: .milliseconds(pace)) } }
+            },
+            logger: Logger(label: "crash-test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await application.run()
+    }
+
+    /// Each event is the number of its place.
+    private static func publish(to hub: EventHub, after last: Int64, every pace: Duration) async throws {
+        var number = last
+        while true {
+            number += 1
+            let offset = try await hub.publish(PublishedEvent(topic: "numbers", data: "\(number)"))
+            guard offset == number else { throw CrashFailure("\(number) was stored at another place") }
+            try await Task.sleep(for: pace)
+        }
+    }
+}
+
+/// A bug that this program adds to the server of events, so that the check is known to find it.
+enum EventStreamBug: String, CaseIterable, ExpressibleByArgument {
+    /// The events are stored in memory alone.
+    case forgottenEvents
+    /// Every tenth event is delivered before it is stored, and something else is stored.
+    case earlyDelivery
+}
+
+/// Reports events as stored that it forgets.
+private final class ForgetfulLog: EventLog {
+    private let base: any EventLog
+
+    init(base: any EventLog) { self.base = base }
+
+    func range() async throws -> EventLogRange { try await base.range() }
+
+    func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
+        let stored = events.map { event in
+            Int(event.data).map { $0 % 10 == 0 } == true
+                ? PublishedEvent(topic: event.topic, data: "forgotten") : event
+        }
+        return try await base.append(stored)
+    }
+
+    func events(after offset: Int64, upTo maximumCount: Int) async throws -> (first: Int64, events: [PublishedEvent]) {
+        try await base.events(after: offset, upTo: maximumCount)
+    }
+}

@@ -1,0 +1,166 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayStreams
+import RunwayTesting
+import RunwayTransport
+import Synchronization
+
+/// Kills the server of an event stream at random instants while it publishes, and checks that each client saw every event once.
+struct EventStreamCrash: AsyncParsableCommand {
+    // No option has the name of one of the tool itself, which would take it for its own.
+    static let configuration = CommandConfiguration(
+        commandName: "streams",
+        abstract: "Kill the server of an event stream at random, and check that each client saw every event once.",
+        discussion: """
+            EXIT CODES
+              0  Each client received every number once and in order, and every
+                 connection after its first resumed.
+              1  Something was not so; the output says what.
+              2  The test itself failed.
+            """)
+
+    @Option(help: "How many seconds the server is killed.")
+    var time = 20.0
+
+    @Option(help: "How many clients follow the stream.")
+    var readers = 100
+
+    @Option(help: "Decides when the server is killed.")
+    var start = UInt64.random(in: 0...UInt64.max)
+
+    @Option(help: "A bug that the check must find: \(EventStreamBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var bug: EventStreamBug?
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
+        let findings: [String]
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            findings = try await play(in: folder.appending(path: "events.sqlite"))
+        } catch {
+            FileHandle.standardError.write(Data("The test failed: \(error)\n".utf8))
+            throw ExitCode(2)
+        }
+        for finding in findings.prefix(20) { print(finding) }
+        if !findings.isEmpty { throw ExitCode(1) }
+    }
+
+    private func play(in file: URL) async throws -> [String] {
+        var random = SeededGenerator(seed: start)
+        var (server, port, _) = try serve(file, port: 0, pace: 0)
+        var configuration = TransportConfiguration()
+        configuration.maximumConnectionsPerOrigin = readers * 2
+        let transport = try NIOTransport(configuration: configuration)
+        let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
+        network.configure(Numbers.self) { [port] in $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
+        let clients = (0..<readers).map { NumberReader($0, on: network) }
+        try await wait("every client is connected") { clients.allSatisfy { $0.isCaughtUp } }
+        let end = ContinuousClock.now + .seconds(time)
+        var kills = 0
+        while ContinuousClock.now < end {
+            try await server.kill()
+            kills += 1
+            (server, port, _) = try serve(file, port: port, pace: 5)
+            try await Task.sleep(for: .milliseconds(Int.random(in: 50...1500, using: &random)))
+        }
+        try await server.kill()
+        let last: Int
+        (server, port, last) = try serve(file, port: port, pace: 0)
+        // What a bug loses never comes.
+        if last > 0 {
+            try? await wait("every client has the last number") { clients.allSatisfy { $0.numbers.last == last } }
+        }
+        let findings = clients.flatMap { $0.findings(last: last) }
+        print("seed \(start): \(kills + 1) kills, \(last) events, \(clients.count) clients")
+        for client in clients { client.stop() }
+        await transport.shutdown(.cutting)
+        try await server.kill()
+        return last == 0 ? ["nothing was published"] + findings : findings
+    }
+
+    private func serve(_ file: URL, port: Int, pace: Int) throws -> (ChildProcess, port: Int, last: Int) {
+        let server = try ChildProcess(
+            ["event-server", "--file", file.path, "--port", "\(port)", "--pace", "\(pace)"]
+                + (bug.map { ["--bug", $0.rawValue] } ?? []))
+        let words = server.firstLine?.split(separator: " ").compactMap { Int($0) } ?? []
+        guard words.count == 2 else { throw CrashFailure("the server did not start") }
+        return (server, words[0], words[1])
+    }
+
+    private func wait(_ subject: String, until condition: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while !condition() {
+            guard ContinuousClock.now < end else { throw CrashFailure("it took a minute until \(subject)") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}
+
+private enum Numbers: APIService {
+    static let name = "numbers"
+    static let environments: [ServiceEnvironment: String] = [:]
+    static let deadline = Duration.seconds(30)
+}
+
+private struct NumberEvents: EventStreamEndpoint {
+    static let service = Numbers.self
+    var path: Runway.EndpointPath { "events" }
+    func encode(to encoder: any Encoder) {}
+}
+
+/// A client, and what it received.
+private final class NumberReader: Sendable {
+    private let index: Int
+    private let events: EventSequence
+    /// Guards the numbers, and what the connections after the first said that was not fine.
+    private let received = Mutex<(numbers: [Int], connections: Int, faults: [String])>(([], 0, []))
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ index: Int, on network: NetworkLayer) {
+        self.index = index
+        var options = StreamOptions()
+        options.backoff = .milliseconds(50)
+        options.maximumBackoff = .milliseconds(500)
+        events = network.events(of: NumberEvents(), options: options, key: "\(index)")
+        let reading = Task { [weak self, events] in
+            do {
+                for try await element in events { self?.take(element) }
+            } catch {
+                self?.received.withLock { $0.faults.append("the stream ended: \(error)") }
+            }
+        }
+        task.withLock { $0 = reading }
+    }
+
+    var isCaughtUp: Bool { events.isCaughtUp }
+    var numbers: [Int] { received.withLock { $0.numbers } }
+
+    func stop() { task.withLock { $0 }?.cancel() }
+
+    /// What is wrong, each in one sentence.
+    func findings(last: Int) -> [String] {
+        let (numbers, _, faults) = received.withLock { $0 }
+        var findings = faults.map { "client \(index): \($0)" }
+        if let place = zip(numbers, 1...).first(where: { $0 != $1 }) {
+            findings.append("client \(index): \(place.0) came where \(place.1) was due.")
+        } else if numbers.count != last {
+            findings.append("client \(index): \(numbers.count) events came of \(last).")
+        }
+        return findings
+    }
+
+    private func take(_ element: StreamElement) {
+        received.withLock { received in
+            switch element {
+            case .event(let event): received.numbers.append(Int(event.text) ?? -1)
+            case .continuity(let continuity):
+                received.connections += 1
+                if received.connections > 1, continuity != .resumed { received.faults.append("\(continuity)") }
+            default: break
+            }
+        }
+    }
+}
