@@ -91,7 +91,8 @@ struct ListenCommand: AsyncParsableCommand {
             isInsecure: insecure, proxy: proxy)
         if insecure, address.target.scheme == "https" {
             Console.error.warn(
-                "The certificate of \(address.target.host) is not verified: anyone on the way can read and change this.")
+                "The certificate of \(address.target.host) is not verified: anyone on the way can read and change this."
+            )
         }
         let session = try ListenSession(connection, to: address.target)
         let printer = ListenPrinter(isJSON: json)

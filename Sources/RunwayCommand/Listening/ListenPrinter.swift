@@ -11,7 +11,9 @@ struct ListenPrinter: Sendable {
         switch element {
         case .event(let event):
             if isJSON {
-                return try object([("type", event.type), ("id", event.id), ("topic", event.topic), ("data", event.text)])
+                return try object([
+                    ("type", event.type), ("id", event.id), ("topic", event.topic), ("data", event.text),
+                ])
             }
             let details = [event.id, event.topic ?? ""].filter { !$0.isEmpty }
             try entry(event.type, details, event.text)

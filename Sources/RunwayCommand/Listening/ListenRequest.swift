@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Runway
 import RunwayStreams
 
@@ -19,7 +20,7 @@ struct ListenRequest: EventStreamEndpoint {
         var parameters = Parameters()
         for pair in parts.dropFirst().flatMap({ $0.split(separator: "&") }) {
             let words = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { word in
-                let spaced = word.replacing("+", with: " ")
+                let spaced = String(word.replacing("+", with: " "))
                 return spaced.removingPercentEncoding ?? spaced
             }
             parameters.append(words[0], .string(words.count > 1 ? words[1] : ""))
@@ -30,7 +31,8 @@ struct ListenRequest: EventStreamEndpoint {
             case .query(let name, let value): parameters.append(name, .string(value))
             case .header(let field): headers[field.name.rawName] = field.value
             default:
-                throw CommandFailure("The item \"\(item)\" makes a body; runway listen sends name==value and name:value.")
+                throw CommandFailure(
+                    "The item \"\(item)\" makes a body; runway listen sends name==value and name:value.")
             }
         }
         (self.parameters, self.headers, self.topics) = (parameters, headers, topics)

@@ -20,8 +20,8 @@ struct ListenSession: Sendable {
                 "The file \"\(connection.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
         }
         network = NetworkLayer(
-            name: "listen", transport: transport, limits: LayerLimits(admission: .none, retrying: .none),
-            sinks: [watch])
+            name: "listen", transport: transport, sinks: [watch],
+            limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(CalledServer.self) { settings in
             settings.deadline = connection.timeout
             settings.environment = "listened"
@@ -50,7 +50,7 @@ struct ListenSession: Sendable {
     /// Prints a WebSocket until it ends or a number of messages has come.
     func follow(_ handshake: ListenHandshake, count: Int?, _ printer: ListenPrinter) async throws {
         let messages = network.webSocket(handshake)
-        watch.onFailure { messages.stop() }
+        watch.onFailure { messages.close() }
         var rest = count ?? .max
         try await ending { () async throws in
             for try await element in messages {
