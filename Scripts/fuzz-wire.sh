@@ -4,9 +4,9 @@
 #   Scripts/fuzz-wire.sh            30 seconds each
 #   Scripts/fuzz-wire.sh 600        600 seconds each
 #   Scripts/fuzz-wire.sh check      nothing is fuzzed: the targets are held against the sources
-#   Scripts/fuzz-wire.sh 600 http1  one of http1, http2, connection, proxy, netlink, hosts, coding, fields, merged and websocket
+#   Scripts/fuzz-wire.sh 600 http1  one of http1, http2, connection, proxy, netlink, hosts, coding, fields, merged, websocket and events
 #
-# Wants a debug build, swift build, of which it takes the dependencies as they are; Runway and RunwayTransport are compiled anew, so
+# Wants a debug build, swift build, of which it takes the dependencies as they are; Runway, RunwayTransport and RunwayStreams are compiled anew, so
 # that the fuzzer sees their branches. RUNWAY_SOURCES names another copy of their sources. What was found new is kept in
 # .build-fuzz/wire/corpus, for the next run; an input that crashes, hangs or takes too much memory in .build-fuzz/wire/found. Needs a
 # Swift toolchain for Linux, whose lld links it.
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=${1:-30}
-targets=${2:-http1 http2 connection proxy netlink hosts coding fields merged websocket}
+targets=${2:-http1 http2 connection proxy netlink hosts coding fields merged websocket events}
 sources=${RUNWAY_SOURCES:-Sources}
 built=$(realpath .build/debug)
 build=$PWD/.build-fuzz/wire
@@ -44,7 +44,7 @@ compile() {
         -emit-module -emit-module-path "$build/modules/$name.swiftmodule" -c "$@" -o "$build/$name.o"
 }
 
-for module in Runway RunwayTransport; do
+for module in Runway RunwayTransport RunwayStreams; do
     mapfile -t files < <(find "$sources/$module" -name '*.swift')
     compile "$module" "${files[@]}"
 done
@@ -52,10 +52,11 @@ compile WireFuzz Fuzz/Wire/*.swift
 
 # All that the debug build has compiled, of which the linker takes what is needed.
 rm -f "$build/dependencies.a"
-find -L "$built" -path '*.build/*.o' ! -path '*/Runway.build/*' ! -path '*/RunwayTransport.build/*' ! -path '*Tests.build/*' \
+find -L "$built" -path '*.build/*.o' ! -path '*/Runway.build/*' ! -path '*/RunwayTransport.build/*' \
+    ! -path '*/RunwayStreams.build/*' ! -path '*Tests.build/*' \
     -printf '"%p"\n' >"$build/objects"
 ar --thin -qcs "$build/dependencies.a" "@$build/objects"
-swiftc -sanitize=fuzzer,address -use-ld=lld "$build"/{WireFuzz,RunwayTransport,Runway}.o "$build/dependencies.a" \
+swiftc -sanitize=fuzzer,address -use-ld=lld "$build"/{WireFuzz,RunwayStreams,RunwayTransport,Runway}.o "$build/dependencies.a" \
     -lz -lstdc++ -o "$build/fuzz"
 
 # Each input has ten seconds and the process two gigabytes. Leaks are not looked for: the Swift runtime keeps what it makes once, such

@@ -21,6 +21,7 @@ private let target: @Sendable (FuzzInput) -> Void =
     case "fields": { FieldFuzz.run($0) }
     case "merged": { MergedFuzz.run($0) }
     case "websocket": { WebSocketFuzz.run($0) }
+    case "events": { EventFuzz.run($0) }
     case let name: preconditionFailure("RUNWAY_FUZZ names no target: \(name)")
     }
 
