@@ -33,7 +33,8 @@ struct EventStreamRouteTests {
     }
 
     @Test(arguments: [
-        ("/news?padding=2048", [:], 2048), ("/news", ["Runway-Padding": "512"], 512), ("/news?padding=99999", [:], 8192),
+        ("/news?padding=2048", [:], 2048), ("/news", ["Runway-Padding": "512"], 512),
+        ("/news?padding=99999", [:], 8192),
         ("/news?padding=-1", [:], 0), ("/news", [:], 0),
     ])
     func paddingComesFirstAndIsBounded(_ path: String, _ fields: [String: String], _ expected: Int) async throws {
@@ -148,7 +149,9 @@ struct EventStreamRouteTests {
         #expect(open.lastValue == 2)
         try await server.publish("goal", topic: "sport")
         try await server.publish("quiz", topic: "games")
-        func total(_ label: String) throws -> Int64 { try server.metrics.expectCounter(label, [("hub", "news")]).totalValue }
+        func total(_ label: String) throws -> Int64 {
+            try server.metrics.expectCounter(label, [("hub", "news")]).totalValue
+        }
         #expect(try total("runway_events_published_total") == 2)
         #expect(try total("runway_events_delivered_total") == 1)
         one.disconnect()
