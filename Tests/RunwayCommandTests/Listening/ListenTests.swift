@@ -57,12 +57,12 @@ struct ListenTests {
         }
     }
 
-    @Test(arguments: [(HTTPResponse.Status.forbidden, 1), (.ok, 1), (.serviceUnavailable, 1)])
-    func aRefusalIsReported(status: HTTPResponse.Status, code: Int32) async throws {
+    @Test(arguments: [HTTPResponse.Status.forbidden, .ok, .serviceUnavailable])
+    func aRefusalIsReported(status: HTTPResponse.Status) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/events", respond: .json("{}", status: status))
             let tool = try await Tool.run("listen", "\(origin.baseURL)/events")
-            #expect(tool.status == code)
+            #expect(tool.status == 1)
             #expect(tool.output.isEmpty)
             #expect(tool.errors.hasPrefix("runway: "))
         }

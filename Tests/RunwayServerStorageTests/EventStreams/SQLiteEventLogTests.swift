@@ -83,11 +83,14 @@ struct SQLiteEventLogTests {
 
     @Test func aFileIsForItsUserAlone() async throws {
         try await withFile { file in
-            _ = try await SQLiteEventLog(file: file).append(events(1...1))
+            let log = try SQLiteEventLog(file: file)
+            _ = try await log.append(events(1...1))
             for ending in ["", "-wal", "-shm"] {
                 let attributes = try FileManager.default.attributesOfItem(atPath: file.path + ending)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(ending)")
             }
+            // With its end SQLite removes the other files.
+            withExtendedLifetime(log) {}
         }
     }
 
