@@ -29,7 +29,7 @@ def prepare():
 
 def run(program, words, stdin):
     words = [word.replace("B/", BASE + "/").replace("PORT", PORT) for word in words]
-    done = subprocess.run([*program, *words], input=(stdin or "").encode(), capture_output=True, timeout=60)
+    done = subprocess.run([*program, *words], input=(stdin or "").encode(), capture_output=True, timeout=300)
     return done.returncode, done.stdout
 
 

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import RunwayTesting
 import Testing
 
 /// The server's half, by the bytes that `URLSession` is documented to send: an upload that is cut, asked for and continued, as draft 01
