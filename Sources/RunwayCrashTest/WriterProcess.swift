@@ -31,6 +31,7 @@ struct WriterProcess: AsyncParsableCommand {
         network.configure(Logging.self) { $0.baseURLs = [.release: url] }
         var options = ActionLogOptions()
         options.interval = .milliseconds(50)
+        options.gap = .zero
         options.baseWait = .milliseconds(20)
         options.longestWait = .milliseconds(200)
         let log = ActionLog(at: files.database, sendingTo: Logging.self, at: "log", over: network, options: options)
