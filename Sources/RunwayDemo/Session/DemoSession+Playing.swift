@@ -4,7 +4,8 @@ import Runway
 extension DemoSession {
     /// Plays parts of the demo, in their order.
     ///
-    /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses`` and ``DemoPart/log`` are tours of their own.
+    /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log`` and ``DemoPart/train`` are tours of
+    ///   their own.
     func play(_ parts: [DemoPart]) async throws {
         for part in parts {
             self.part = part
@@ -23,7 +24,7 @@ extension DemoSession {
             case .merging: try await openAShowroom()
             case .login: try await letATokenExpire()
             case .outage: try await sitOutAnOutage()
-            case .signing, .addresses, .log: break
+            case .signing, .addresses, .log, .train: break
             }
         }
     }
