@@ -202,7 +202,8 @@ final class StreamDriver: Sendable {
         let (number, life, heartbeat) = (run.linkCount, LinkLife(), run.machine.wantedHeartbeat)
         state.withLock { $0.link = number }
         let reader = LinkReader(
-            number: number, source: source, buffer: buffer, clock: network.clock, limits: options.limits, life: life, topics: topics,
+            number: number, source: source, buffer: buffer, clock: network.clock, limits: options.limits, life: life,
+            topics: topics,
             report: { [continuation] in continuation.yield(.report($0, link: number)) },
             wants: { [weak self] topic in self?.topics?.contains(topic) ?? true })
         let task = Task { [continuation, intake = run.intake] in
