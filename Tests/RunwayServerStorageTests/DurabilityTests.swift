@@ -8,28 +8,23 @@ import Testing
 struct DurabilityTests {
     private let folder = ScratchFolder()
 
-    private func setting(_ name: String, _ database: Database) throws -> Int? {
-        try Int.fetchOne(database, sql: "PRAGMA \(name)")
+    private static func settings(_ database: Database) throws -> [Int?] {
+        try ["synchronous", "fullfsync", "checkpoint_fullfsync"].map {
+            try Int.fetchOne(database, sql: "PRAGMA \($0)")
+        }
     }
 
-    @Test(arguments: [(true, 2, 1), (false, 1, 0)])
-    func commitsAreFlushedBeyondTheDrivesOwnMemory(waitsForDrive: Bool, synchronous: Int, fullfsync: Int) throws {
+    @Test(arguments: [(true, [2, 1, 1]), (false, [1, 0, 1])])
+    func commitsAreFlushedBeyondTheDrivesOwnMemory(waitsForDrive: Bool, settings: [Int?]) throws {
         let database = try ServerDatabase(at: folder.file, ActionLogFile.schema, waitsForDrive: waitsForDrive)
-        try database.write { database in
-            #expect(try setting("synchronous", database) == synchronous)
-            #expect(try setting("fullfsync", database) == fullfsync)
-            #expect(try setting("checkpoint_fullfsync", database) == 1)
-        }
+        #expect(try database.write { try Self.settings($0) } == settings)
         try database.close()
     }
 
     @Test func eventsAreFlushedBeyondTheDrivesOwnMemory() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let log = try SQLiteEventLog(file: folder.file)
-        try await log.database.read { database in
-            #expect(try setting("synchronous", database) == 2)
-            #expect(try setting("fullfsync", database) == 1)
-            #expect(try setting("checkpoint_fullfsync", database) == 1)
-        }
+        let settings = try await log.database.read { try Self.settings($0) }
+        #expect(settings == [2, 1, 1])
     }
 }

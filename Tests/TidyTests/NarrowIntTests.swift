@@ -56,9 +56,10 @@ struct NarrowIntTests {
 
     private func mayTrap(_ line: Substring) -> Bool {
         if line.drop(while: { $0 == " " }).hasPrefix("//") { return false }
-        return line.contains(
-            /\bInt\((?!clamping:|exactly:|truncatingIfNeeded:).*?\b(?:seconds|attoseconds|countOf\w+|expectedContentLength|st_size)\b/
-        )
+        // Without \b, for which "a.b" is one word.
+        let wider =
+            /(?:^|\W)Int\((?!clamping:|exactly:|truncatingIfNeeded:).*?\W(?:seconds|attoseconds|countOf\w+|expectedContentLength|st_size)(?:\W|$)/
+        return line.contains(wider)
     }
 
     private func isWideHexadecimal(_ line: Substring) -> Bool {
