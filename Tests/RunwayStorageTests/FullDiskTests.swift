@@ -29,7 +29,10 @@ struct FullDiskTests {
         let disk = try SmallDisk("log")
         let fixture = LogFixture()
         func open() -> ActionLog {
-            ActionLog(at: disk.file, sendingTo: LogService.self, at: "log", over: fixture.network)
+            var options = ActionLogOptions()
+            options.gap = .zero
+            return ActionLog(
+                at: disk.file, sendingTo: LogService.self, at: "log", over: fixture.network, options: options)
         }
         fixture.status.set(.none)
         let first = open()
@@ -85,7 +88,7 @@ struct FullDiskTests {
         }
         #expect(first.currentState.problem?.kind == .full)
         await first.close()
-        let (second, _) = open()
+        let (second, laterNetwork) = open()
         status.set(.wifi)
         for _ in 0..<3 { await second.flush() }
         try disk.empty()
@@ -95,6 +98,8 @@ struct FullDiskTests {
         }
         #expect(second.currentState.unreadableFiles.isEmpty && second.currentState.damagedCount == 0)
         #expect(server.texts.map { String($0.prefix { $0 != " " }) } == stored)
+        // A queue sends for as long as its layer exists.
+        withExtendedLifetime(laterNetwork) {}
         await second.close()
     }
 

@@ -42,7 +42,7 @@ import Testing
                 try Self.becomeNobody()
                 let log = ActionLog(
                     at: URL(fileURLWithPath: path), sendingTo: LogService.self, at: "log",
-                    over: NetworkLayer(transport: LogServer().transport))
+                    over: NetworkLayer(transport: LogServer()))
                 let receipt = log.record("b")
                 await #expect { try await receipt.committed() } throws: { ($0 as? StorageError)?.kind == .unavailable }
                 await #expect { try await log.state() } throws: { ($0 as? StorageError)?.kind == .unavailable }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Runway
+import Synchronization
 
 /// One attempt to send.
 extension ActionLogSender {

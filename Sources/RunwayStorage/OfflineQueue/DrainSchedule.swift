@@ -77,8 +77,8 @@ struct DrainSchedule: Sendable {
         case .failed(let retryAfter): fail(scope, retryAfter, at: now, jitter)
         case .unauthorized: lanes[scope]?.backoff = now + Self.credentialsWait
         case .stopped:
-            let backoff = lanes[scope]?.backoff ?? .zero
-            lanes[scope]?.backoff = max(backoff, now + options.baseWait)
+            let backoff = max(lanes[scope]?.backoff ?? .zero, now + options.baseWait)
+            lanes[scope]?.backoff = backoff
         }
     }
 
