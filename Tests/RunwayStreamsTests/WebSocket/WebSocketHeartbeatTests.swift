@@ -1,0 +1,38 @@
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStreams
+
+/// How long a WebSocket may be silent before it is pinged, as its layer learns it.
+@Suite(.timeLimit(.minutes(10)))
+struct WebSocketHeartbeatTests {
+    @Test func silencesThatPingsEndedMakeTheNextConnectionPatient() async throws {
+        let clock = ManualClock()
+        let sockets = FakeWebSockets(clock)
+        let network = NetworkLayer(transport: sockets, clock: LayerClock(clock))
+        let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
+        let reading = Task { for try await _ in chat {} }
+        defer { reading.cancel() }
+        try await waitUntil("the first connection") { chat.state == .open && sockets.connections.count == 1 }
+        // An interval of 25 s and a margin of 5 s.
+        try await waitUntil("the first deadline") { clock.nextDeadline?.offset == .seconds(30) }
+        let first = sockets.connections[0]
+        first.answerPings()
+        for count in 1...4 {
+            try await waitUntil("ping \(count)") {
+                first.pingCount >= count
+            } meanwhile: {
+                clock.advance(by: .seconds(1))
+            }
+        }
+        first.lose()
+        try await waitUntil("the second connection") {
+            chat.state == .open && sockets.connections.count == 2
+        } meanwhile: {
+            if chat.state == .waiting { clock.advance(by: .milliseconds(50)) }
+        }
+        let deadline = clock.now.offset + .seconds(35)
+        try await waitUntil("the second deadline") { clock.nextDeadline?.offset == deadline }
+    }
+}
