@@ -7,6 +7,10 @@
     check-signature.py --vectors ../docs/formats.md          # the test vectors of that page
 
 The request is in the text form of HTTP/1.1. Time, nonces and which components must be covered are not checked: this is the arithmetic alone.
+
+Its limits: requests alone, no responses; the derived components of the target and whole header fields, without the parameters sf, key, bs,
+req, tr and name, and no @query-param; one line break is the same as the other, so that a body with CR LF has another digest; algorithms by the
+kind of the key, and PKCS #1 v1.5 only if alg says so. `runway verify` has none of these limits.
 """
 import argparse, base64, hashlib, hmac, re, sys
 

@@ -19,7 +19,8 @@ package final class DecoyKeys: Sendable {
 
     /// Guards the keys and their kinds, sorted, so that all servers that have seen the same kinds choose alike.
     private let keys = Mutex<[(kind: Kind, key: VerificationKey)]>([])
-    private let first = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
+    /// The decoy before any key was found.
+    private static let first = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
     private let secret: SymmetricKey
 
     /// The most kinds. Keys of further kinds are verified, and have no decoy.
@@ -32,7 +33,7 @@ package final class DecoyKeys: Sendable {
     package func key(forKeyID keyID: String) -> VerificationKey {
         let code = HMAC<SHA256>.authenticationCode(for: Array(keyID.utf8), using: secret)
         let number = code.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        return keys.withLock { keys in keys.isEmpty ? first : keys[Int(number % UInt32(keys.count))].key }
+        return keys.withLock { keys in keys.isEmpty ? Self.first : keys[Int(number % UInt32(keys.count))].key }
     }
 
     /// Adds a decoy of the kind of a key that was found, unless there is one.
