@@ -19,6 +19,7 @@
 @_exported import struct Foundation.FileAttributeType
 @_exported import class Foundation.FileHandle
 @_exported import class Foundation.FileManager
+@_exported import struct Foundation.FileProtectionType
 @_exported import struct Foundation.IndexPath
 @_exported import class Foundation.JSONDecoder
 @_exported import class Foundation.JSONEncoder

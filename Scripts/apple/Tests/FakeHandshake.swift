@@ -32,8 +32,7 @@ enum FakeSystem {
         let connection = ClientBootstrap(group: loop).connectTimeout(time).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-                let tls = try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host) {
-                    shown, verdict in
+                let verification: NIOSSLCustomVerificationCallback = { shown, verdict in
                     Task {
                         do {
                             try await decide(about: shown, of: host, in: exchange)
@@ -44,6 +43,8 @@ enum FakeSystem {
                         }
                     }
                 }
+                let tls = try NIOSSLClientHandler(
+                    context: context, serverHostname: isAddress ? nil : host, customVerificationCallback: verification)
                 try channel.pipeline.syncOperations.addHandlers(tls, HandshakeEnd(end))
             }
         }
@@ -52,7 +53,11 @@ enum FakeSystem {
             end.succeed()
             throw error
         }
-        defer { channel.close(promise: nil) }
+        let timer = loop.scheduleTask(in: time) { end.fail(URLError(.timedOut)) }
+        defer {
+            timer.cancel()
+            channel.close(promise: nil)
+        }
         try await end.futureResult.get()
     }
 

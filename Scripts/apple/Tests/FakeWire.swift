@@ -27,8 +27,9 @@ final class FakeWire: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
         // Every server was verified by a handshake before.
-        configuration.tlsConfiguration = .makeClientConfiguration()
-        configuration.tlsConfiguration?.certificateVerification = .none
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = .none
+        configuration.tlsConfiguration = tls
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
