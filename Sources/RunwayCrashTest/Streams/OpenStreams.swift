@@ -91,8 +91,8 @@ private struct ProcessUsage {
     /// The time that its threads have run.
     var processorTime: Duration {
         get throws {
-            let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-            let fields = stat.drop { $0 != ")" }.split(separator: " ")
+            let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+            let fields = line.drop { $0 != ")" }.split(separator: " ")
             guard fields.count > 13, let user = Int(fields[12]), let system = Int(fields[13]) else {
                 throw CrashFailure("the time of a process is unknown")
             }
