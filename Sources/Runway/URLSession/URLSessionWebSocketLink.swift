@@ -53,7 +53,11 @@
         ///
         /// - Throws: The session's error, `CancellationError`.
         func handshake() async throws -> (head: HTTPResponse, agreement: WebSocketAgreement?) {
-            await wait { $0.head != nil } onCancel: { $0.stop(CancellationError()) }
+            await wait {
+                $0.head != nil
+            } onCancel: {
+                $0.stop(CancellationError())
+            }
             return try state.withLock { state in
                 if let head = state.head, state.end == nil || state.agreement == nil { return (head, state.agreement) }
                 try state.end?.get()
@@ -79,7 +83,11 @@
                     return nil
                 }
                 if mayReceive { task.receive { [weak self] in self?.received($0) } }
-                await wait { !$0.received.isEmpty } onCancel: { $0.wake() }
+                await wait {
+                    !$0.received.isEmpty
+                } onCancel: {
+                    $0.wake()
+                }
             }
         }
 
@@ -211,7 +219,8 @@
                     isTooLarge
                     ? NetworkError(
                         .invalidResponse, in: .transporting,
-                        "The server sent a message of more than \(offer.maximumMessageByteCount) bytes.", sending: .sent)
+                        "The server sent a message of more than \(offer.maximumMessageByteCount) bytes.", sending: .sent
+                    )
                     : error
                 change { state in
                     state.isReceiving = false

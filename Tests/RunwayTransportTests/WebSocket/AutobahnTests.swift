@@ -19,8 +19,9 @@ struct AutobahnTests {
     private let network: NetworkLayer
 
     init() throws {
-        network = NetworkLayer(
-            to: ProcessInfo.processInfo.environment["RUNWAY_AUTOBAHN"] ?? "", over: try NIOTransport())
+        // The suite's server may be busy for long with the case before.
+        let transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
+        network = NetworkLayer(to: ProcessInfo.processInfo.environment["RUNWAY_AUTOBAHN"] ?? "", over: transport)
     }
 
     private func open(_ path: EndpointPath, _ parameters: Parameters = [:]) async throws -> WebSocketFlight {

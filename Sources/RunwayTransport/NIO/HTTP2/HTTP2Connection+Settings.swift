@@ -33,7 +33,8 @@ extension HTTP2Connection {
             return violated("its SETTINGS make a flow-control window larger than 2^31-1", .flowControlError)
         }
         // NIO's handler refuses other values, and a server that takes it back (RFC 8441 §3).
-        if settings.contains(where: { $0.parameter == .enableConnectProtocol && $0.value == 1 }) { allowsTunnels = true }
+        let enables = settings.contains { $0.parameter == .enableConnectProtocol && $0.value == 1 }
+        if enables { allowsTunnels = true }
         let said = settings.last { $0.parameter == .maxConcurrentStreams }?.value
         // If the server sets no limit, ours alone applies.
         guard let limit = said ?? (hasSettings ? nil : Int.max) else { return }

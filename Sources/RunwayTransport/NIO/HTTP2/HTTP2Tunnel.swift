@@ -70,6 +70,8 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     var closeFuture: EventLoopFuture<Void> { closePromise.futureResult }
     var isWritable: Bool { flags.withLock { $0.isWritable } }
     var isActive: Bool { flags.withLock { $0.isActive } }
+    // The name is NIO's.
+    // swift-format-ignore: NoLeadingUnderscores
     var _channelCore: any ChannelCore { self }
 }
 
