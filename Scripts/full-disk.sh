@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests that fill a disk, each on a file system of 2 MiB that is mounted for it and for this script alone. Needs a build, and root
+# Runs the tests that fill a disk, each on a file system of 8 MiB that is mounted for it and for this script alone. Needs a build, and root
 # or user namespaces.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,7 +12,7 @@ namespace=(unshare --mount)
 "${namespace[@]}" bash -euc '
     for disk in log queue cache server-log server-keys server-events; do
         mkdir "$RUNWAY_SMALL_DISKS/$disk"
-        mount -t tmpfs -o size=2m tmpfs "$RUNWAY_SMALL_DISKS/$disk"
+        mount -t tmpfs -o size=8m tmpfs "$RUNWAY_SMALL_DISKS/$disk"
     done
     exec swift test --skip-build --filter FullDiskTests' >"$RUNWAY_SMALL_DISKS/log.txt" 2>&1 ||
     { cat "$RUNWAY_SMALL_DISKS/log.txt" >&2; exit 1; }

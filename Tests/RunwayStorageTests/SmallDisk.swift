@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file system of a few megabytes that `Scripts/full-disk.sh` mounts for one test, with something beside the test's own files that takes
-/// half of it.
+/// A file system of a few megabytes that `Scripts/full-disk.sh` mounts for one test, most of which something beside the test's own files
+/// takes.
 struct SmallDisk {
     /// The folder with the file systems, each under the name of its test.
     static let folder = ProcessInfo.processInfo.environment["RUNWAY_SMALL_DISKS"]
@@ -11,7 +11,7 @@ struct SmallDisk {
 
     init(_ name: String) throws {
         url = URL(filePath: Self.folder ?? "").appending(path: name)
-        try Data(count: 1 << 20).write(to: ballast)
+        try Data(count: 7 << 20).write(to: ballast)
     }
 
     /// The folder of the store that is tested.
