@@ -50,7 +50,7 @@ struct WriteAheadLogDamageTests {
         let frame = 4096 + 24
         #expect(files.log.count > 32 + 40 * frame)
         var counts: [Int] = []
-        for end in stride(from: 32, to: files.log.count, by: frame) {
+        for end in stride(from: 32, to: files.log.count, by: 3 * frame) {
             for cut in [end, end + 1000] {
                 counts.append(try open(files, log: files.log.prefix(cut), "truncated at \(cut)"))
             }
