@@ -8,16 +8,12 @@ import Testing
 
 /// Files of servers that were truncated, or in which bytes changed: no crash, a clear error, and nothing of a damaged file is replaced.
 struct ServerFileDamageTests {
-    enum Kind: CaseIterable { case records, keys, events }
+    enum Kind: CaseIterable { case records, keys }
 
     private let now = Date(timeIntervalSince1970: 1_790_000_000)
     private let count = 120
     private let response = IdempotentResponse(
         status: 201, headerFields: [.contentType: "application/json"], body: [UInt8](repeating: 65, count: 300))
-
-    private func event(_ index: Int) -> PublishedEvent {
-        PublishedEvent(topic: "a", data: "\(index) " + String(repeating: "x", count: 300))
-    }
 
     private func json(_ index: Int) -> [UInt8] {
         Array("{\"n\":\(index),\"text\":\"\(String(repeating: "x", count: 300))\"}".utf8)
@@ -51,11 +47,7 @@ struct ServerFileDamageTests {
                 _ = try await store.complete(key, token: token, with: response, until: now + 1000)
             }
             try await store.close()
-        case .events:
-            let log = try SQLiteEventLog(file: folder.file)
-            for index in 0..<count { _ = try await log.append([event(index)]) }
         }
-        // The log of events is closed with its object.
         return try Data(contentsOf: folder.file)
     }
 
@@ -72,8 +64,8 @@ struct ServerFileDamageTests {
                 let sink = try SQLiteActionLogSink(at: folder.file)
                 _ = try await sink.store(ActionLogBatch(1, stream: UUID(), [UUID()]))
                 for record in try ActionLogFile(at: folder.file).records(limit: 1000) where isExact {
-                    let index = try #require((0..<count).first { try id($0) == record.id } ?? count)
-                    if index < count { #expect(record.json == json(index), comment) }
+                    let index = try (0..<count).first { try id($0) == record.id }
+                    if let index { #expect(record.json == json(index), comment) }
                 }
                 try await sink.close()
             case .keys:
@@ -85,22 +77,15 @@ struct ServerFileDamageTests {
                     if isExact { #expect(claim == .completed(response), comment) }
                 }
                 try await store.close()
-            case .events:
-                let log = try SQLiteEventLog(file: folder.file)
-                let found = try await log.events(after: 0, upTo: 1000).events
-                if isExact { #expect(found.isEmpty || found == (0..<count).map(event), comment) }
-                _ = try await log.append([event(count)])
             }
         } catch {
-            if kind == .events { return }
             let kinds: [ServerStorageError.Kind] = [.corrupted, .foreign, .newerSchema, .unavailable, .full]
             let isClear = (error as? ServerStorageError).map { kinds.contains($0.kind) } ?? (error is DecodingError)
             #expect(isClear, "\(comment): \(error)")
         }
-        // Nobody but the owner decides about a damaged file of a server, except that events are begun anew.
+        // Nobody but the owner decides about a damaged file of a server.
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-        #expect(names.allSatisfy { $0.hasPrefix("file.sqlite") }, comment)
-        if kind != .events { #expect(!names.contains { $0.contains("damaged") }, comment) }
+        #expect(names.allSatisfy { $0.hasPrefix("file.sqlite") && !$0.contains("damaged") }, comment)
     }
 
     @Test(arguments: Kind.allCases) func truncationAtEveryPageIsFound(_ kind: Kind) async throws {
@@ -108,7 +93,8 @@ struct ServerFileDamageTests {
         #expect(data.count > 10 * 4096)
         for end in stride(from: 4096, to: data.count, by: 4096) {
             try await use(data.prefix(end), as: kind, isExact: true, "truncated at \(end)")
-            try await use(data.prefix(end + 1000), as: kind, isExact: true, "truncated at \(end + 1000)")
+            // SQLite reads zeros in place of the rest of a page.
+            try await use(data.prefix(end + 1000), as: kind, isExact: false, "truncated at \(end + 1000)")
         }
     }
 
