@@ -33,14 +33,14 @@ struct DemoStory {
         text.append(part.action.padded(to: Self.columns - cost.count - 1), .bold)
         line(" \(cost)", .cyan)
         line("  \(part.effect)")
-        for row in Self.rows(of: scenes) { line("    \(row)", row.hasPrefix("⚠︎") ? .yellow : .dim) }
-        line("")
+        let rows = Self.rows(of: scenes)
+        for row in rows { line("    \(row)", row.hasPrefix("⚠︎") ? .yellow : .dim) }
+        if !rows.isEmpty { line("") }
     }
 
-    /// The first rows of two screens, or the first and the last of one; one row if they are equal.
+    /// The first rows of up to two screens; one row if they are equal.
     private static func rows(of scenes: [DemoReport.Scene]) -> [String] {
-        let screens = scenes.map(\.screen).filter { !$0.isEmpty }
-        let rows = screens.count > 1 ? screens.prefix(2).map { $0[0] } : screens.flatMap { [$0[0], $0[$0.count - 1]] }
+        let rows = scenes.map(\.screen).filter { !$0.isEmpty }.prefix(2).map { $0[0] }
         return Set(rows).count > 1 ? rows : Array(rows.prefix(1))
     }
 
@@ -112,7 +112,6 @@ struct DemoStory {
     private mutating func append(_ log: LogTourReport) {
         line(DemoPart.log.action, .bold)
         line("  \(DemoPart.log.effect): \(log)")
-        line("")
     }
 
     /// The screen without a network, and the counts of both sides.
