@@ -57,10 +57,10 @@ private struct FolderGraph {
 struct FolderBorderTests {
     @Test func stagesDoNotNameEachOther() throws {
         let arrows = try FolderGraph(target: "Sources/Runway").arrowsBetweenStages
-        #expect(arrows.count <= 2, "\(arrows.joined(separator: "\n"))")
+        #expect(arrows.isEmpty, "\(arrows.joined(separator: "\n"))")
     }
 
-    @Test(arguments: [("Sources/Runway", 12), ("Sources/RunwayTransport", 5), ("Sources/RunwayJSON", 6)])
+    @Test(arguments: [("Sources/Runway", 11), ("Sources/RunwayTransport", 5), ("Sources/RunwayJSON", 6)])
     func fewFoldersNameEachOther(target: String, maximum: Int) throws {
         let pairs = try FolderGraph(target: target).mutualPairs
         #expect(pairs.count <= maximum, "\(target): \(pairs.joined(separator: "\n"))")

@@ -6,7 +6,7 @@ import RunwayJSON
 /// A network is named by a salted digest, so that neither the file nor a backup of it says where the device was.
 struct HostMeasurements: Sendable {
     /// An address of a host on a network.
-    struct Key: Hashable, Sendable {
+    struct AddressKey: Hashable, Sendable {
         var network: String
         var host: String
         var address: IPAddress
@@ -29,7 +29,7 @@ struct HostMeasurements: Sendable {
     /// The longest latency that is stored, in seconds.
     private static let longestLatency = 60.0
 
-    private(set) var measurements: [Key: Measurement] = [:]
+    private(set) var measurements: [AddressKey: Measurement] = [:]
     private let salt: String
 
     init() {
@@ -47,7 +47,7 @@ struct HostMeasurements: Sendable {
     }
 
     /// Stores a measurement in place of the last one of its address. Host names that no list may contain are ignored.
-    mutating func insert(_ measurement: Measurement, for key: Key) {
+    mutating func insert(_ measurement: Measurement, for key: AddressKey) {
         guard HostListPolicy.isHostName(key.host) else { return }
         measurements[key] = Measurement(
             latency: min(measurement.latency, Self.longestLatency), date: measurement.date)
@@ -56,7 +56,7 @@ struct HostMeasurements: Sendable {
         if let oldest { measurements.removeValue(forKey: oldest) }
     }
 
-    mutating func remove(_ key: Key) { measurements.removeValue(forKey: key) }
+    mutating func remove(_ key: AddressKey) { measurements.removeValue(forKey: key) }
 
     /// Removes the measurements that are older than ``maximumAge``.
     mutating func removeOld(at date: Double) {
@@ -90,7 +90,7 @@ extension HostMeasurements {
                 let latency = element["latency"].double, latency > 0, latency <= Self.longestLatency,
                 let date = element["date"].double, date.isFinite
             else { return nil }
-            measurements[Key(network: network, host: host, address: address)] = Measurement(
+            measurements[AddressKey(network: network, host: host, address: address)] = Measurement(
                 latency: latency, date: date)
         }
     }

@@ -63,7 +63,7 @@ final class HostMemory: Sendable {
         let date = clock.date.timeIntervalSince1970
         let storesLater = state.withLock { state in
             guard let name = state.measurements.name(of: network) else { return false }
-            let key = HostMeasurements.Key(network: name, host: host, address: address)
+            let key = HostMeasurements.AddressKey(network: name, host: host, address: address)
             if let latency {
                 state.measurements.insert(.init(latency: latency, date: date), for: key)
             } else {

@@ -1,9 +1,9 @@
 /// The tasks that wait for the landings of a manager's calls.
 @MainActor
 final class LandingWaiters {
-    private typealias Continuation = CheckedContinuation<Result<RawData, NetworkError>, Never>
+    private typealias LandingContinuation = CheckedContinuation<Result<RawData, NetworkError>, Never>
 
-    private var waiters: [FlightID: [UInt64: Continuation]] = [:]
+    private var waiters: [FlightID: [UInt64: LandingContinuation]] = [:]
     private var count: UInt64 = 0
     /// How many tasks wait.
     var waitingCount: Int { waiters.values.reduce(0) { $0 + $1.count } }
