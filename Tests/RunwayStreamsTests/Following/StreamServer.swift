@@ -29,12 +29,17 @@ struct News: EventStreamEndpoint {
 /// A server of events on a port of the loopback, which can stop and come back on the same port.
 final class StreamServer: Sendable {
     let port: Int
+    /// The socket that accepts connections.
+    private let channel: any Channel
     private let group: ServiceGroup
     private let task: Task<Void, Never>
     private let connections: OpenConnections
 
-    private init(port: Int, group: ServiceGroup, task: Task<Void, Never>, connections: OpenConnections) {
-        (self.port, self.group, self.task, self.connections) = (port, group, task, connections)
+    private init(
+        channel: any Channel, group: ServiceGroup, task: Task<Void, Never>, connections: OpenConnections
+    ) {
+        port = channel.localAddress?.port ?? 0
+        (self.channel, self.group, self.task, self.connections) = (channel, group, task, connections)
     }
 
     /// Serves a hub. The port is a free one, unless one is named.
@@ -47,7 +52,7 @@ final class StreamServer: Sendable {
     }
 
     static func start(_ router: Router<BasicRequestContext>, port: Int = 0) async throws -> StreamServer {
-        let (ports, continuation) = AsyncStream<Int>.makeStream()
+        let (channels, continuation) = AsyncStream<any Channel>.makeStream()
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let connections = OpenConnections()
         let builder = HTTPServerBuilder { responder in
@@ -56,18 +61,20 @@ final class StreamServer: Sendable {
         let application = Application(
             router: router, server: builder,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), reuseAddress: true),
-            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
+            onServerRunning: { continuation.yield($0) }, logger: logger)
         let group = ServiceGroup(configuration: .init(services: [.init(service: application)], logger: logger))
         let task = Task {
             try? await group.run()
             continuation.finish()
         }
-        guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
-        return StreamServer(port: port, group: group, task: task, connections: connections)
+        guard let channel = await channels.first(where: { _ in true }) else { throw CancellationError() }
+        return StreamServer(channel: channel, group: group, task: task, connections: connections)
     }
 
     /// Cuts all connections at once, as a process that is killed does, and frees the port.
     func kill() async {
+        // A connection that was accepted and is not served yet must not be lost with the task: NIO ends the process then.
+        try? await channel.close().get()
         let cut = Task { [connections] in
             try? await connections.run { try await Task.sleep(for: .seconds(3600)) }
         }
