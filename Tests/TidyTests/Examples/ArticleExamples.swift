@@ -132,7 +132,7 @@ struct ArticleExampleTests {
     }
 
     @Test func aChainUsesWhatTheFirstCallBrought() async throws {
-        let network = NetworkLayer(transport: transport)
+        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()))
         #expect(try await firstHome(in: "a", on: network)?["id"].string == "7")
         await #expect(throws: NetworkError.self) { try await firstHome(in: "nowhere", on: network) }
     }
@@ -144,7 +144,7 @@ struct ArticleExampleTests {
     }
 
     @Test func aGroupLandsTogether() async throws {
-        let network = NetworkLayer(transport: transport)
+        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()))
         #expect(try await homes(in: "a", and: "b", on: network).count == 2)
         #expect(await details(["7", "8"], on: network).keys.sorted() == ["7"])
         #expect(try await byteCount(of: "7", on: network) == 10)

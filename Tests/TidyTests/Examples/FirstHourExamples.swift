@@ -28,7 +28,8 @@ private func firstGet() async throws {
 private func furtherEndpoint(on network: NetworkLayer) async throws {
     typealias GitHub = GitHubAPI.GitHub
     struct Issue: Decodable { var title: String }
-    let issues = try await network.call(GitHub.get("repos/apple/swift-nio/issues", ["state": "closed"]), as: [Issue].self)
+    let issues = try await network.call(
+        GitHub.get("repos/apple/swift-nio/issues", ["state": "closed"]), as: [Issue].self)
     print(issues)
 }
 
@@ -159,12 +160,12 @@ private enum Downloaded {
 /// The tasks of docs/first-hour.md: that Runway's lines do what the page says, and how many they are.
 struct FirstHourTests {
     private static func layer(_ respond: @escaping @Sendable (Request) -> Response) -> NetworkLayer {
-        NetworkLayer(transport: StubTransport { request in respond(request) })
+        NetworkLayer(transport: StubTransport { request in respond(request) }, clock: LayerClock(ManualClock()))
     }
 
     @Test func endpointsOfAServiceNameItOnce() async throws {
         let transport = StubTransport { _ in .json(#"[{"title":"a"}]"#) }
-        let network = NetworkLayer(transport: transport)
+        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()))
         #expect(try await typedEndpoint(on: network) == ["a"])
         try await furtherEndpoint(on: network)
         #expect(Set(transport.requests.map { $0.head.path }) == ["/repos/apple/swift-nio/issues?state=closed"])
@@ -175,7 +176,8 @@ struct FirstHourTests {
         let transport = StubTransport { request in
             request.head.path == "/homes?city=a" ? .json(#"[{"title":"x"}]"#) : .json("{}", status: .notFound)
         }
-        let screen = Screen.HomesController(network: NetworkLayer(transport: transport))
+        let screen = Screen.HomesController(
+            network: NetworkLayer(transport: transport, clock: LayerClock(ManualClock())))
         screen.open("b")
         #expect(screen.isLoading)
         await #expect(throws: NetworkError.self) { try await screen.homes.landing(of: Screen.Homes(city: "b")) }
@@ -194,7 +196,8 @@ struct FirstHourTests {
             return .json(#"{"name":"ada"}"#, status: isRenewed ? .ok : .unauthorized)
         }
         let token = AccessToken("t1", account: "ada", refreshToken: "r")
-        let profile = try await Refreshing.profile(with: token, on: NetworkLayer(transport: transport))
+        let profile = try await Refreshing.profile(
+            with: token, on: NetworkLayer(transport: transport, clock: LayerClock(ManualClock())))
         #expect(profile["name"].string == "ada" && transport.requests.count == 3)
     }
 
