@@ -17,8 +17,8 @@ enum ChatJSON {
         }
     }
 
-    /// A page. The marks are in the page that has the last message.
-    static func text(_ page: ChatPage) -> String {
+    /// A page. The marks, and who is present, are in the page that has the last message.
+    static func text(_ page: ChatPage, present: (members: [String], run: String)?) -> String {
         text { writer in
             writer.beginObject()
             writer.name("first")
@@ -32,6 +32,14 @@ enum ChatJSON {
             if (page.messages.last?.number ?? page.last) >= page.last {
                 writer.name("marks")
                 writer.marks(page.marks)
+                if let present {
+                    writer.name("run")
+                    writer.string(present.run)
+                    writer.name("present")
+                    writer.beginArray()
+                    for member in present.members { writer.string(member) }
+                    writer.endArray()
+                }
             }
             writer.endObject()
         }

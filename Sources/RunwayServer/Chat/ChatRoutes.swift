@@ -97,7 +97,8 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         guard after == nil || before == nil else { throw ChatProblem(.malformed) }
         let range = after.map { ChatRange.after($0) } ?? before.map { .before($0) } ?? .latest
         let count = Int(clamping: try number("limit") ?? 50)
-        return response(ChatJSON.text(try await service.page(of: conversation, range, upTo: count)))
+        let page = try await service.page(of: conversation, range, upTo: count)
+        return response(ChatJSON.text(page, present: service.present(in: conversation)))
     }
 
     private func mark(_ request: Request, _ conversation: String, as member: String) async throws -> Response {

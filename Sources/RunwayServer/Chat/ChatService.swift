@@ -99,6 +99,11 @@ public final class ChatService: Sendable {
         return try await store.page(of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)))
     }
 
+    /// Who is present in a conversation, and what tells this run of the process from others; `nil` if the hub does not publish it.
+    func present(in conversation: String) -> (members: [String], run: String)? {
+        hub.options.presenceGrace == nil ? nil : (hub.present(in: Self.topic(of: conversation)), hub.run)
+    }
+
     /// Publishes what has to be published yet, now and every few seconds, until the task is cancelled. Run it beside the server.
     public func run() async {
         while !Task.isCancelled {
@@ -109,7 +114,8 @@ public final class ChatService: Sendable {
 
     /// Publishes what has to be published yet, as far as that is possible now.
     public func publishAll() async {
-        for conversation in (try? await store.unpublishedConversations(upTo: 1000)) ?? [] { await publish(conversation) }
+        let conversations = try? await store.unpublishedConversations(upTo: 1000)
+        for conversation in conversations ?? [] { await publish(conversation) }
     }
 
     private func isMember(_ text: String) -> Bool {

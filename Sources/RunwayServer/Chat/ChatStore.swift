@@ -129,8 +129,8 @@ public struct ChatPage: Sendable, Hashable {
 
 /// Stores conversations: their messages, how far their members are, and which messages have to be published yet.
 ///
-/// ``MemoryChatStore`` forgets them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not, and
-/// `PostgreSQLChatStore` of `RunwayPostgreSQL` serves several processes. What is true is in the store: an event only announces it.
+/// ``MemoryChatStore`` forgets them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not. What is true is in the
+/// store: an event only announces it.
 public protocol ChatStore: Sendable {
     /// Stores a message with the next number of its conversation, and returns when it is as durable as the store makes it.
     ///

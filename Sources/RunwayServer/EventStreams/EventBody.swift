@@ -50,6 +50,7 @@ struct EventBody: Sendable {
 
     @concurrent private func run(_ writer: inout any ResponseBodyWriter) async throws {
         defer { connection.finish(.disconnected) }
+        await hub.catchUp()
         try await write([opening()], &writer)
         // Only this task moves the place until the connection is live.
         var place = connection.offset

@@ -1,3 +1,4 @@
+import Foundation
 public import Metrics
 import NIOCore
 import Synchronization
@@ -14,12 +15,13 @@ import Synchronization
 /// `runway_event_streams` (open), `runway_events_published_total`, `runway_events_delivered_total`,
 /// `runway_event_streams_ended_total` by reason and `runway_event_streams_refused_total` by reason.
 public final class EventHub: Sendable {
-    private struct Pending {
+    struct Pending {
         let event: PublishedEvent
-        let continuation: CheckedContinuation<Int64, any Error>
+        /// Who published it; `nil` if the hub did.
+        let continuation: CheckedContinuation<Int64, any Error>?
     }
 
-    private struct State {
+    struct State {
         var range: EventLogRange
         var connections: [String: EventConnection] = [:]
         /// The connections that receive events as they come: those that have received all earlier ones.
@@ -29,6 +31,12 @@ public final class EventHub: Sendable {
         var isWriting = false
         var isTicking = false
         var isDraining = false
+        /// Who follows which topics; `nil` if the hub does not publish it.
+        var presence: Presence?
+        /// Whether the events of other processes are being read, and whether there may be more of them.
+        var isReading = false
+        var isWoken = false
+        var readers: [CheckedContinuation<Void, Never>] = []
     }
 
     /// The name of the stream, which clients receive.
@@ -38,9 +46,12 @@ public final class EventHub: Sendable {
     let clock: HubClock
     /// Names the numbering of the events.
     public let epoch: String
-    private let metrics: HubMetrics
-    /// Guards the range, the connections and what waits to be stored.
-    private let state: Mutex<State>
+    let metrics: HubMetrics
+    /// Tells this run of a process from others.
+    let run = UUID().uuidString.lowercased()
+    /// Guards the range, the connections, who is present, and what waits to be stored.
+    let state: Mutex<State>
+    private let listening: StreamListening
 
     /// Opens a hub.
     ///
@@ -63,7 +74,12 @@ public final class EventHub: Sendable {
         let range = try await log.range()
         epoch = range.epoch
         self.metrics = HubMetrics(hub: name, metrics)
-        state = Mutex(State(range: range))
+        let presence = options.presenceGrace.map {
+            Presence(grace: $0, maximumCount: options.maximumPresentCount)
+        }
+        state = Mutex(State(range: range, presence: presence))
+        listening = StreamListening()
+        if let shared = log as? any SharedEventLog { listening.begin(shared) { [weak self] in self?.take($0) } }
     }
 
     /// How many connections are open.
@@ -91,7 +107,7 @@ public final class EventHub: Sendable {
     }
 
     /// Stores what waits, many events in one step, until nothing waits.
-    private func write() async {
+    func write() async {
         while true {
             let batch = state.withLock { state in
                 let batch = Array(state.pending.prefix(256))
@@ -102,18 +118,20 @@ public final class EventHub: Sendable {
             if batch.isEmpty { return }
             do {
                 let range = try await log.append(batch.map(\.event))
-                deliver(batch.map(\.event), range)
+                metrics.published.increment(by: batch.count)
+                // Between these events may be those of other processes: all are delivered from the log, in its order.
+                if log is any SharedEventLog { await catchUp() } else { deliver(batch.map(\.event), range) }
                 let first = range.last - Int64(batch.count) + 1
                 for (index, pending) in batch.enumerated() {
-                    pending.continuation.resume(returning: first + Int64(index))
+                    pending.continuation?.resume(returning: first + Int64(index))
                 }
             } catch {
-                for pending in batch { pending.continuation.resume(throwing: error) }
+                for pending in batch { pending.continuation?.resume(throwing: error) }
             }
         }
     }
 
-    private func deliver(_ events: [PublishedEvent], _ range: EventLogRange) {
+    func deliver(_ events: [PublishedEvent], _ range: EventLogRange) {
         let live = state.withLock { state in
             state.range = range
             return Array(state.live.values)
@@ -124,7 +142,6 @@ public final class EventHub: Sendable {
             let frame = EventFrame.event(event, epoch, offset)
             for connection in live where connection.offer(frame, topic: event.topic, offset) { count += 1 }
         }
-        metrics.published.increment(by: events.count)
         metrics.delivered.increment(by: count)
     }
 }
@@ -160,17 +177,20 @@ extension EventHub {
 
     /// Lets a connection receive events as they come, if it has received all that came before.
     func goLive(_ connection: EventConnection) -> Bool {
-        state.withLock { state in
-            guard connection.offset >= state.range.last else { return false }
+        let (isLive, starts) = state.withLock { state in
+            guard connection.offset >= state.range.last else { return (false, false) }
             state.live[connection.id] = connection
-            return true
+            return (true, state.follow(connection, run, at: clock.now))
         }
+        if starts { Task { await write() } }
+        return isLive
     }
 
     func close(_ connection: EventConnection) {
         let count = state.withLock { state -> Int? in
             guard state.connections.removeValue(forKey: connection.id) != nil else { return nil }
             state.live[connection.id] = nil
+            state.presence?.end(connection.id, at: clock.now)
             let count = (state.sources[connection.source] ?? 1) - 1
             state.sources[connection.source] = count > 0 ? count : nil
             return state.connections.count
@@ -197,16 +217,19 @@ extension EventHub {
         }
     }
 
-    /// Looks after the connections once a second, as long as there are any.
+    /// Looks after the connections once a second, as long as there are any, or a member has to leave.
     private func tick() async {
         while true {
             try? await clock.sleep(EventConnection.tickTime)
-            let connections = state.withLock { state in
-                if state.connections.isEmpty { state.isTicking = false }
-                return Array(state.connections.values)
-            }
-            if connections.isEmpty { return }
             let now = clock.now
+            let (connections, starts, isOver) = state.withLock { state in
+                let starts = state.tickPresence(run, at: now)
+                let isOver = state.connections.isEmpty && state.presence?.deadline == nil
+                if isOver { state.isTicking = false }
+                return (Array(state.connections.values), starts, isOver)
+            }
+            if starts { Task { await write() } }
+            if isOver { return }
             for connection in connections { connection.tick(at: now, writeTimeout: options.writeTimeout) }
         }
     }

@@ -26,6 +26,11 @@ public struct EventHubOptions: Sendable, Hashable {
     /// How long a client waits before it reconnects, beside its own jitter. The default, `nil`, says nothing.
     public var reconnectionTime: Duration?
 
+    /// How long after its last connection a member leaves a topic; see ``EventHub/present(in:)``. The default, `nil`, publishes no presence.
+    public var presenceGrace: Duration?
+    /// The most members that are present, counted once for each topic; others do not appear. The default is 100,000.
+    public var maximumPresentCount = 100_000
+
     /// Creates options with their defaults.
     public init() {}
 }

@@ -110,13 +110,23 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             let added = try topics(json["add"].elements.compactMap(\.string)),
             let removed = try topics(json["remove"].elements.compactMap(\.string))
         else { throw HTTPError(.badRequest) }
+        let found = hub.connection(id)
+        // The connection may be one of another process, which shows a sign of life on it if it is.
+        if found == nil, added.isEmpty, removed.isEmpty, await hub.proveLifeElsewhere(id) {
+            return position(hub.range.last)
+        }
         // A connection of somebody else is not acknowledged to exist.
-        guard let connection = hub.connection(id), connection.owner == permission.owner, connection.end == nil else {
+        guard let connection = found, connection.owner == permission.owner, connection.end == nil else {
             throw HTTPError(.notFound)
         }
         if let allowed = permission.topics, !added.isSubset(of: allowed) { throw HTTPError(.forbidden) }
         let offset = connection.change(adding: added, removing: removed)
+        hub.topicsDidChange(connection)
         connection.proveLife()
+        return position(offset)
+    }
+
+    private func position(_ offset: Int64) -> Response {
         let text = #"{"position":"\#(hub.epoch)-\#(offset)"}"#
         return Response(
             status: .ok, headers: [.contentType: "application/json"],

@@ -50,7 +50,9 @@ struct ChatTables {
             database.cachedStatement(
                 sql: "SELECT name, delivered, read FROM member WHERE conversation = ? AND name = ?"),
             arguments: [conversation, mark.member])
-        guard let old = row.map(Self.mark) else { throw ServerStorageError(.corrupted, "A row of the file is missing.") }
+        guard let old = row.map(Self.mark) else {
+            throw ServerStorageError(.corrupted, "A row of the file is missing.")
+        }
         let new = old.advanced(by: mark, upTo: try place(of: conversation).last)
         if new == old { return .unchanged(old) }
         try database.cachedStatement(
@@ -84,8 +86,9 @@ struct ChatTables {
     }
 
     func setPublished(through number: Int64, in conversation: String) throws {
-        try database.cachedStatement(sql: "UPDATE conversation SET published = max(published, ?) WHERE name = ?").execute(
-            arguments: [number, conversation])
+        try database.cachedStatement(sql: "UPDATE conversation SET published = max(published, ?) WHERE name = ?")
+            .execute(
+                arguments: [number, conversation])
     }
 
     func unpublishedConversations(upTo maximumCount: Int) throws -> [String] {
