@@ -1,6 +1,7 @@
 #if canImport(Darwin)
     import Foundation
     import HTTPTypes
+    import Synchronization
 
     extension URLSessionTransport {
         /// Makes the handshake of a WebSocket with a task of the session.

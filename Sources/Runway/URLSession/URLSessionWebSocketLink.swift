@@ -22,6 +22,8 @@
             var unsentByteCount = 0
         }
 
+        private typealias Receipt = (payload: WebSocketPayload?, end: Result<Void, any Error>?, mayReceive: Bool)
+
         private let task: URLSessionWebSocketTask
         private let request: Request
         private let offer: WebSocketOffer
@@ -71,11 +73,11 @@
         func next() async throws -> WebSocketPayload? {
             while true {
                 try Task.checkCancellation()
-                let (payload, end, mayReceive) = state.withLock { state in
+                let (payload, end, mayReceive) = state.withLock { state -> Receipt in
                     if !state.received.isEmpty { return (state.received.removeFirst(), state.end, false) }
                     let mayReceive = !state.isReceiving && state.failure == nil && state.end == nil
                     if mayReceive { state.isReceiving = true }
-                    return (nil as WebSocketPayload?, state.end, mayReceive)
+                    return (nil, state.end, mayReceive)
                 }
                 if let payload { return payload }
                 if let end {
