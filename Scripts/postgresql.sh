@@ -63,9 +63,22 @@ mkdir "$work/main"
 echo 'import Testing
 @main struct Main { static func main() async { await Testing.__swiftPMEntryPoint() as Never } }' >"$work/main/Main.swift"
 compile PostgreSQLTestMain "$work/main"
-# All that the debug build has compiled, of which the linker takes what is needed.
-find -L "$built" -path '*.build/*.o' ! -path '*/RunwayPostgreSQL*.build/*' ! -path '*/RunwayC*.build/*' ! -path '*Tests.build/*' \
-    ! -path '*-tool.build/*' ! -path '*/runwayPackage*' -printf '"%p"\n' >"$work/objects"
+# All that the debug build has compiled, of which the linker takes what is needed. Objects of sources that were renamed may still be there.
+python3 - "$built" >"$work/objects" <<'EOF'
+import json, pathlib, re, sys
+for folder in sorted(pathlib.Path(sys.argv[1]).glob("*.build")):
+    if re.search(r"^RunwayPostgreSQL|^RunwayC|Tests\.build$|-tool\.build$|^runwayPackage", folder.name):
+        continue
+    sources = folder / "output-file-map.json"
+    if sources.exists():
+        objects = [pathlib.Path(entry["object"]) for entry in json.loads(sources.read_text()).values() if "object" in entry]
+        # Modules that nothing here uses are not compiled.
+        paths = [path for path in objects if path.exists()]
+    else:
+        paths = folder.rglob("*.o")
+    for path in paths:
+        print(f'"{path}"')
+EOF
 ar --thin -qcs "$work/dependencies.a" "@$work/objects"
 # Arguments: the program, its modules.
 link() {
@@ -99,6 +112,7 @@ send 0 1 200
 send 1 1 200
 send 1 3 409
 kill -9 "${servers[0]}"
+wait "${servers[0]}" 2>/dev/null || true
 send 1 2 200
 counted=$("$work/runway" log "$place" | tail -n 1)
 [ "$counted" = "2  in all, from 1 installation" ] || { echo "postgresql.sh: runway log says: $counted" >&2; exit 1; }
