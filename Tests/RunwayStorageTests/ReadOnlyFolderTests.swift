@@ -24,7 +24,7 @@ import Testing
 
         private func unprotect(_ folder: URL) { _ = chmod(folder.path, 0o700) }
 
-        /// Gives up the superuser's rights, for a process that is about to end.
+        /// Drops the superuser's rights, for a process that is about to end.
         private static func becomeNobody() throws {
             if geteuid() != 0 { return }
             try #require(setgid(nobody) == 0 && setuid(nobody) == 0)
