@@ -41,7 +41,8 @@ enum EnrolmentFuzz {
         guard let contents = try? JSONDecoder().decode(KeyFileContents.self, from: Data(bytes)) else { return }
         for entry in contents.keys {
             _ = try? entry.signingKey()
-            guard let record = try? entry.record(), let key = try? VerificationKey(record.key.algorithm, text: record.key.text)
+            guard let record = try? entry.record(),
+                let key = try? VerificationKey(record.key.algorithm, text: record.key.text)
             else { continue }
             precondition(key.text == record.key.text, "a key changes when it is written")
         }

@@ -62,6 +62,7 @@ public struct EnrolmentRefusal: HTTPResponseError, Hashable, CustomStringConvert
         // RFC 9110 §15.5.2 requires a challenge. How an account logs in is the app's affair: a token is the usual way.
         if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
         if status == .tooManyRequests { fields[.retryAfter] = "1" }
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+        return Response(
+            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
     }
 }

@@ -90,7 +90,8 @@ struct RefusalTests {
         },
         Fault(
             name: "unregistered algorithm", status: 401, reason: "invalid",
-            input: #"sig1=("@method" "@authority" "@path" "@query");created=1790000000;keyid="k-1";nonce="n";alg="none";tag="app""#),
+            input: #"sig1=("@method" "@authority" "@path" "@query");created=1790000000;keyid="k-1""#
+                + #";nonce="n";alg="none";tag="app""#),
         Fault(name: "two signatures with the tag", status: 401, reason: "noSignatureWithTag") { request in
             let fields: [HTTPField.Name] = [.signatureInput, .signature]
             for name in fields {
@@ -103,8 +104,12 @@ struct RefusalTests {
             $0.headerFields.append(
                 HTTPField(name: .signatureInput, value: $0.headerFields[.signatureInput] ?? ""))
         },
-        Fault(name: "component twice", status: 400, reason: "malformed", input: #"sig1=("@method" "@method");created=1790000000"#),
-        Fault(name: "parameter twice", status: 400, reason: "malformed", input: #"sig1=("@method");created=1;created=1790000000"#),
+        Fault(
+            name: "component twice", status: 400, reason: "malformed",
+            input: #"sig1=("@method" "@method");created=1790000000"#),
+        Fault(
+            name: "parameter twice", status: 400, reason: "malformed",
+            input: #"sig1=("@method");created=1;created=1790000000"#),
         Fault(
             name: "expires before created", status: 401, reason: "parameters",
             prepare: { $0.expires = ServerTime.start - .seconds(1) }),

@@ -28,8 +28,12 @@ struct TransitRequest: CustomStringConvertible {
         var merged: [(name: String, value: String)] = []
         for line in lines {
             let place = merged.lastIndex { $0.name.lowercased() == line.name.lowercased() }
-            if let place, Bool.random(using: &random) {
-                let values = [merged[place].value, line.value].map { $0.trimmingCharacters(in: .whitespaces) }
+            let values = [place.map { merged[$0].value } ?? "", line.value].map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            // Joined with an empty line, the comma's space is at an end of the value, where the next one strips it: RFC 9421 §2.1 has two
+            // values for the two forms.
+            if let place, values.allSatisfy({ !$0.isEmpty }), Bool.random(using: &random) {
                 merged[place].value = values.joined(separator: ", ")
             } else {
                 merged.append(line)
@@ -40,7 +44,7 @@ struct TransitRequest: CustomStringConvertible {
         names.shuffle(using: &random)
         var rest = Dictionary(grouping: merged) { $0.name.lowercased() }
         lines = names.map { name in
-            let line = rest[name]?.removeFirst() ?? ("", "")
+            let line = rest[name]?.removeFirst() ?? (name: "", value: "")
             let spaces = ["", " ", "\t", "   ", " \t "]
             let value = line.value.trimmingCharacters(in: .whitespaces)
             let before = spaces.randomElement(using: &random) ?? ""

@@ -123,7 +123,8 @@ struct ParameterOracle {
             return nil
         }
         self.parameters = Self.normalized(input.value)
-        self.signature = signature.value.trimmingCharacters(in: .whitespaces)
+        // Parameters of the value say nothing (RFC 9421 §4.2).
+        self.signature = signature.value.components(separatedBy: ";")[0].trimmingCharacters(in: .whitespaces)
     }
 
     private static func member(_ text: String) -> (label: String, value: String)? {

@@ -21,11 +21,15 @@ enum ForgedFlood {
             let server = try VerifyingServer.fixed(name)
             let good = try await server.requests(count: 400)
             let alone = try await send(good.prefix(200), port)
-            let forger = VerifyingServer(name: name, key: try .hmac(.init(data: Array("a secret that is not the server's".utf8))))
+            let forger = VerifyingServer(
+                name: name, key: try .hmac(.init(data: Array("a secret that is not the server's".utf8))))
             let forged = try await forger.requests(count: 500).map { message($0, source: nil) }
             let (counts, start) = (Counts(), ContinuousClock.now)
             let flood = (0..<connections).map { lane in
-                Task { try await Flooder(port: port, messages: forged, lane: lane, counts: counts).run(since: start, perSecond: perSecond / connections) }
+                Task {
+                    try await Flooder(port: port, messages: forged, lane: lane, counts: counts).run(
+                        since: start, perSecond: perSecond / connections)
+                }
             }
             try await Task.sleep(for: .seconds(1))
             let (before, began) = (counts.refused.load(ordering: .relaxed), ContinuousClock.now)
@@ -45,7 +49,9 @@ enum ForgedFlood {
             guard under.accepted == under.times.count, alone.accepted == alone.times.count,
                 counts.others.load(ordering: .relaxed) == 0
             else { throw FloodFailure(reason: "a good request was refused, or a forged one was not") }
-            guard rate >= Double(perSecond) * 0.99 else { throw FloodFailure(reason: "fewer than \(perSecond) forged requests a second") }
+            guard rate >= Double(perSecond) * 0.99 else {
+                throw FloodFailure(reason: "fewer than \(perSecond) forged requests a second")
+            }
         }
     }
 
@@ -65,8 +71,12 @@ enum ForgedFlood {
         process.standardOutput = output
         try process.run()
         var line = Data()
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([10]), !byte.isEmpty { line += byte }
-        guard let port = Int(String(decoding: line, as: UTF8.self)) else { throw FloodFailure(reason: "the server did not start") }
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([10]), !byte.isEmpty {
+            line += byte
+        }
+        guard let port = Int(String(decoding: line, as: UTF8.self)) else {
+            throw FloodFailure(reason: "the server did not start")
+        }
         return (process, port)
     }
 
@@ -87,11 +97,15 @@ enum ForgedFlood {
                 let start = ContinuousClock.now
                 try await outbound.write(message(fields, source: "app"))
                 var received = ""
-                while !received.contains("\r\n\r\n"), let part = try await parts.next() { received += String(buffer: part) }
+                while !received.contains("\r\n\r\n"), let part = try await parts.next() {
+                    received += String(buffer: part)
+                }
                 times.append((start.duration(to: .now) / .seconds(1)) * 1e3)
                 if received.hasPrefix("HTTP/1.1 200") { accepted += 1 }
                 // The rest of the body, which is 1 KB.
-                while received.utf8.count < 1_024, let part = try await parts.next() { received += String(buffer: part) }
+                while received.utf8.count < 1_024, let part = try await parts.next() {
+                    received += String(buffer: part)
+                }
                 try await Task.sleep(for: duration / requests.count)
             }
             return (accepted, times)
@@ -100,7 +114,8 @@ enum ForgedFlood {
 
     /// A request as it stands on the wire. Without a source the server takes each for one of its own.
     static func message(_ fields: HTTPFields, source: String?) -> ByteBuffer {
-        var text = "POST /mirror?page=1 HTTP/1.1\r\nHost: api.example.com\r\nContent-Length: \(VerifyingServer.body.count)\r\n"
+        var text =
+            "POST /mirror?page=1 HTTP/1.1\r\nHost: api.example.com\r\nContent-Length: \(VerifyingServer.body.count)\r\n"
         for field in fields { text += "\(field.name.rawName): \(field.value)\r\n" }
         if let source { text += "X-Source: \(source)\r\n" }
         return ByteBuffer(string: text + "\r\n" + String(decoding: VerifyingServer.body, as: UTF8.self))
