@@ -6,7 +6,9 @@ import RunwayJSON
 /// The conversations of a member: follows the stream that brings their events, and stores what they have taken.
 ///
 /// ```swift
-/// let chat = ChatClient(member: account.id, on: network, stream: ChatEvents(), store: FileChatStateStore(folder: folder), cursors: cursors)
+/// let chat = ChatClient(
+///     member: account.id, on: network, stream: ChatEvents(), store: FileChatStateStore(folder: folder),
+///     cursors: cursors)
 /// let conversation = chat.conversation("harbour-7")
 /// chat.start()
 /// ```
@@ -42,6 +44,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// The states of conversations that are not followed any more, until they are stored.
     @ObservationIgnored private var left: [String: ChatState] = [:]
     @ObservationIgnored private var storedCursor: StreamCursor?
+    /// The conversations whose states may have to be stored.
+    @ObservationIgnored private var changed: Set<String> = []
     @ObservationIgnored private var writing: Task<Void, Never>?
 
     /// Creates a client. The stream is opened by ``start()``.
@@ -78,7 +82,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         let conversation =
             conversations[id]
             ?? ChatConversation(id, member: member, options, calls, clock: network.clock) { [weak self] in
-                self?.write()
+                self?.didChange(id)
             }
         if let delegate { conversation.delegate = delegate }
         guard conversations.updateValue(conversation, forKey: id) == nil, events != nil else { return conversation }
@@ -142,15 +146,18 @@ extension ChatClient {
     private func open(_ places: TakenCursors, _ start: Int) -> Task<Void, Never> {
         Task {
             let cursor = await cursors.cursor(for: key)
-            for conversation in conversations.values { await restore(conversation, at: cursor?.lastEventID) }
+            // Others may be opened while one is being read.
+            while let conversation = conversations.values.first(where: { !$0.isReady }) {
+                await restore(conversation, at: cursor?.lastEventID)
+            }
             guard startCount == start else { return }
             (taken, storedCursor) = (cursor, cursor)
             let events = network.events(of: endpoint, streamOptions, places, key: key, SystemRandomNumberGenerator()) {
                 [weak self] _ in Task { @MainActor [weak self] in self?.stateDidChange(start) }
             }
+            self.events = events
             // There is no connection yet: the first one is asked for with them.
             if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
-            if startCount == start { self.events = events }
         }
     }
 
@@ -193,11 +200,12 @@ extension ChatClient {
         case .caughtUp: if events?.isCaughtUp == true { for one in ready { one.take(.caughtUp) } }
         case .event(let event):
             let json = event.rawData.json
-            guard let conversation = json["conversation"].string.flatMap({ conversations[$0] }), conversation.isReady,
-                event.topic == Self.topic(of: conversation.id)
+            guard let conversation = conversations.values.first(where: { Self.topic(of: $0.id) == event.topic }),
+                conversation.isReady
             else { return }
             if event.type == "chat.message", let message = ChatMessage(json) { conversation.take(.message(message)) }
             if event.type == "chat.mark", let mark = ChatMark(json) { conversation.take(.mark(mark)) }
+            if event.type == "presence", let change = ChatPresence.Change(json) { conversation.take(.presence(change)) }
         }
     }
 
@@ -206,7 +214,9 @@ extension ChatClient {
     private func stateDidChange(_ start: Int) {
         guard startCount == start, reading != nil, let events else { return }
         state = events.state
-        if state != .open { for one in ready { one.take(.disconnected) } }
+        // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
+        let isLive = events.isCaughtUp
+        for one in ready where one.isLive != isLive { one.take(isLive ? .caughtUp : .disconnected) }
     }
 
     private func end(with error: NetworkError?, _ start: Int) {
@@ -224,6 +234,11 @@ extension ChatClient {
         write()
     }
 
+    private func didChange(_ conversation: String) {
+        changed.insert(conversation)
+        write()
+    }
+
     /// Stores what has changed, one time after the other: changes that come meanwhile are stored together after it.
     private func write() {
         guard writing == nil else { return }
@@ -236,19 +251,24 @@ extension ChatClient {
 
     /// Stores the states that have changed, and then the place up to which they have taken events. Returns whether there was anything.
     private func writeOnce() async -> Bool {
-        let cursor = taken
-        var changed = left
-        for (id, conversation) in conversations where conversation.isReady {
+        let (cursor, ids) = (taken, changed)
+        changed = []
+        var states = left
+        for id in ids {
+            guard let conversation = conversations[id], conversation.isReady else { continue }
             var state = conversation.machine.state(at: stored[id]?.place ?? "")
             guard state != stored[id] else { continue }
             state.place = cursor?.lastEventID ?? ""
-            changed[id] = state
+            states[id] = state
         }
-        guard !changed.isEmpty || cursor != storedCursor else { return false }
+        guard !states.isEmpty || cursor != storedCursor else { return false }
         // If it fails, events come a second time after the next start; it is tried again with the next change.
-        do { try await store.store(changed) } catch { return false }
-        for (id, state) in changed where left[id] == state { left[id] = nil }
-        for (id, state) in changed where conversations[id] != nil { stored[id] = state }
+        do { if !states.isEmpty { try await store.store(states) } } catch {
+            changed.formUnion(ids)
+            return false
+        }
+        for (id, state) in states where left[id] == state { left[id] = nil }
+        for (id, state) in states where conversations[id] != nil { stored[id] = state }
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor

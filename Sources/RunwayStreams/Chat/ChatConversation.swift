@@ -26,6 +26,8 @@ public final class ChatConversation {
     public private(set) var entries: [ChatEntry] = []
     /// How far the members are, by their names.
     public private(set) var marks: [ChatMark] = []
+    /// The members who are there now, in alphabetical order; nobody if the server does not publish it.
+    public private(set) var present: [String] = []
     /// Whether there are messages before those that are shown; see ``loadOlder()``.
     public private(set) var hasOlder = false
     /// How many of the messages of others that are shown have not been read.
@@ -99,9 +101,11 @@ extension ChatConversation {
     func restore(_ state: ChatState?, isCurrent: Bool) {
         guard !isReady else { return }
         isReady = true
-        let written = machine.drafts
-        if let state { machine.restore(state, isCurrent: isCurrent) }
-        machine.drafts += written
+        if let state {
+            let written = machine.drafts
+            machine.restore(state, isCurrent: isCurrent)
+            machine.drafts += written
+        }
         perform([])
     }
 
@@ -116,6 +120,9 @@ extension ChatConversation {
             perform([])
         case .message(let message): perform(machine.received(message, at: now))
         case .mark(let mark): perform(machine.received(mark, at: now))
+        case .presence(let change):
+            machine.received(change)
+            perform([])
         }
     }
 
@@ -133,6 +140,7 @@ enum ChatElement: Sendable {
     case connected(StreamContinuity), caughtUp, disconnected
     case message(ChatMessage)
     case mark(ChatMark)
+    case presence(ChatPresence.Change)
 }
 
 extension ChatConversation {
@@ -196,8 +204,9 @@ extension ChatConversation {
         let marks = machine.marks.values.sorted { $0.member < $1.member }
         let unread = machine.messages.count { $0.number > machine.readNumber && $0.sender != member }
         let isNew = shown != entries || marks != self.marks || isLive != machine.isLive || hasOlder != machine.hasOlder
-        guard isNew || unread != unreadCount else { return }
-        (entries, self.marks, unreadCount) = (shown, marks, unread)
+        let present = machine.presence.members.sorted()
+        guard isNew || unread != unreadCount || present != self.present else { return }
+        (entries, self.marks, unreadCount, self.present) = (shown, marks, unread, present)
         (isLive, hasOlder) = (machine.isLive, machine.hasOlder)
         delegate?.conversationDidChange(self)
     }

@@ -45,6 +45,7 @@ struct ChatMachine: Sendable {
     var keys: Set<ChatMessage.Key> = []
     var drafts: [ChatDraft] = []
     var marks: [String: ChatMark] = [:]
+    var presence = ChatPresence()
     /// The number up to which the member has read.
     var readNumber: Int64 = 0
     /// How many messages came again.
@@ -105,8 +106,7 @@ extension ChatMachine {
 
     /// The stream has brought all that was missed: what follows is new.
     mutating func caughtUp(at now: Duration) -> [Action] {
-        guard isConnected else { return [] }
-        isLive = true
+        (isConnected, isLive) = (true, true)
         return next(at: now)
     }
 
@@ -132,6 +132,8 @@ extension ChatMachine {
         merge(mark)
         return next(at: now)
     }
+
+    mutating func received(_ change: ChatPresence.Change) { presence.take(change, upTo: options.maximumMemberCount) }
 }
 
 // Pages.
@@ -170,6 +172,7 @@ extension ChatMachine {
     private mutating func take(_ page: ChatPage, _ range: ChatPage.Range) {
         serverFirst = page.first
         for mark in page.marks { merge(mark) }
+        if let found = page.presence { presence = found }
         switch range {
         case .latest:
             guard last == nil else { return }
@@ -261,7 +264,11 @@ extension ChatMachine {
         marking = nil
         merge(mark)
         // A server that does not move the mark is not asked at once again.
-        if wantedMark == nil { markPause = Pause(end: now + options.markInterval) } else { markPause.fail(at: now, &random) }
+        if wantedMark == nil {
+            markPause = Pause(end: now + options.markInterval)
+        } else {
+            markPause.fail(at: now, &random)
+        }
         return next(at: now)
     }
 

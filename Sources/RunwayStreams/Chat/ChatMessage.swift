@@ -79,9 +79,14 @@ struct ChatPage: Sendable, Hashable {
     var last: Int64
     /// How far the members are; empty if the page does not reach the last message.
     var marks: [ChatMark]
+    /// Who is present; `nil` if the page does not say so.
+    var presence: ChatPresence?
 
-    init(messages: [ChatMessage], first: Int64, last: Int64, marks: [ChatMark]) {
+    init(
+        messages: [ChatMessage], first: Int64, last: Int64, marks: [ChatMark], presence: ChatPresence? = nil
+    ) {
         (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
+        self.presence = presence
     }
 
     /// Reads a page; `nil` if it is malformed.
@@ -93,7 +98,7 @@ struct ChatPage: Sendable, Hashable {
         guard !messages.contains(nil) else { return nil }
         self.init(
             messages: messages.compactMap { $0 }, first: first, last: last,
-            marks: json["marks"].elements.compactMap { ChatMark($0) })
+            marks: json["marks"].elements.compactMap { ChatMark($0) }, presence: ChatPresence(page: json))
     }
 }
 

@@ -10,6 +10,7 @@ public struct ChatState: Sendable, Hashable, Codable {
     var serverFirst: Int64 = 1
     var drafts: [ChatDraft] = []
     var marks: [ChatMark] = []
+    var presence = ChatPresence()
     var readNumber: Int64 = 0
     /// Whether messages may be missing that no event will bring.
     var needsPage = false
@@ -42,7 +43,7 @@ extension ChatMachine {
         // What became of a call that was in flight is unknown. The server recognises a message that it has.
         for index in drafts.indices where drafts[index].state == .sending { drafts[index].state = .waiting }
         marks = Dictionary(state.marks.map { ($0.member, $0) }) { $1 }
-        readNumber = state.readNumber
+        (readNumber, presence) = (state.readNumber, state.presence)
         needsPage = state.needsPage || !isCurrent
     }
 
@@ -56,7 +57,7 @@ extension ChatMachine {
         (state.last, state.serverFirst) = (last, serverFirst)
         state.drafts = drafts
         state.marks = marks.values.sorted { $0.member < $1.member }
-        state.readNumber = readNumber
+        (state.readNumber, state.presence) = (readNumber, presence)
         // What came before a missing message is not stored: it is fetched with it.
         state.needsPage = needsPage || !early.isEmpty || fetching != nil
         state.place = place

@@ -7,7 +7,7 @@ import Testing
 struct ChatModelTests {
     /// How many worlds are simulated, from the seed 1.
     private static let seedCount =
-        ProcessInfo.processInfo.environment["RUNWAY_CHAT_SEEDS"].flatMap { UInt64($0) } ?? 200
+        ProcessInfo.processInfo.environment["RUNWAY_CHAT_SEEDS"].flatMap { UInt64($0) } ?? 16
 
     @Test(.timeLimit(.minutes(60))) func everyScreenShowsEveryMessageOnceInOrder() async {
         let width: UInt64 = 8

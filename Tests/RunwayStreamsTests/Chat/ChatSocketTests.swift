@@ -47,7 +47,11 @@ private final class HarbourServer {
     func start() async throws {
         let log = try SQLiteEventLog(file: folder.appending(path: "events.sqlite"))
         let store = try SQLiteChatStore(at: folder.appending(path: "chat.sqlite"))
-        let hub = try await EventHub(name: "chat", log: log)
+        var options = EventHubOptions()
+        options.presenceGrace = .milliseconds(200)
+        // A link that its client has closed is noticed by a write.
+        (options.heartbeat, options.maximumHeartbeat) = (.seconds(1), .seconds(1))
+        let hub = try await EventHub(name: "chat", log: log, options: options)
         let router = Router()
         let member = { @Sendable (request: Request) throws in
             guard let member = HTTPField.Name("Member").flatMap({ request.headers[$0] }) else {
@@ -56,7 +60,8 @@ private final class HarbourServer {
             return member
         }
         EventStreamRoute(hub) { request, _ in EventPermission(owner: try member(request)) }.add(to: router)
-        ChatRoutes(ChatService(store: store, hub: hub)) { request, _, _ in try member(request) }.add(to: router)
+        ChatRoutes(RunwayServer.ChatService(store: store, hub: hub)) { request, _, _ in try member(request) }.add(
+            to: router)
         let server = try await StreamServer.start(router, port: port)
         port = server.port
         running = (server, store)
@@ -207,6 +212,29 @@ struct ChatSocketTests {
         #expect(conversation.discard(long))
         #expect(conversation.entries.map(\.text) == ["short"])
         #expect(conversation.send("") == nil)
+        ada.stop()
+        try await server.kill()
+    }
+
+    @Test func presenceFollowsTheConnections() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-chat-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = HarbourServer(folder: folder)
+        try await server.start()
+        let ada = try client("ada", AdasHarbour.self, port: server.port, in: folder)
+        let bob = try client("bob", BobsHarbour.self, port: server.port, in: folder)
+        let (adas, bobs) = (ada.conversation("harbour"), bob.conversation("harbour"))
+        ada.start()
+        try await waitUntil("ada is there") { adas.present == ["ada"] }
+        bob.start()
+        try await waitUntil("both are there") { adas.present == ["ada", "bob"] && bobs.present == ["ada", "bob"] }
+        // Who was there before a restart is forgotten, and comes back with the streams.
+        try await server.kill()
+        try await server.start()
+        try await waitUntil("both are back") { adas.isLive && bobs.isLive && adas.present == ["ada", "bob"] }
+        bob.stop()
+        try await waitUntil("bob has left") { adas.present == ["ada"] }
         ada.stop()
         try await server.kill()
     }

@@ -7,6 +7,7 @@ extension ModelChatClient {
     /// Performs actions, and stores what has changed.
     func perform(_ actions: [ChatMachine.Action]) {
         for action in actions { perform(action) }
+        isDirty = true
         checkScreen()
         writeSoon()
         arm()
@@ -103,6 +104,7 @@ extension ModelChatClient {
         isWriting = true
         world.after(world.int(1...100)) { [self, life] in
             guard isAlive, life == self.life else { return }
+            isDirty = false
             var state = machine.state(at: storedState?.place ?? "")
             let place = taken
             if state != storedState {
@@ -114,7 +116,7 @@ extension ModelChatClient {
                 guard isAlive, life == self.life else { return }
                 storedPlace = place
                 isWriting = false
-                if taken != place || machine.state(at: storedState?.place ?? "") != storedState { writeSoon() }
+                if isDirty { writeSoon() }
             }
         }
     }

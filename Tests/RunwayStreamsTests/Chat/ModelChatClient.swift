@@ -32,6 +32,8 @@ final class ModelChatClient {
     var lastAtOpening: EventID?
     var isWriting = false
     private var dueTicks: Set<Duration> = []
+    /// Whether something has changed since the state was last stored.
+    var isDirty = false
     var checkedScreen: [Int] = []
     // What survives a kill.
     var storedState: ChatState?

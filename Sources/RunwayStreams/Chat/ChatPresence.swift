@@ -1,0 +1,42 @@
+import RunwayJSON
+
+/// Who is present in a conversation, as one run of the server knows it.
+struct ChatPresence: Sendable, Hashable, Codable {
+    /// A member has come, or left.
+    struct Change: Sendable, Hashable {
+        var member: String
+        var isPresent: Bool
+        /// Tells the run of the server from others.
+        var run: String
+
+        /// Reads an event; `nil` if it is malformed.
+        init?(_ json: JSONValue) {
+            guard let member = json["member"].string, let isPresent = json["isPresent"].bool,
+                let run = json["run"].string
+            else { return nil }
+            (self.member, self.isPresent, self.run) = (member, isPresent, run)
+        }
+    }
+
+    private(set) var members: Set<String> = []
+    private var run = ""
+
+    init() {}
+
+    /// Reads what a page says; `nil` if it says nothing.
+    init?(page json: JSONValue) {
+        guard let run = json["run"].string, json["present"].kind == .array else { return nil }
+        self.run = run
+        members = Set(json["present"].elements.compactMap(\.string))
+    }
+
+    /// Takes a change. A server that has started again does not know who left before: all others are forgotten.
+    mutating func take(_ change: Change, upTo maximumCount: Int) {
+        if change.run != run { (run, members) = (change.run, []) }
+        if !change.isPresent {
+            members.remove(change.member)
+        } else if members.count < maximumCount {
+            members.insert(change.member)
+        }
+    }
+}
