@@ -51,7 +51,8 @@ struct RunwayTool: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self, ProbeCommand.self,
+            CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
+            ProbeCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self,
         ])

@@ -4,7 +4,9 @@ import Testing
 /// The help, the version and the completion scripts.
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
-    @Test(arguments: [[], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["demo"], ["proxy"], ["sign"], ["verify"], ["keys"]])
+    @Test(arguments: [
+        [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["demo"], ["proxy"], ["sign"], ["verify"], ["keys"],
+    ])
     func everyCommandExplainsItselfWithExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
 

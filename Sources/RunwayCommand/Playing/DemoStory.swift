@@ -89,7 +89,9 @@ struct DemoStory {
         for step in hosts.rows {
             let dialled = step.dialled.map(name).joined(separator: " ")
             let won = step.won.map(name)
-            row(step.title, (dialled, .cyan), (won ?? "none", won == nil ? .red : .green), ("\(step.milliseconds)", .dim))
+            row(
+                step.title, (dialled, .cyan), (won ?? "none", won == nil ? .red : .green),
+                ("\(step.milliseconds)", .dim))
         }
         line("")
     }

@@ -58,7 +58,8 @@ struct DocumentedExchangeTests {
             let limit = try #require(interim.field("Upload-Limit"))
             #expect(
                 interim.bytesOfHead == [
-                    "HTTP/1.1 104 Upload Resumption Supported", names, "Location: \(location)", "Upload-Limit: \(limit)",
+                    "HTTP/1.1 104 Upload Resumption Supported", names, "Location: \(location)",
+                    "Upload-Limit: \(limit)",
                 ])
 
             let asking = try await RawConnection(to: app.port, awaiting: "\r\n\r\n")
@@ -84,7 +85,8 @@ struct DocumentedExchangeTests {
             #expect(Set([names, "Upload-Offset: 10", version.stateOfWhole]).isSubset(of: whole.bytesOfHead))
             let handled = try #require(app.handled.first)
             #expect(app.handled.count == 1 && handled.byteCount == 10 && handled.path == "/films/7")
-            #expect(handled.headers[.contentType] == "video/mp4" && whole.hasSuffix(#"{"digest":"\#(handled.digest)"}"#))
+            #expect(
+                handled.headers[.contentType] == "video/mp4" && whole.hasSuffix(#"{"digest":"\#(handled.digest)"}"#))
         }
     }
 }

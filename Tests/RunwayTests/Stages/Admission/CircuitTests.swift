@@ -295,7 +295,9 @@ struct CircuitTests {
 
     @Test func getsOfOneServiceHaveACircuitForEachPath() async throws {
         let flaky = flaky(Array(repeating: .status(500), count: 5) + [.fine])
-        for page in 1...5 { _ = await flaky.call(Library.get("broken", ["page": .integer(Int64(page))]), options: once) }
+        for page in 1...5 {
+            _ = await flaky.call(Library.get("broken", ["page": .integer(Int64(page))]), options: once)
+        }
         #expect(await flaky.call(Library.get("broken", ["page": 6]), options: once).failure?.kind == .unavailable)
         _ = try await flaky.call(Library.get("books"), options: once).get()
         #expect(flaky.attemptCount == 6)
