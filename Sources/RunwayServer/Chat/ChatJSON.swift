@@ -1,12 +1,12 @@
 import Foundation
 import RunwayJSON
 
-/// What a chat sends as JSON; `docs/formats.md` has the members.
+/// The JSON that a chat sends; `docs/formats.md` lists the members.
 enum ChatJSON {
-    /// A message, as events and pages have it.
+    /// A message, as in events and pages.
     static func text(_ message: StoredChatMessage) -> String { text { $0.message(message) } }
 
-    /// A mark, as events have it.
+    /// A mark, as in events.
     static func text(_ mark: StoredChatMark, in conversation: String) -> String {
         text { writer in
             writer.beginObject()
@@ -17,7 +17,7 @@ enum ChatJSON {
         }
     }
 
-    /// A page. The marks, and who is present, are in the page that has the last message.
+    /// A page. The page that has the last message also has the marks and the present members.
     static func text(_ page: ChatPage, present: (members: [String], run: String)?) -> String {
         text { writer in
             writer.beginObject()

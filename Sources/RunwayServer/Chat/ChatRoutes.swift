@@ -19,10 +19,10 @@ import RunwayJSON
 /// | `POST {conversation}/messages` | stores a message; 201, or 200 if it had been stored before |
 /// | `GET {conversation}/messages` | a page of messages: the last ones, those `after` a number or `before` one, at most `limit` |
 /// | `POST {conversation}/marks` | moves the mark of the member |
-/// | `GET {conversation}/members` | how far the members are |
+/// | `GET {conversation}/members` | the marks of the members |
 ///
-/// Clients receive what comes by the stream of the hub, whose route asks the app separately which topics a client may follow. Refusals are
-/// ``ChatProblem``, and what the closure throws.
+/// Clients receive new messages by the stream of the hub, whose route asks the app separately which topics a client may follow. A refusal is
+/// a ``ChatProblem``, or the error that the closure throws.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
     /// Returns the member who sends a request, if that member may use a conversation, or throws, such as `HTTPError(.forbidden)`.
     public typealias Authorization = @Sendable (Request, Context, _ conversation: String) async throws -> String
@@ -62,7 +62,7 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Authorizes a request, and returns its response. What a store throws is a problem of the server, and not shown.
+    /// Authorizes a request, and returns its response. A store's error is responded to as 503, and its text is not shown.
     private func respond(
         _ request: Request, _ context: Context,
         _ body: (_ conversation: String, _ member: String) async throws -> Response

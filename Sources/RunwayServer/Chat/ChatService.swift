@@ -2,7 +2,7 @@ public import Foundation
 import RunwayJSON
 import Synchronization
 
-/// Conversations of members: stores their messages and marks, and publishes both to the clients that follow.
+/// Stores the messages and marks of conversations, and publishes both to the clients that follow them.
 ///
 /// ```swift
 /// let hub = try await EventHub(name: "chat", log: SQLiteEventLog(file: events))
@@ -14,9 +14,9 @@ import Synchronization
 /// }.add(to: router)
 /// ```
 ///
-/// A message is stored before its sender receives a response, and published after that, in the order of the numbers. One that could not be
-/// published, such as by a process that was killed, is published by ``run()``: then clients may receive an event a second time,
-/// which they recognise by the number, but none is lost.
+/// A message is stored before its sender receives a response, and published after that, in the order of the numbers. ``run()`` publishes messages
+/// that were stored but not published, for example because a process was killed. Clients may then receive an event a second time,
+/// which they recognise by its number; no message is lost.
 public final class ChatService: Sendable {
     private static let batchSize = 100
 
@@ -91,7 +91,7 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Returns messages of a conversation, and how far its members are.
+    /// Returns messages of a conversation, and the marks of its members.
     ///
     /// - Throws: ``ChatProblem``, or what the store throws.
     public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
@@ -99,12 +99,12 @@ public final class ChatService: Sendable {
         return try await store.page(of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)))
     }
 
-    /// Who is present in a conversation, and what tells this run of the process from others; `nil` if the hub does not publish it.
+    /// The present members of a conversation, and the identifier of this run of the process; `nil` if the hub publishes no presence.
     func present(in conversation: String) -> (members: [String], run: String)? {
         hub.options.presenceGrace == nil ? nil : (hub.present(in: Self.topic(of: conversation)), hub.run)
     }
 
-    /// Publishes what has to be published yet, now and every few seconds, until the task is cancelled. Run it beside the server.
+    /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled. Run it beside the server.
     public func run() async {
         while !Task.isCancelled {
             await publishAll()
@@ -112,7 +112,7 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Publishes what has to be published yet, as far as that is possible now.
+    /// Publishes messages that were not published yet, as far as that is possible now.
     public func publishAll() async {
         let conversations = try? await store.unpublishedConversations(upTo: 1000)
         for conversation in conversations ?? [] { await publish(conversation) }
@@ -122,7 +122,7 @@ public final class ChatService: Sendable {
         !text.isEmpty && text.utf8.count <= limits.maximumMemberByteCount && !text.utf8.contains(0)
     }
 
-    /// Publishes the messages of a conversation in order; one task at a time does that for all that send.
+    /// Publishes the messages of a conversation in order; one task at a time does that for all senders.
     private func publish(_ conversation: String) async {
         let starts = publishing.withLock { publishing in
             defer { publishing[conversation] = publishing[conversation] != nil }

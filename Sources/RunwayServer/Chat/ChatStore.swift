@@ -6,7 +6,7 @@ public struct ChatSubmission: Sendable, Hashable {
     public var conversation: String
     /// The member who sends it.
     public var sender: String
-    /// The id that the client gave the message. Together with the sender it identifies the message for ever.
+    /// The id that the client assigned to the message. Together with the sender it identifies the message for ever.
     public var id: UUID
     /// The text.
     public var text: String
@@ -16,7 +16,7 @@ public struct ChatSubmission: Sendable, Hashable {
     /// - Parameters:
     ///   - conversation: The conversation.
     ///   - sender: The member who sends it.
-    ///   - id: The id that the client gave the message.
+    ///   - id: The id that the client assigned to the message.
     ///   - text: The text.
     public init(conversation: String, sender: String, id: UUID, text: String) {
         (self.conversation, self.sender, self.id, self.text) = (conversation, sender, id, text)
@@ -27,11 +27,11 @@ public struct ChatSubmission: Sendable, Hashable {
 public struct StoredChatMessage: Sendable, Hashable {
     /// The conversation.
     public var conversation: String
-    /// Counts the messages of the conversation, from 1 and without a gap.
+    /// The number of the message in the conversation, from 1 and without a gap.
     public var number: Int64
     /// The member who sent it.
     public var sender: String
-    /// The id that the client gave it.
+    /// The id that the client assigned to it.
     public var id: UUID
     /// The text.
     public var text: String
@@ -78,7 +78,7 @@ public struct StoredChatMark: Sendable, Hashable {
     }
 }
 
-/// What became of a submission.
+/// The result of a submission.
 public enum ChatAppendResult: Sendable, Hashable {
     /// It was stored now.
     case stored(StoredChatMessage)
@@ -86,17 +86,17 @@ public enum ChatAppendResult: Sendable, Hashable {
     case known(StoredChatMessage)
     /// The sender has used the id for another message.
     case mismatch
-    /// The conversation has as many members as allowed, and the sender is none of them.
+    /// The conversation has as many members as allowed, and the sender is not one of them.
     case full
 }
 
-/// What became of a mark.
+/// The result of moving a mark.
 public enum ChatMarkResult: Sendable, Hashable {
-    /// It moved to this place.
+    /// The mark moved to this position.
     case moved(StoredChatMark)
-    /// It was as far as that before.
+    /// The mark already had this position, or a later one.
     case unchanged(StoredChatMark)
-    /// The conversation has as many members as allowed, and this is none of them.
+    /// The conversation has as many members as allowed, and this member is not one of them.
     case full
 }
 
@@ -118,7 +118,7 @@ public struct ChatPage: Sendable, Hashable {
     public var first: Int64
     /// The number of the last message of the conversation; 0 if there was none.
     public var last: Int64
-    /// How far the members are. Read at the same moment as the messages.
+    /// The marks of the members, read at the same moment as the messages.
     public var marks: [StoredChatMark]
 
     /// Creates a page.
@@ -127,10 +127,10 @@ public struct ChatPage: Sendable, Hashable {
     }
 }
 
-/// Stores conversations: their messages, how far their members are, and which messages have to be published yet.
+/// Stores conversations: their messages, the marks of their members, and which messages were not published yet.
 ///
-/// ``MemoryChatStore`` forgets them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not. What is true is in the
-/// store: an event only announces it.
+/// ``MemoryChatStore`` loses them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not. The store is authoritative:
+/// an event only announces what is stored.
 public protocol ChatStore: Sendable {
     /// Stores a message with the next number of its conversation, and returns when it is as durable as the store makes it.
     ///
@@ -145,18 +145,18 @@ public protocol ChatStore: Sendable {
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
     ) async throws -> ChatAppendResult
 
-    /// Moves the mark of a member forward, never back and never beyond the last message. Who marks becomes a member.
+    /// Moves the mark of a member forward, never back and never beyond the last message. The member is added to the conversation.
     func mark(
         _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult
 
-    /// Returns messages of a conversation, and how far its members are. A conversation without messages has an empty page.
+    /// Returns messages of a conversation, and the marks of its members. A conversation without messages has an empty page.
     func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) async throws -> ChatPage
 
     /// Returns the first messages of a conversation that were not reported as published.
     func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage]
 
-    /// The messages of a conversation up to a number have been published.
+    /// Records that the messages of a conversation up to a number have been published.
     func setPublished(through number: Int64, in conversation: String) async throws
 
     /// Returns conversations that have messages to publish.

@@ -82,7 +82,7 @@ public final class MemoryChatStore: ChatStore {
         }
     }
 
-    /// Returns messages of a conversation, and how far its members are.
+    /// Returns messages of a conversation, and the marks of its members.
     public func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) -> ChatPage {
         state.withLock { state in
             let found = state.conversations[conversation] ?? Conversation()
@@ -108,7 +108,7 @@ public final class MemoryChatStore: ChatStore {
         }
     }
 
-    /// The messages of a conversation up to a number have been published.
+    /// Records that the messages of a conversation up to a number have been published.
     public func setPublished(through number: Int64, in conversation: String) {
         state.withLock { state in
             let published = state.conversations[conversation]?.published ?? 0
@@ -125,7 +125,7 @@ public final class MemoryChatStore: ChatStore {
 }
 
 extension MemoryChatStore.Conversation {
-    /// Adds a member; returns `false` if there are as many as allowed, and this is none of them.
+    /// Adds a member; returns `false` if there are as many as allowed, and this member is not one of them.
     fileprivate mutating func admit(_ member: String, upTo maximumCount: Int) -> Bool {
         if marks[member] != nil { return true }
         guard marks.count < maximumCount else { return false }

@@ -2,11 +2,11 @@ import RunwayJSON
 import Synchronization
 
 extension EventHub {
-    /// Who is present in a topic, in alphabetical order: the owners of the live connections to this process that follow it by its name, and
-    /// those whose last one ended a moment ago. Nobody without ``EventHubOptions/presenceGrace``.
+    /// The present members of a topic, in alphabetical order: the owners of live connections to this process that follow the topic by its name,
+    /// and those whose last connection ended a moment ago. Empty without ``EventHubOptions/presenceGrace``.
     ///
-    /// Whoever comes or leaves is published in the topic as an event of the type `presence`. A member comes when the replay of a
-    /// connection is over, and leaves the time of grace after the end of the last one.
+    /// Joining and leaving are published in the topic as events of the type `presence`. A member joins when the replay of a
+    /// connection has ended, and leaves when the grace period has passed after the end of the last connection.
     public func present(in topic: String) -> [String] { state.withLock { $0.presence?.members(of: topic) ?? [] } }
 
     /// A connection follows other topics than before.
@@ -26,7 +26,7 @@ extension EventHub.State {
             presence?.follow(topics, by: connection.id, of: connection.owner, at: now) ?? [], run)
     }
 
-    /// Publishes who has left; returns whether the caller has to write what is pending.
+    /// Publishes which members have left; returns whether the caller has to write what is pending.
     mutating func tickPresence(_ run: String, at now: Duration) -> Bool {
         guard let deadline = presence?.deadline, now >= deadline else { return false }
         return announce(presence?.tick(at: now) ?? [], run)

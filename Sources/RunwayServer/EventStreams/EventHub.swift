@@ -17,7 +17,7 @@ import Synchronization
 public final class EventHub: Sendable {
     struct Pending {
         let event: PublishedEvent
-        /// Who published it; `nil` if the hub did.
+        /// The publisher of the event; `nil` if it is the hub.
         let continuation: CheckedContinuation<Int64, any Error>?
     }
 
@@ -31,7 +31,7 @@ public final class EventHub: Sendable {
         var isWriting = false
         var isTicking = false
         var isDraining = false
-        /// Who follows which topics; `nil` if the hub does not publish it.
+        /// The present members by topic; `nil` if the hub publishes no presence.
         var presence: Presence?
         /// Whether the events of other processes are being read, and whether there may be more of them.
         var isReading = false
@@ -47,9 +47,9 @@ public final class EventHub: Sendable {
     /// Names the numbering of the events.
     public let epoch: String
     let metrics: HubMetrics
-    /// Tells this run of a process from others.
+    /// Identifies this run of the process.
     let run = UUID().uuidString.lowercased()
-    /// Guards the range, the connections, who is present, and what waits to be stored.
+    /// Guards the range, the connections, the present members, and the events that wait to be stored.
     let state: Mutex<State>
     private let listening: StreamListening
 

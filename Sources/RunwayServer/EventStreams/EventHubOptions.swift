@@ -28,7 +28,7 @@ public struct EventHubOptions: Sendable, Hashable {
 
     /// How long after its last connection a member leaves a topic; see ``EventHub/present(in:)``. The default, `nil`, publishes no presence.
     public var presenceGrace: Duration?
-    /// The most members that are present, counted once for each topic; others do not appear. The default is 100,000.
+    /// The most present members, counted once for each topic; further members are not published. The default is 100,000.
     public var maximumPresentCount = 100_000
 
     /// Creates options with their defaults.

@@ -1,7 +1,7 @@
 /// Decides which members are present in which topics. Pure: times are passed to it.
 ///
-/// A member joins a topic with the first live connection that follows it, and leaves it a time of grace after the last one has ended: a
-/// connection that comes back within it changes nothing.
+/// A member joins a topic with the first live connection that follows it, and leaves when the grace period has passed after the last one
+/// has ended: a member that reconnects within the period does not leave.
 struct Presence: Sendable {
     /// A member has come to a topic, or left it.
     struct Change: Sendable, Hashable {
@@ -30,10 +30,10 @@ struct Presence: Sendable {
     ///   - maximumCount: The most members in all topics; others do not join.
     init(grace: Duration, maximumCount: Int) { (self.grace, self.maximumCount) = (grace, maximumCount) }
 
-    /// Who is present in a topic, in alphabetical order.
+    /// The present members of a topic, in alphabetical order.
     func members(of topic: String) -> [String] { (topics[topic] ?? [:]).keys.sorted() }
 
-    /// When ``tick(at:)`` has to be called next; `nil` if nobody is about to leave.
+    /// When ``tick(at:)`` has to be called next; `nil` if no member is about to leave.
     var deadline: Duration? { topics.values.lazy.flatMap(\.values).compactMap(\.leaveTime).min() }
 
     /// A connection follows topics from now on, and has received what it had missed. It may have followed others before.

@@ -3,10 +3,10 @@ import Synchronization
 
 /// A log that several processes append to, each with a hub of the same name.
 ///
-/// Each hub delivers what is in the log, in its order, whoever has published it. Offsets have to become visible in their order: a log takes
+/// Each hub delivers the events of all processes, in the order of the log. Offsets have to become visible in ascending order: a log takes
 /// them from a row that is locked until the commit, and not from a sequence.
 public protocol SharedEventLog: EventLog {
-    /// Sends a text to all processes that use the log, this one included. It may be lost.
+    /// Sends a text to all processes that use the log, including this one. The text may be lost.
     func signal(_ text: String) async throws
     /// The texts that are sent, and an empty one whenever another process may have appended.
     func signals() -> AsyncStream<String>
@@ -65,7 +65,7 @@ extension EventHub {
 }
 
 extension EventHub.State {
-    /// There may be more to read; returns whether nobody reads yet.
+    /// Records that there may be more to read; returns whether no task reads yet.
     fileprivate mutating func wake(_ reader: CheckedContinuation<Void, Never>?) -> Bool {
         if let reader { readers.append(reader) }
         isWoken = true
