@@ -70,7 +70,7 @@ public struct StoredChatMark: Sendable, Hashable {
         (self.member, self.delivered, self.read) = (member, delivered, read)
     }
 
-    /// The later of two places, message by message, in a conversation whose last message has a number.
+    /// The greater numbers of two marks, at most up to the number of the last message.
     package func advanced(by other: StoredChatMark, upTo last: Int64) -> StoredChatMark {
         let read = max(self.read, min(other.read, last))
         return StoredChatMark(

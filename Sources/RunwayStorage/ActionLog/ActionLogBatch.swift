@@ -28,7 +28,7 @@ struct ActionLogErasure<Service: APIService>: Endpoint {
     static var name: String { "ActionLogErasure" }
     static var method: HTTPRequest.Method { .delete }
     static var overlap: OverlapPolicy { .concurrent }
-    /// The log repeats it, in later runs, too.
+    /// The log repeats the request until the server has accepted it, in later runs, too.
     static var retry: RetryPolicy { .off }
     static var isMergeable: Bool { false }
     static var priority: CallPriority { .low }

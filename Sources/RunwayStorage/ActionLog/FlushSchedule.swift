@@ -1,4 +1,4 @@
-/// Decides whose batch a log sends next, when, and how large that may be. A pure state machine: ``ActionLogSender`` performs.
+/// Decides which scope's batch a log sends next, when, and how large it may be. A pure state machine; ``ActionLogSender`` performs.
 ///
 /// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was recorded, at launch if
 /// anything waits, when a network comes back, and when somebody signs in. Once one is sent, others follow until nothing waits.
@@ -22,7 +22,7 @@ struct FlushSchedule: Sendable {
         case nothing
         /// The same may succeed later, not before the wait that the server asks for.
         case failed(retryAfter: Duration? = nil)
-        /// The batch, of so many records, is over: they are sent again in smaller ones, or the only one was set aside.
+        /// The batch failed: its records are sent again in smaller batches, or its only record was set aside.
         ///
         /// - Parameter isFault: Whether the server did not refuse it, but failed on it again and again.
         case refused(count: Int, isFault: Bool = false)
@@ -40,13 +40,13 @@ struct FlushSchedule: Sendable {
         case setAside
     }
 
-    /// How long nothing of a scope is sent after the server asked for its account, unless one signs in or the app asks.
+    /// How long nothing of a scope is sent after the server asked for its account, unless an account signs in or the app calls `flush()`.
     static let credentialsWait = Duration.seconds(300)
     /// The longest wait that a server can ask for.
     static let longestServerWait = Duration.seconds(86_400)
-    /// After how long the status of the network, or a file that can't be read, is looked at again if nothing else makes it.
+    /// After how long the status of the network, or a file that can't be read, is checked again without another cause.
     static let checkInterval = Duration.seconds(300)
-    /// After how many single records, set aside one after the other, a server seems to refuse everything.
+    /// How many single records in a row have to be set aside until the server seems to refuse everything.
     static let refusalLimit = 3
 
     private struct Lane: Sendable {

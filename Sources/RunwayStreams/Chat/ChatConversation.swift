@@ -2,7 +2,7 @@ import Foundation
 public import Observation
 import Runway
 
-/// One conversation, for the controller or the view that shows it: what is shown, and what the member does.
+/// One conversation, for the controller or the view that shows it.
 ///
 /// ```swift
 /// @MainActor final class ConversationController: ChatConversationDelegate {
@@ -12,7 +12,7 @@ import Runway
 /// }
 /// ```
 ///
-/// A message appears once, at the place of its number, whatever becomes of connections and calls. Messages of this member appear at once, at
+/// A message appears once, in the order of the numbers, also after connections and calls are lost. Messages of this member appear at once, at
 /// the end, and are sent when the stream has caught up. It is `Observable`, so that a SwiftUI view can show it.
 @MainActor @Observable
 public final class ChatConversation {
@@ -20,17 +20,17 @@ public final class ChatConversation {
     public let id: String
     /// The member of this client.
     public let member: String
-    /// Notified of changes. Held weakly: keep a reference to it.
+    /// Notified of changes. Held weakly: the app holds a reference to it.
     public weak var delegate: (any ChatConversationDelegate)?
-    /// What is shown: messages by their numbers, then those that are on their way.
+    /// What is shown: stored messages by number, then messages of this member that the server has not stored yet.
     public private(set) var entries: [ChatEntry] = []
-    /// How far the members are, by their names.
+    /// The marks of the members, by their names.
     public private(set) var marks: [ChatMark] = []
-    /// The members who are there now, in alphabetical order; nobody if the server does not publish it.
+    /// The members who are present now, in alphabetical order; empty if the server publishes no presence.
     public private(set) var present: [String] = []
     /// Whether there are messages before those that are shown; see ``loadOlder()``.
     public private(set) var hasOlder = false
-    /// How many of the messages of others that are shown have not been read.
+    /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
     /// Whether the stream has caught up, so that messages are sent at once.
     public private(set) var isLive = false
@@ -65,7 +65,7 @@ public final class ChatConversation {
         return ChatEntry.ID(sender: member, message: draft.id)
     }
 
-    /// Sends a message again that was refused, or that the offline queue has.
+    /// Sends a message again that was refused or is in the offline queue.
     public func retry(_ entry: ChatEntry.ID) { perform(machine.retry(entry.message, at: clock.now)) }
 
     /// Removes a message that was not sent.
@@ -80,7 +80,7 @@ public final class ChatConversation {
     /// Loads messages before those that are shown, if there are any.
     public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
 
-    /// The member has read the messages up to a number.
+    /// Records that the member has read the messages up to a number.
     ///
     /// - Parameter number: The number. The default, `nil`, is that of the last message that is shown.
     public func markRead(upTo number: Int64? = nil) {
@@ -97,7 +97,7 @@ public protocol ChatConversationDelegate: AnyObject {
 
 // What the client of the conversation uses.
 extension ChatConversation {
-    /// Continues where an earlier run stopped. What was written since is sent after what waited.
+    /// Continues where an earlier run stopped. Messages that were written since then are sent after the stored ones.
     func restore(_ state: ChatState?, isCurrent: Bool) {
         guard !isReady else { return }
         isReady = true
@@ -126,7 +126,7 @@ extension ChatConversation {
         }
     }
 
-    /// Ends the calls and the waits. Whatever was in flight is made again after the next start.
+    /// Ends the calls and the waits. Calls that were in flight are made again after the next start.
     func stop() {
         timer = nil
         running = [:]

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A line of a conversation as a screen shows it: a message of the server, or one that is on its way there.
+/// A line of a conversation as a screen shows it: a message that the server has stored, or one that it has not stored yet.
 public struct ChatEntry: Sendable, Hashable, Identifiable {
     /// What identifies an entry, from the moment in which it is sent.
     public struct ID: Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
         public let message: UUID
     }
 
-    /// How far a message is. Later versions may add states.
+    /// The state of a message. Later versions may add states.
     public struct State: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String { case received, pending, queued, failed, sent, delivered, read }
 
@@ -21,7 +21,7 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
 
         /// A message of another member.
         public static let received = State(code: .received)
-        /// It is sent as soon as the stream has caught up.
+        /// It is sent when the stream has caught up.
         public static let pending = State(code: .pending)
         /// The offline queue of the layer has it, and sends it later.
         public static let queued = State(code: .queued)
@@ -41,9 +41,9 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
     public let number: Int64?
     /// The text.
     public let text: String
-    /// When the server stored it; until then when it was written.
+    /// When the server stored it; until then, when it was written.
     public let date: Date
-    /// How far it is.
+    /// The state of the message.
     public let state: State
     /// Why the server refused it, in one sentence; empty if it did not.
     public let reason: String
@@ -53,7 +53,7 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
 }
 
 extension ChatMachine {
-    /// The conversation as a screen shows it: messages by their numbers, then those that are on their way.
+    /// The conversation as a screen shows it: stored messages by number, then messages that the server has not stored yet.
     var entries: [ChatEntry] {
         let others = marks.values.filter { $0.member != member }
         let (delivered, read) = (others.map(\.delivered).max() ?? 0, others.map(\.read).max() ?? 0)

@@ -73,7 +73,7 @@ extension ChatMachine {
 
 /// The bounds of a conversation on a client.
 public struct ChatOptions: Sendable, Hashable {
-    /// The most messages that are shown; of more, the oldest are removed from memory, and can be loaded again. The default is 2,000.
+    /// The most messages that are shown; the oldest beyond that are removed from memory, and can be loaded again. The default is 2,000.
     public var maximumMessageCount = 2000
     /// The most messages that are stored between two starts of the app. The default is 200.
     public var maximumStoredCount = 200

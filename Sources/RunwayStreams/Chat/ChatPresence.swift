@@ -1,12 +1,12 @@
 import RunwayJSON
 
-/// Who is present in a conversation, as one run of the server knows it.
+/// The present members of a conversation, as one run of the server knows them.
 struct ChatPresence: Sendable, Hashable, Codable {
     /// A member has come, or left.
     struct Change: Sendable, Hashable {
         var member: String
         var isPresent: Bool
-        /// Tells the run of the server from others.
+        /// Identifies the run of the server.
         var run: String
 
         /// Reads an event; `nil` if it is malformed.
@@ -23,7 +23,7 @@ struct ChatPresence: Sendable, Hashable, Codable {
 
     init() {}
 
-    /// Reads what a page says; `nil` if it says nothing.
+    /// Reads the presence of a page; `nil` if it has none.
     init?(page json: JSONValue) {
         guard let run = json["run"].string, json["present"].kind == .array else { return nil }
         self.run = run

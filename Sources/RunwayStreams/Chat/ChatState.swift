@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a client stores of one conversation, so that an app that starts again shows it at once and continues.
+/// What a client stores of one conversation, so that the app can show it at once after the next start.
 public struct ChatState: Sendable, Hashable, Codable {
     var messages: [ChatMessage] = []
     /// The number at which the messages begin.
@@ -14,7 +14,7 @@ public struct ChatState: Sendable, Hashable, Codable {
     var readNumber: Int64 = 0
     /// Whether messages may be missing that no event will bring.
     var needsPage = false
-    /// The place of the stream up to which the conversation has taken its events; empty if it is not known.
+    /// The cursor of the stream up to which the conversation has received its events; empty if it is not known.
     var place = ""
 
     init() {}
@@ -22,7 +22,7 @@ public struct ChatState: Sendable, Hashable, Codable {
 
 /// Stores the conversations of a client.
 ///
-/// ``MemoryChatStateStore`` forgets them when the app ends; ``FileChatStateStore`` does not.
+/// ``MemoryChatStateStore`` loses them when the app ends; ``FileChatStateStore`` does not.
 public protocol ChatStateStore: Sendable {
     /// Returns the state of a conversation; `nil` if there is none, or it can't be read.
     func state(of conversation: String) async -> ChatState?
@@ -35,7 +35,7 @@ extension ChatMachine {
     ///
     /// - Parameters:
     ///   - state: What was stored.
-    ///   - isCurrent: Whether the stream continues at the place of the state. Otherwise what is missing is fetched.
+    ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
         (messages, first, last, serverFirst) = (state.messages, state.first, state.last, state.serverFirst)
         keys = Set(messages.map(\.key))
@@ -49,7 +49,7 @@ extension ChatMachine {
 
     /// What has to be stored.
     ///
-    /// - Parameter place: The place of the stream up to which the machine has taken its events.
+    /// - Parameter place: The cursor of the stream up to which the machine has received its events.
     func state(at place: String) -> ChatState {
         var state = ChatState()
         state.messages = Array(messages.suffix(options.maximumStoredCount))

@@ -37,7 +37,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     /// What the stream is doing.
     public var state: StreamState { driver.streamState }
     /// Whether the stream is connected and everything that it had to replay has been returned. Always `false` for servers other than
-    /// Runway's, which do not say so.
+    /// Runway's, which do not report it.
     public var isCaughtUp: Bool { driver.isCaughtUp }
     /// The topics that are wanted; `nil` if the choice is the server's.
     public var topics: Set<String>? { driver.topics }

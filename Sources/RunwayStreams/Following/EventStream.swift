@@ -32,10 +32,10 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     public private(set) var error: NetworkError?
     /// How the present connection continues the last; `nil` before the first.
     public private(set) var continuity: StreamContinuity?
-    /// Whether the stream is connected and the delegate has received everything that was missed: what follows is new. Always `false` for
-    /// servers other than Runway's, which do not say so.
+    /// Whether the stream is connected and the delegate has received all missed events: later events are new. Always `false` for
+    /// servers other than Runway's, which do not report it.
     ///
-    /// An app that sends what waited for the connection does so when this is `true`: the server's events before it are known then.
+    /// An app with changes that waited for the connection sends them when this is `true`: it then has the server's earlier events.
     public private(set) var isCaughtUp = false
     /// The endpoint that the stream is of.
     public var endpointType: any Endpoint.Type { E.self }

@@ -4,7 +4,7 @@ import Runway
 protocol LinkSource: Sendable {
     /// What records and reformers are passed.
     var endpoint: any Endpoint { get }
-    /// Whether the account is signed in that the stream is of, if it is one of an account.
+    /// If the stream belongs to an account, whether that account is signed in.
     var isOfPresentAccount: Bool { get }
     /// Sends the request of a link, and returns the head and the body of its response.
     func open(

@@ -1,11 +1,11 @@
-/// Learns for each network how long a link may be silent before something on its way forgets it. Pure: times are passed to it.
+/// Learns for each network how long a link may be silent before a proxy or router drops it. Pure: times are passed to it.
 ///
-/// It starts at the shortest interval. After three silences of the present interval that a link survived, the next longer one is tried,
-/// by the next link. If a link of this interval or a shorter one is found dead, the interval falls back to one step below the longest that
+/// It starts at the shortest interval. After links have survived three silences of the present interval, the next link tries the next
+/// longer one. If a link of this interval or a shorter one is found dead, the interval falls back to one step below the longest that
 /// worked, and stays. After three failures in a row there, the network is learned anew.
 ///
-/// Links that share a network often share the connection, and what happens to one happens to all: of survivals one counts in the time of
-/// an interval, and of failures one in ``failureTime``.
+/// Links that share a network often share the connection, so that they survive or fail together: one survival counts in the time of an
+/// interval, and one failure in ``failureTime``.
 struct HeartbeatLearner: Sendable {
     /// The intervals that a stream allows.
     struct Bounds: Sendable {
@@ -36,7 +36,7 @@ struct HeartbeatLearner: Sendable {
     static let failureTime = Duration.seconds(30)
     private static let neededSuccesses = 3
     private static let toleratedFailures = 3
-    /// The part of an interval that counts as all of it: signs of life are sent a little early.
+    /// The part of an interval that is enough to count as a whole one: signs of life are sent a little early.
     static let sufficientPart = 0.8
 
     private var records: [String: Record] = [:]
@@ -71,7 +71,7 @@ struct HeartbeatLearner: Sendable {
         records[network] = record
     }
 
-    /// A link with an interval was found dead after a silence. That of a longer interval than the present one shows nothing new.
+    /// A link with an interval was found dead after a silence. Failures of intervals longer than the present one do not count.
     mutating func failed(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval <= record.interval else { return }

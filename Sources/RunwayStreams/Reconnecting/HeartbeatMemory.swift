@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// What the streams and WebSockets of a layer have learned of its networks. It is forgotten when the app ends.
+/// What the streams and WebSockets of a layer have learned of its networks. It is not stored beyond the end of the app.
 final class HeartbeatMemory: Sendable {
     /// Guards what was learned.
     private let learner = Mutex(HeartbeatLearner())

@@ -29,7 +29,7 @@ public struct StreamOptions: Sendable, Hashable {
     /// How long a link stays open at most; then another one replaces it. The default, `nil`, is as long as the server allows.
     public var maximumLifetime: Duration?
     /// How many bytes of a comment the server is asked to begin a link with, in `Runway-Padding`; other servers ignore it. The default is
-    /// 512: some URL loading systems and proxies pass nothing on before they have so many.
+    /// 512: some URL loading systems and proxies pass nothing on before they have that many.
     public var paddingByteCount = 512
     /// How long a stream waits, at least, after a server was not trusted or sent a page instead of a stream, as the portal of a public
     /// Wi-Fi does. A change of network ends the wait. The default is 60 s.

@@ -45,7 +45,7 @@ struct LinkEnd: Sendable, Equatable {
 enum LinkFailure: Sendable {
     /// Another attempt may succeed.
     case transient(retryAfter: Duration?)
-    /// Whoever responded is not the server, such as the portal of a public Wi-Fi. Another attempt may succeed, later or elsewhere.
+    /// The response is not from the server, but for example from the portal of a public Wi-Fi. A later attempt may succeed.
     case untrusted
     /// Nothing would change with another attempt: the error, or `nil` if the server said that there is nothing more (status 204).
     case final(NetworkError?)

@@ -142,7 +142,7 @@ final class WebSocketDriver: Sendable {
         }
     }
 
-    /// What the open connection shows of the server. A silence counts as survived when a ping has ended it.
+    /// The signs of life of the server on the open connection. A silence counts as survived when a ping has ended it.
     private func life(at now: Duration) -> StreamMachine.Life? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
         return StreamMachine.Life(last: now - status.silence, isHeld: status.isHeldBack)
