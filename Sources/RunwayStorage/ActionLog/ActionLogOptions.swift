@@ -28,8 +28,8 @@ public struct ActionLogOptions: Sendable {
     public var maximumByteCount = 64 << 20
     /// How long a record may wait. The default is 30 days. The date has no influence on it while the system runs.
     public var maximumAge = Duration.seconds(30 * 86_400)
-    /// The most records that are set aside. The default is 1,000; the oldest are evicted. While a server seems to refuse everything, no
-    /// further ones are set aside, and nothing is evicted for them.
+    /// The most records that are set aside. The default is 1,000; the oldest are evicted. While a server seems to refuse everything,
+    /// none is evicted: no record is then set aside beyond this number.
     public var maximumSetAsideCount = 1000
     /// The most bytes of one record as JSON. The default is 32 KiB. A larger one is rejected and counted.
     public var maximumRecordByteCount = 32 << 10
