@@ -99,3 +99,6 @@ public var S_IFSOCK: mode_t { 0o140000 }
 public var ECHO: Int32 { 0x8 }
 public var ECHONL: Int32 { 0x10 }
 public var TCSAFLUSH: Int32 { 2 }
+
+// The manual page sysconf(3), and unistd.h
+public var _SC_CLK_TCK: Int32 { Int32(Glibc._SC_CLK_TCK) }

@@ -254,3 +254,7 @@ public func tcsetattr(_ descriptor: Int32, _ when: Int32, _ settings: UnsafePoin
 public func chown(_ path: UnsafePointer<CChar>!, _ owner: uid_t, _ group: gid_t) -> Int32 { Glibc.chown(path, owner, group) }
 @discardableResult
 public func mkfifo(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Glibc.mkfifo(path, Glibc.mode_t(mode)) }
+
+// The manual page sysconf(3)
+@discardableResult
+public func sysconf(_ name: Int32) -> Int { Glibc.sysconf(name) }

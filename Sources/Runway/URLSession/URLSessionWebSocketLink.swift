@@ -14,12 +14,17 @@
             /// What was received and not read, since its reader was cancelled.
             var received: [WebSocketPayload] = []
             var isReceiving = false
+            /// Whether nothing more is received, not even what came before the end.
+            var isStopped = false
             /// Why receiving failed, which the end of the task explains.
             var failure: (any Error)?
             var waiter: CheckedContinuation<Void, Never>?
             var status = WebSocketStatus()
             var lastLife: Duration
             var unsentByteCount = 0
+
+            /// How the WebSocket ended, as soon as no message from before the end can come.
+            var readableEnd: Result<Void, any Error>? { isReceiving && !isStopped ? nil : end }
         }
 
         private typealias Receipt = (payload: WebSocketPayload?, end: Result<Void, any Error>?, mayReceive: Bool)
@@ -60,8 +65,10 @@
             } onCancel: {
                 $0.stop(CancellationError())
             }
+            try Task.checkCancellation()
             return try state.withLock { state in
-                if let head = state.head, state.end == nil || state.agreement == nil { return (head, state.agreement) }
+                // A WebSocket that was opened and has ended since has its messages, and its end for who reads them.
+                if let head = state.head { return (head, state.agreement) }
                 try state.end?.get()
                 throw URLError(.badServerResponse)
             }
@@ -75,9 +82,10 @@
                 try Task.checkCancellation()
                 let (payload, end, mayReceive) = state.withLock { state -> Receipt in
                     if !state.received.isEmpty { return (state.received.removeFirst(), state.end, false) }
-                    let mayReceive = !state.isReceiving && state.failure == nil && state.end == nil
+                    // After the end, too: the system may have messages that came before.
+                    let mayReceive = !state.isReceiving && state.failure == nil && !state.isStopped
                     if mayReceive { state.isReceiving = true }
-                    return (nil, state.end, mayReceive)
+                    return (nil, state.readableEnd, mayReceive)
                 }
                 if let payload { return payload }
                 if let end {
@@ -150,10 +158,15 @@
             }
         }
 
-        /// Ends the WebSocket with an error, at once, unless it has ended.
+        /// Ends the WebSocket with an error, at once, unless it has ended. Nothing is received afterwards.
         func stop(_ error: any Error) {
-            guard end(.failure(error)) else { return }
-            task.cancel()
+            let isFirst = change { state in
+                state.isStopped = true
+                guard state.end == nil else { return false }
+                state.end = .failure(error)
+                return true
+            }
+            if isFirst { task.cancel() }
         }
     }
 
@@ -197,6 +210,8 @@
             } else {
                 end(.failure(failure ?? error ?? URLError(.networkConnectionLost)))
             }
+            // Nothing says that the system still reports to who receives.
+            stop(URLError(.networkConnectionLost), after: offer.closeTimeout)
         }
 
         /// What the system measured, at the end.
@@ -242,14 +257,9 @@
             }
         }
 
-        /// Ends the WebSocket; returns `false` if it has ended already.
-        @discardableResult
-        private func end(_ result: Result<Void, any Error>) -> Bool {
-            change { state in
-                guard state.end == nil else { return false }
-                state.end = result
-                return true
-            }
+        /// Ends the WebSocket, unless it has ended.
+        private func end(_ result: Result<Void, any Error>) {
+            change { state in if state.end == nil { state.end = result } }
         }
 
         /// Changes the state, and resumes the reader.
@@ -270,7 +280,7 @@
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let isReady = state.withLock { state in
-                        if isMet(state) || state.end != nil || Task.isCancelled { return true }
+                        if isMet(state) || state.readableEnd != nil || Task.isCancelled { return true }
                         state.waiter = continuation
                         return false
                     }
