@@ -258,3 +258,9 @@ public func mkfifo(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Gli
 // The manual page sysconf(3)
 @discardableResult
 public func sysconf(_ name: Int32) -> Int { Glibc.sysconf(name) }
+
+// The manual page setuid(2)
+@discardableResult
+public func setuid(_ user: uid_t) -> Int32 { Glibc.setuid(user) }
+@discardableResult
+public func setgid(_ group: gid_t) -> Int32 { Glibc.setgid(group) }
