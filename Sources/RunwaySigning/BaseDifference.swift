@@ -50,7 +50,10 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         for line in own where values[line.name] != line.value {
             lines.append(Line(name: line.name, signed: line.value, received: values[line.name]))
         }
-        for line in other where !names.contains(line.name) { lines.append(Line(name: line.name, received: line.value)) }
+        // What a server says of components that were not signed may be anything, a secret of the request among it.
+        if other.contains(where: { !names.contains($0.name) }) {
+            lines.append(Line(name: "a component that is not shown", received: "present"))
+        }
         func shown(_ value: String?, of name: String) -> String? {
             value.map { String(redacting(name, $0).prefix(Self.maximumCharacters)) }
         }
@@ -100,7 +103,7 @@ extension Flight {
             return String(redacted(url: "?\(parameter)=\(value)").dropFirst(parameter.count + 2))
         case let text where text.hasPrefix("@") || text.hasPrefix("the "): return redacted(url: value)
         default:
-            guard let field = HTTPField.Name(component) else { return value }
+            guard let field = HTTPField.Name(component) else { return "not shown" }
             return redacted([field: value])[field] ?? ""
         }
     }

@@ -10,7 +10,9 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// route.addErasure(to: router) { request, context in account(of: request) }
     /// ```
     ///
-    /// The response is 204 after the sink has erased them, 401 if nobody is known to have sent the request, and 503 if the sink fails.
+    /// The response is 204 after the sink has erased them, 401 if nobody is known to have sent the request, 400 if the name of the account has
+    /// the character U+0000, at which databases would cut it, 429 while as many requests run as ``ActionLogRouteLimits`` allow, and 503 if the
+    /// sink fails.
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -25,6 +27,9 @@ extension ActionLogRoute where Sink: ActionLogErasing {
             guard let account = try await account(request, context), !account.isEmpty else {
                 return refusal(.unauthorized)
             }
+            if account.utf8.contains(0) { return refusal(.badRequest) }
+            guard running.begin(upTo: limits.maximumRunningCount) else { return refusal(.tooManyRequests) }
+            defer { running.end() }
             do {
                 try await sink.erase(account: account)
                 return Response(status: .noContent)

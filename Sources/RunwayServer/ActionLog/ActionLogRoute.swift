@@ -19,7 +19,7 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     private let limits: ActionLogRouteLimits
     private let pace: @Sendable (ActionLogBatch) async -> ActionLogPace?
     private let refuse: @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String?
-    private let running = RunningCount()
+    let running = RunningCount()
 
     /// Creates a route.
     ///

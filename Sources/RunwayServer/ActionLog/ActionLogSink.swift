@@ -171,6 +171,10 @@ public final class MemoryActionLogSink: ActionLogErasing {
 
     /// Removes the records of an account. Their ids stay.
     public func erase(account: String) {
-        state.withLock { state in state.records.removeAll { state.accounts[$0.id] == account } }
+        state.withLock { state in
+            let erased = Set(state.accounts.filter { $0.value.utf8.elementsEqual(account.utf8) }.keys)
+            state.records.removeAll { erased.contains($0.id) }
+            for id in erased { state.accounts[id] = nil }
+        }
     }
 }

@@ -163,6 +163,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         guard let account = try await account(request, context), !account.isEmpty else {
             throw EnrolmentRefusal(.account)
         }
+        // Databases would cut the name there, and take it for another account's.
+        if account.utf8.contains(0) { throw EnrolmentRefusal(.malformed) }
         return account
     }
 

@@ -59,7 +59,9 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
     /// The keys of the account at the server, of all its devices.
     public func list() async throws(NetworkError) -> [EnrolledDeviceKey] {
         let response = try await network.call(ListKeys<Service>(base: path))
-        return try response["keys"].elements.map { json throws(NetworkError) in
+        let list = response["keys"]
+        guard list.kind == .array else { throw Self.unexpected("The list of keys is malformed.") }
+        return try list.elements.map { json throws(NetworkError) in
             guard let key = EnrolledDeviceKey(json) else { throw Self.unexpected("The list of keys is malformed.") }
             return key
         }
@@ -89,7 +91,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         defer { keys.endEnrolment(of: owner) }
         var stored = try await stored(of: owner)
         if let current = stored.current, !replacing {
-            if try await !hasEnded(current) { return current.id }
+            if try await !hasEnded(current, of: account) { return current.id }
             stored.current = nil
             try await save(stored, for: owner)
         }
@@ -104,10 +106,12 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Whether the server says that it does not accept a key any more. `false` if it says nothing.
-    private func hasEnded(_ key: StoredDeviceKeys.Key) async throws(NetworkError) -> Bool {
+    /// Whether the server says that it does not accept a key of an account any more. `false` if it says nothing, or if another account has
+    /// signed in, whose keys the list has.
+    private func hasEnded(_ key: StoredDeviceKeys.Key, of account: String) async throws(NetworkError) -> Bool {
         do {
-            return try await !list().contains { $0.id == key.id && $0.isActive }
+            let isListed = try await list().contains { $0.id == key.id && $0.isActive }
+            return !isListed && network.settings(of: Service.self).account == account
         } catch {
             if error.kind == .cancelled { throw error }
             return false

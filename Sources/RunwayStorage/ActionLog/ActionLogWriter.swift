@@ -52,7 +52,7 @@ struct ActionLogWriter: Sendable {
     }
 
     private func writeGroup() async -> Written {
-        let (records, erasures) = buffer.first(Self.groupSize)
+        let (records, erasures) = buffer.take(Self.groupSize)
         if records.isEmpty { return .nothing }
         var entries: [JournalEntry] = []
         var failed: [UUID: StorageError] = [:]
@@ -78,14 +78,19 @@ struct ActionLogWriter: Sendable {
                 // Erased records are not written. An erasure that comes later runs after this, and removes them.
                 return buffer.erasures == erasures ? try journal.append(entries, at: time) : nil
             }
-            guard let evicted else { return .group(hasHigh: false) }
+            guard let evicted else {
+                // What was not erased is written by the next group.
+                buffer.restoreTaken()
+                return .group(hasHigh: false)
+            }
             for id in evicted { failed[id] = StorageError(.full, "The record was evicted: the log is full.") }
         } catch {
+            buffer.restoreTaken()
             for record in records { record.receipt.settle(.failure(failed[record.receipt.id] ?? error)) }
             return .failed
         }
         // First removed: who has awaited a receipt finds the record on disk, and not in memory.
-        buffer.remove(records, rejected: rejected)
+        buffer.removeTaken(rejected: rejected)
         for record in records {
             record.receipt.settle(failed[record.receipt.id].map(Result.failure) ?? .success(()))
         }

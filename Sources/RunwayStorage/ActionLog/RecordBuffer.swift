@@ -65,6 +65,7 @@ final class RecordBuffer: Sendable {
         let (now, date) = (clock.now, clock.date)
         let (receipt, dropped) = state.withLock { state in
             let receipt = ActionReceipt(UUID(at: date, &state.generator))
+            if state.isFinished { return (receipt, receipt as ActionReceipt?) }
             if let loss = state.loss(of: name, options, at: now) {
                 state.lost[loss, default: 0] += 1
                 return (receipt, receipt as ActionReceipt?)
@@ -84,8 +85,8 @@ final class RecordBuffer: Sendable {
             .failure(
                 StorageError(
                     .rejected,
-                    "The record was not stored: it was not sampled, the user opted out, or the memory for it is full."))
-        )
+                    "The record was not stored: it was not sampled, the user opted out, the log was closed, or the memory for it "
+                        + "is full.")))
         signal.yield()
         return receipt
     }
@@ -93,16 +94,18 @@ final class RecordBuffer: Sendable {
     /// How often records were erased: those that were read before may be among them.
     var erasures: Int { state.withLock { $0.erasures } }
 
-    /// Returns the oldest records, which stay here until they are removed, and ``erasures``.
-    func first(_ maximumCount: Int) -> ([ActionRecord], erasures: Int) {
-        state.withLock { ($0.records.first(maximumCount), $0.erasures) }
+    /// Takes the oldest records to write them, until ``removeTaken(rejected:)`` or ``restoreTaken()``, and returns ``erasures``, too.
+    func take(_ maximumCount: Int) -> ([ActionRecord], erasures: Int) {
+        state.withLock { ($0.records.take(maximumCount), $0.erasures) }
     }
 
-    /// Removes records that are on disk, or that were rejected.
-    func remove(_ records: [ActionRecord], rejected: Int) {
-        let numbers = Set(records.map(\.number))
+    /// Has the records that were taken wait again: they could not be written.
+    func restoreTaken() { state.withLock { $0.records.restoreTaken() } }
+
+    /// Removes the records that were taken: they are on disk, or were rejected.
+    func removeTaken(rejected: Int) {
         state.withLock { state in
-            state.records.remove(numbers)
+            state.records.removeTaken()
             if rejected > 0 { state.lost[.rejected, default: 0] += rejected }
         }
     }

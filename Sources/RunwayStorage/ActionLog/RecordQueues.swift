@@ -19,6 +19,8 @@ struct RecordQueues: Sendable {
     }
 
     private var queues: [ActionPriority: Queue] = [:]
+    /// The records that are being written, in the order in which they came. They are not evicted: each is stored or lost, and not both.
+    private var taken: [ActionRecord] = []
     private(set) var count = 0
 
     mutating func append(_ record: ActionRecord) {
@@ -26,7 +28,7 @@ struct RecordQueues: Sendable {
         count += 1
     }
 
-    /// Removes the oldest record of the lowest priority.
+    /// Removes the oldest record of the lowest priority that is not being written.
     mutating func evict() -> ActionRecord? {
         for priority in queues.keys.sorted() {
             guard let evicted = queues[priority]?.removeFirst() else { continue }
@@ -36,33 +38,37 @@ struct RecordQueues: Sendable {
         return nil
     }
 
-    /// The oldest records, in the order in which they came.
-    func first(_ maximumCount: Int) -> [ActionRecord] {
-        var heads = queues.values.map { $0.records[$0.start...] }
-        var first: [ActionRecord] = []
-        while first.count < maximumCount,
-            let index = heads.indices.filter({ !heads[$0].isEmpty }).min(by: {
-                heads[$0].first?.number ?? 0 < heads[$1].first?.number ?? 0
-            })
+    /// Takes the oldest records to write them, in the order in which they came, until ``removeTaken()`` or ``restoreTaken()``.
+    mutating func take(_ maximumCount: Int) -> [ActionRecord] {
+        precondition(taken.isEmpty, "one group is written at a time")
+        while taken.count < maximumCount,
+            let oldest = queues.min(by: { ($0.value.first?.number ?? .max) < ($1.value.first?.number ?? .max) }),
+            let record = queues[oldest.key]?.removeFirst()
         {
-            first.append(heads[index].removeFirst())
+            taken.append(record)
         }
-        return first
+        return taken
     }
 
-    /// Removes records that ``first(_:)`` returned. Those that were evicted meanwhile are gone already.
-    mutating func remove(_ numbers: Set<UInt64>) {
-        for priority in Array(queues.keys) {
-            while let first = queues[priority]?.first, numbers.contains(first.number) {
-                _ = queues[priority]?.removeFirst()
-                count -= 1
-            }
+    /// Removes the records that were taken: they are on disk, or were rejected.
+    mutating func removeTaken() {
+        count -= taken.count
+        taken = []
+    }
+
+    /// Has the records that were taken wait again, before all others.
+    mutating func restoreTaken() {
+        for (priority, records) in Dictionary(grouping: taken, by: \.priority) {
+            guard let queue = queues[priority] else { continue }
+            queues[priority] = Queue(records: records + queue.records[queue.start...])
         }
+        taken = []
     }
 
     /// Removes and returns the records for which a condition holds.
     mutating func removeAll(where condition: (ActionRecord) -> Bool) -> [ActionRecord] {
-        var removed: [ActionRecord] = []
+        var removed = taken.filter(condition)
+        taken.removeAll(where: condition)
         for priority in Array(queues.keys) {
             guard let queue = queues[priority] else { continue }
             let records = queue.records[queue.start...]

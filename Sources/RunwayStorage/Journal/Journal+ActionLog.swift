@@ -15,8 +15,9 @@ extension Journal {
 
     /// Stores whether nothing is recorded. All entries are removed when it begins.
     func setOptedOut(_ isOptedOut: Bool) throws(StorageError) {
-        try set(Self.optOutName, isOptedOut ? "1" : nil)
+        // In this order no kill leaves records of a user who opted out.
         if isOptedOut { try erase(nil) }
+        try set(Self.optOutName, isOptedOut ? "1" : nil)
     }
 
     /// Whether the server is to be asked to erase the records of an account.

@@ -263,6 +263,15 @@ struct ActionLogTests {
         await second.close()
     }
 
+    @Test func recordAfterTheCloseIsRefused() async throws {
+        let log = LogFixture().open()
+        try await log.record("before").committed()
+        await log.close()
+        let late = log.record("after")
+        let error = await #expect(throws: StorageError.self) { try await late.committed() }
+        #expect(error?.kind == .rejected)
+    }
+
     @Test func sessionEndsAfterSilence() async throws {
         let fixture = LogFixture()
         let log = fixture.open()

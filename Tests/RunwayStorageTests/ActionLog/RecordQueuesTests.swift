@@ -26,10 +26,14 @@ struct RecordQueuesTests {
                 #expect(queues.evict()?.number == model.remove(at: place).number, "seed \(seed)")
             }
             if Int.random(in: 0..<100, using: &generator) == 0 {
-                let first = queues.first(Int.random(in: 1...150, using: &generator))
+                let first = queues.take(Int.random(in: 1...150, using: &generator))
                 #expect(first.map(\.number) == model.prefix(first.count).map(\.number), "seed \(seed)")
-                queues.remove(Set(first.map(\.number)))
-                model.removeFirst(first.count)
+                if Bool.random(using: &generator) {
+                    queues.removeTaken()
+                    model.removeFirst(first.count)
+                } else {
+                    queues.restoreTaken()
+                }
             }
             if number == 1500 {
                 let erased = queues.removeAll { $0.number % 3 == 0 }
@@ -38,6 +42,15 @@ struct RecordQueuesTests {
             }
             #expect(queues.count == model.count, "seed \(seed)")
         }
-        #expect(queues.first(1000).map(\.number) == model.map(\.number), "seed \(seed)")
+        #expect(queues.take(1000).map(\.number) == model.map(\.number), "seed \(seed)")
+    }
+
+    @Test func recordsBeingWrittenAreNotEvicted() {
+        var queues = RecordQueues()
+        for number in 1...3 as ClosedRange<UInt64> { queues.append(record(number, .normal)) }
+        #expect(queues.take(2).map(\.number) == [1, 2])
+        #expect(queues.evict()?.number == 3 && queues.evict() == nil && queues.count == 2)
+        queues.restoreTaken()
+        #expect(queues.evict()?.number == 1 && queues.count == 1)
     }
 }

@@ -59,9 +59,11 @@ extension HTTP2Connection {
     }
 
     /// The client closes a tunnel: in order after the server has ended its side, otherwise by a reset (RFC 8441 §5).
+    ///
+    /// Behind bytes that wait for the server's window an END_STREAM might never be sent, and those who wrote them would wait.
     func close(_ tunnel: HTTP2Tunnel) {
         guard remove(tunnel) else { return }
-        if tunnel.hasEnded {
+        if tunnel.hasEnded, tunnel.unwrittenByteCount == 0 {
             write(tunnel.id, .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
         } else {
             write(tunnel.id, .rstStream(.cancel))

@@ -45,7 +45,7 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     private var arrived = ByteBuffer()
     private var isReadPending = true
     private var isDelivering = false
-    private var unwrittenByteCount = 0
+    private(set) var unwrittenByteCount = 0
 
     var unreadByteCount: Int { arrived.readableBytes }
 
