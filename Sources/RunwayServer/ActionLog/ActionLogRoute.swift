@@ -16,7 +16,7 @@ import Synchronization
 /// and 503 if it fails. What a client states about itself is not verified: put ``SignatureMiddleware`` before the route.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     let sink: Sink
-    private let limits: ActionLogRouteLimits
+    let limits: ActionLogRouteLimits
     private let pace: @Sendable (ActionLogBatch) async -> ActionLogPace?
     private let refuse: @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String?
     let running = RunningCount()
@@ -145,7 +145,7 @@ public struct ActionLogRouteLimits: Sendable, Hashable {
 }
 
 /// How many batches are being received and stored.
-private final class RunningCount: Sendable {
+final class RunningCount: Sendable {
     /// Guards the count.
     private let count = Mutex(0)
 
