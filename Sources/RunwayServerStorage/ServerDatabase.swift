@@ -76,9 +76,9 @@ final class ServerDatabase: Sendable {
         }
     }
 
-    /// Runs one transaction. It blocks.
+    /// Runs one transaction. It blocks. If the disk is full, it may run `change` twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(ServerStorageError) -> Value {
-        do { return try queue.write(change) } catch { throw ServerStorageError(error, at: url) }
+        do { return try queue.writeMakingRoom(change) } catch { throw ServerStorageError(error, at: url) }
     }
 
     /// Moves all that was committed to the database file, so that nothing erased stays in the log of SQLite.
@@ -153,15 +153,40 @@ private final class WriterLock: Sendable {
     }
 }
 
+extension DatabaseQueue {
+    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the transaction once more.
+    ///
+    /// SQLite itself moves the log at about 4 MB. On a small disk the log takes all space before, and what is freed later, too.
+    fileprivate func writeMakingRoom<Value>(_ change: (Database) throws -> Value) throws -> Value {
+        do {
+            return try write(change)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            guard (try? writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }) != nil else { throw error }
+            return try write(change)
+        }
+    }
+}
+
+extension Row {
+    /// The value of a column. The subscript of `Row` traps for a value of another type, which a damaged file may have.
+    func value<Value: DatabaseValueConvertible>(_ column: Int) throws(ServerStorageError) -> Value {
+        guard let value = Value.fromDatabaseValue(self[column]) else {
+            throw ServerStorageError(.corrupted, "A column of the file has a value of another type.")
+        }
+        return value
+    }
+
+    /// The value of a column, or `nil` if it has none.
+    func optionalValue<Value: DatabaseValueConvertible>(_ column: Int) throws(ServerStorageError) -> Value? {
+        let stored: DatabaseValue = self[column]
+        return stored.isNull ? nil : try value(column)
+    }
+}
+
 extension UUID {
     /// The 16 bytes, in the order in which they are written.
     var data: Data { withUnsafeBytes(of: uuid) { Data($0) } }
 
     /// Reads the 16 bytes of a column.
-    init(_ row: Row, _ column: Int) throws {
-        guard let uuid = UUID.fromDatabaseValue(row[column]) else {
-            throw ServerStorageError(.corrupted, "A column of the file is no UUID.")
-        }
-        self = uuid
-    }
+    init(_ row: Row, _ column: Int) throws { self = try row.value(column) }
 }

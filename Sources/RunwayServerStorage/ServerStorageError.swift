@@ -51,7 +51,7 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: self.init(.corrupted, "\(name) is damaged or no database (\(code)).")
             default: self.init(.unavailable, "\(name) can't be used now (\(code)).")
             }
-        case is RowDecodingError: self.init(.corrupted, "\(name) is damaged.")
+        case is RowDecodingError, is DecodingError: self.init(.corrupted, "\(name) is damaged.")
         default: self.init(.unavailable, "\(name) can't be used.")
         }
     }

@@ -16,6 +16,9 @@ struct ChatTables {
                 read INTEGER NOT NULL, PRIMARY KEY (conversation, name)) WITHOUT ROWID;
             """)
 
+    /// No conversation has so many messages. A greater number is damage, and would overflow.
+    private static let maximumNumber = Int64(1) << 53
+
     private static let columns = "conversation, number, sender, id, text, time"
 
     let database: Database
@@ -35,6 +38,7 @@ struct ChatTables {
             database.cachedStatement(sql: "UPDATE conversation SET last = last + 1 WHERE name = ? RETURNING last"),
             arguments: [submission.conversation])
         guard let number else { throw ServerStorageError(.corrupted, "A row of the file is missing.") }
+        try Self.check(number, in: 1...Self.maximumNumber)
         try database.cachedStatement(sql: "INSERT INTO message (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?)").execute(
             arguments: [
                 submission.conversation, number, submission.sender, submission.id.data, submission.text, time,
@@ -50,7 +54,7 @@ struct ChatTables {
             database.cachedStatement(
                 sql: "SELECT name, delivered, read FROM member WHERE conversation = ? AND name = ?"),
             arguments: [conversation, mark.member])
-        guard let old = row.map(Self.mark) else {
+        guard let old = try row.map(Self.mark) else {
             throw ServerStorageError(.corrupted, "A row of the file is missing.")
         }
         let new = old.advanced(by: mark, upTo: try place(of: conversation).last)
@@ -63,21 +67,24 @@ struct ChatTables {
 
     func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) throws -> ChatPage {
         let last = try place(of: conversation).last
+        let bounds = 0...Self.maximumNumber
         let messages =
             switch range {
             case .latest: try messages(of: conversation, from: last - Int64(maximumCount) + 1, to: last, maximumCount)
-            case .after(let number): try messages(of: conversation, from: number + 1, to: last, maximumCount)
+            case .after(let number):
+                try messages(of: conversation, from: number.clamped(to: bounds) + 1, to: last, maximumCount)
             case .before(let number):
-                try messages(of: conversation, from: number - Int64(maximumCount), to: number - 1, maximumCount)
+                try messages(before: number.clamped(to: bounds), of: conversation, maximumCount)
             }
         let first = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT MIN(number) FROM message WHERE conversation = ?"),
             arguments: [conversation])
+        if let first { try Self.check(first, in: 1...max(1, last)) }
         let rows = try Row.fetchAll(
             database.cachedStatement(
                 sql: "SELECT name, delivered, read FROM member WHERE conversation = ? ORDER BY name"),
             arguments: [conversation])
-        return ChatPage(messages: messages, first: first ?? last + 1, last: last, marks: rows.map(Self.mark))
+        return ChatPage(messages: messages, first: first ?? last + 1, last: last, marks: try rows.map(Self.mark))
     }
 
     func unpublished(in conversation: String, upTo maximumCount: Int) throws -> [StoredChatMessage] {
@@ -119,7 +126,17 @@ struct ChatTables {
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT last, published FROM conversation WHERE name = ?"),
             arguments: [conversation])
-        return (row?[0] ?? 0, row?[1] ?? 0)
+        guard let row else { return (0, 0) }
+        let place: (last: Int64, published: Int64) = (try row.value(0), try row.value(1))
+        try Self.check(place.last, in: 0...Self.maximumNumber)
+        try Self.check(place.published, in: 0...Self.maximumNumber)
+        return place
+    }
+
+    private func messages(
+        before end: Int64, of conversation: String, _ maximumCount: Int
+    ) throws -> [StoredChatMessage] {
+        try messages(of: conversation, from: end - Int64(maximumCount), to: end - 1, maximumCount)
     }
 
     private func messages(
@@ -136,11 +153,24 @@ struct ChatTables {
     }
 
     private static func message(_ row: Row) throws -> StoredChatMessage {
-        let submission = ChatSubmission(conversation: row[0], sender: row[2], id: try UUID(row, 3), text: row[4])
-        return StoredChatMessage(submission, number: row[1], time: row[5])
+        let submission = ChatSubmission(
+            conversation: try row.value(0), sender: try row.value(2), id: try row.value(3), text: try row.value(4))
+        let number: Int64 = try row.value(1)
+        try check(number, in: 1...maximumNumber)
+        return StoredChatMessage(submission, number: number, time: try row.value(5))
     }
 
-    private static func mark(_ row: Row) -> StoredChatMark {
-        StoredChatMark(member: row[0], delivered: row[1], read: row[2])
+    private static func mark(_ row: Row) throws -> StoredChatMark {
+        StoredChatMark(member: try row.value(0), delivered: try row.value(1), read: try row.value(2))
+    }
+
+    private static func check(_ number: Int64, in range: ClosedRange<Int64>) throws {
+        guard range.contains(number) else { throw ServerStorageError(.corrupted, "A number of the file is wrong.") }
+    }
+}
+
+extension Int64 {
+    fileprivate func clamped(to range: ClosedRange<Int64>) -> Int64 {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }

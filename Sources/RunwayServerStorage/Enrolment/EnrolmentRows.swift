@@ -29,30 +29,26 @@ extension Database {
         let row = try Row.fetchOne(
             self, sql: "SELECT public_key, account, counter FROM attested_device WHERE id = ?", arguments: [id])
         guard let row else { return nil }
-        guard let key = Data.fromDatabaseValue(row[0]), let account = String.fromDatabaseValue(row[1]),
-            let counter = Int64.fromDatabaseValue(row[2]).flatMap({ UInt32(exactly: $0) })
-        else { throw ServerStorageError.malformedRow }
-        return AttestedDevice(id: id, publicKey: Array(key), account: account, counter: counter)
+        let key: Data = try row.value(0)
+        return AttestedDevice(
+            id: id, publicKey: Array(key), account: try row.value(1), counter: try row.value(2))
     }
 }
 
 extension KeyRecord {
     fileprivate init(_ row: Row) throws {
-        guard let id = String.fromDatabaseValue(row[0]), let owner = String.fromDatabaseValue(row[3]),
-            let algorithm = String.fromDatabaseValue(row[1]).flatMap({ SignatureAlgorithm(name: $0) }),
-            let text = String.fromDatabaseValue(row[2]), let key = try? VerificationKey(algorithm, text: text),
-            let isRevoked = Bool.fromDatabaseValue(row[7]), let covers = String.fromDatabaseValue(row[8]),
+        let covers: String = try row.value(8)
+        guard let algorithm = SignatureAlgorithm(name: try row.value(1)),
+            let key = try? VerificationKey(algorithm, text: try row.value(2)),
             let components = CoveredComponents(texts: covers.split(separator: "\n").map(String.init))
-        else { throw ServerStorageError.malformedRow }
+        else { throw ServerStorageError(.corrupted, "A row of the file has no valid key.") }
+        // A time of another type must not be read as none: the key would be accepted for ever.
+        let (notBefore, notAfter): (Int64?, Int64?) = (try row.optionalValue(5), try row.optionalValue(6))
         self.init(
-            id: id, key: key, owner: owner, notBefore: Int64.fromDatabaseValue(row[5]).map(UnixTime.init),
-            notAfter: Int64.fromDatabaseValue(row[6]).map(UnixTime.init))
-        device = String.fromDatabaseValue(row[4])
-        self.isRevoked = isRevoked
+            id: try row.value(0), key: key, owner: try row.value(3), notBefore: notBefore.map(UnixTime.init),
+            notAfter: notAfter.map(UnixTime.init))
+        device = try row.optionalValue(4)
+        isRevoked = try row.value(7)
         requiredComponents = components.identifiers
     }
-}
-
-extension ServerStorageError {
-    fileprivate static let malformedRow = ServerStorageError(.corrupted, "A row of the file has values of other types.")
 }

@@ -8,6 +8,9 @@ public import RunwayServer
 /// the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a reset. One process uses the file.
 public final class SQLiteEventLog: EventLog {
     let database: DatabaseQueue
+    /// No log has so many events. A greater number is damage, and would overflow.
+    private static let maximumNumber = Int64(1) << 53
+
     private let maximumCount: Int
     private let epoch: String
 
@@ -60,7 +63,14 @@ public final class SQLiteEventLog: EventLog {
                         (number INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL);
                     CREATE TABLE IF NOT EXISTS log (epoch TEXT NOT NULL);
                     """)
-            if let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM log") { return epoch }
+            if let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM log") {
+                guard (1...64).contains(epoch.utf8.count),
+                    epoch.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+                else { throw damage }
+                // What says which events there are has to be sound, or the file is set aside.
+                _ = try range(database, epoch)
+                return epoch
+            }
             let epoch = EventLogRange.newEpoch()
             try database.execute(sql: "INSERT INTO log VALUES (?)", arguments: [epoch])
             return epoch
@@ -75,7 +85,7 @@ public final class SQLiteEventLog: EventLog {
 
     /// Stores events with the next offsets, in one transaction.
     public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
-        try await database.write { [epoch, maximumCount] database in
+        try await write { [epoch, maximumCount] database in
             let insert = try database.cachedStatement(sql: "INSERT INTO event (topic, type, data) VALUES (?, ?, ?)")
             for event in events { try insert.execute(arguments: [event.topic, event.type, event.data]) }
             let range = try Self.range(database, epoch)
@@ -86,7 +96,22 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
+    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the transaction once more.
+    ///
+    /// SQLite itself moves the log at about 4 MB. On a small disk the log takes all space before, and what is freed later, too.
+    func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await database.write(change)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            let moved: Void? = try? await database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            guard moved != nil else { throw error }
+            return try await database.write(change)
+        }
+    }
+
     /// Returns events after an offset.
+    ///
+    /// - Throws: What SQLite reports; `SQLITE_CORRUPT` if one of the rows is damaged.
     public func events(
         after offset: Int64, upTo maximumCount: Int
     ) async throws -> (first: Int64, events: [PublishedEvent]) {
@@ -95,16 +120,31 @@ public final class SQLiteEventLog: EventLog {
                 database,
                 sql: "SELECT number, topic, type, data FROM event WHERE number > ? ORDER BY number LIMIT ?",
                 arguments: [offset, maximumCount])
-            return (
-                rows.first?["number"] ?? offset + 1,
-                rows.map { PublishedEvent(topic: $0["topic"], type: $0["type"], data: $0["data"]) }
-            )
+            guard let row = rows.first else { return (offset + 1, []) }
+            guard let first = Int64.fromDatabaseValue(row[0]), (1..<Self.maximumNumber).contains(first) else {
+                throw Self.damage
+            }
+            return (first, try zip(first..., rows).map { try Self.event($0, $1) })
         }
+    }
+
+    /// Reads a row. The subscript of `Row` traps for a value of another type, which a damaged file may have.
+    private static func event(_ number: Int64, _ row: Row) throws -> PublishedEvent {
+        guard Int64.fromDatabaseValue(row[0]) == number, let topic = String.fromDatabaseValue(row[1]),
+            let type = String.fromDatabaseValue(row[2]), let data = String.fromDatabaseValue(row[3])
+        else { throw damage }
+        return PublishedEvent(topic: topic, type: type, data: data)
+    }
+
+    private static var damage: DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "The log has values that were not written.")
     }
 
     private static func range(_ database: Database, _ epoch: String) throws -> EventLogRange {
         let last = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
+        guard (0..<maximumNumber).contains(last) else { throw damage }
         let first = try Int64.fetchOne(database, sql: "SELECT MIN(number) FROM event") ?? last + 1
+        guard (1...last + 1).contains(first) else { throw damage }
         return EventLogRange(epoch: epoch, first: first, last: last)
     }
 }

@@ -162,10 +162,9 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             database.cachedStatement(
                 sql: "SELECT fingerprint, expiry, response FROM claim WHERE principal = ? AND key = ?"),
             arguments: [principal, key])
-        guard let row, let found = Data.fromDatabaseValue(row[0]), let expiry = Int64.fromDatabaseValue(row[1]) else {
-            throw ServerStorageError(.corrupted, "A row of the file has values of other types.")
-        }
-        if let response = Data.fromDatabaseValue(row[2]) {
+        guard let row else { throw ServerStorageError(.corrupted, "A row of the file is missing.") }
+        let (found, expiry): (Data, Int64) = (try row.value(0), try row.value(1))
+        if let response: Data = try row.optionalValue(2) {
             if expiry > now {
                 guard found == fingerprint else { return .claim(.mismatch) }
                 return .claim(.completed(try JSONDecoder().decode(IdempotentResponse.self, from: response)))

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import RunwayServer
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayServerStorage
@@ -108,6 +109,57 @@ struct SQLiteEventLogTests {
             }
             #expect(try await log.range().last == offset, "nothing of it is stored")
             #expect(try await hub.publish(PublishedEvent(topic: "all", data: "2")) == offset + 1)
+        }
+    }
+
+    @Test func aFullDriveHasTheWriteAheadLogMoved() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file)
+            _ = try await log.append(events(1...500))
+            let attempts = Mutex(0)
+            try await log.write { database in
+                let attempt = attempts.withLock { attempts in
+                    attempts += 1
+                    return attempts
+                }
+                if attempt == 1 { throw DatabaseError(resultCode: .SQLITE_FULL) }
+                #expect(try Data(contentsOf: URL(filePath: file.path + "-wal")).isEmpty)
+            }
+            #expect(attempts.withLock { $0 } == 2)
+            #expect(try await log.events(after: 0, upTo: 1000).events == events(1...500))
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE event SET topic = x'80' WHERE number = 3",
+        "UPDATE event SET type = x'ff' WHERE number = 3",
+        "UPDATE event SET number = 9 WHERE number = 3",
+        "UPDATE event SET number = 9223372036854775807 WHERE number = 5",
+    ])
+    func aDamagedEventIsAnError(_ damage: String) async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file)
+            _ = try await log.append(events(1...5))
+            try await log.write { try $0.execute(sql: damage) }
+            await #expect(throws: DatabaseError.self) { try await log.events(after: 0, upTo: 10) }
+            #expect(try await log.events(after: 0, upTo: 2).events == events(1...2))
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE sqlite_sequence SET seq = 9223372036854775807",
+        "UPDATE sqlite_sequence SET seq = -1",
+        "INSERT INTO event VALUES (-9223372036854775807, 'a', 'a', 'a')",
+        "UPDATE log SET epoch = 'two' || char(10) || 'lines'",
+    ])
+    func aFileWithDamagedNumbersIsSetAside(_ damage: String) async throws {
+        try await withFile { file in
+            let epoch = try await SQLiteEventLog(file: file).append(events(1...5)).epoch
+            try await DatabaseQueue(path: file.path).write { try $0.execute(sql: damage) }
+            let log = try SQLiteEventLog(file: file)
+            let range = try await log.range()
+            #expect(range.last == 0 && range.epoch != epoch)
+            #expect(FileManager.default.fileExists(atPath: file.path + ".damaged"))
         }
     }
 
