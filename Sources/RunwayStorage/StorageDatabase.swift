@@ -35,3 +35,17 @@ enum StorageDatabase {
         return try DatabaseQueue(path: url.path, configuration: configuration)
     }
 }
+
+extension DatabaseQueue {
+    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the transaction once more.
+    ///
+    /// SQLite itself moves the log at about 4 MB. On a small disk the log takes all space before, and what is freed later, too.
+    func writeMakingRoom<Value>(_ change: (Database) throws -> Value) throws -> Value {
+        do {
+            return try write(change)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            guard (try? writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }) != nil else { throw error }
+            return try write(change)
+        }
+    }
+}

@@ -146,7 +146,7 @@ extension ActionLog {
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func state() async throws(StorageError) -> ActionLogState {
-        let (counts, erasures, isOptedOut) = try await store.run { journal throws(StorageError) in
+        let (counts, erasures, isOptedOut) = try await store.read { journal throws(StorageError) in
             (try journal.counts(), try journal.pendingErasureCount(), try journal.isOptedOut())
         }
         var lost = buffer.lost
@@ -164,7 +164,7 @@ extension ActionLog {
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func refusedRecords() async throws(StorageError) -> [RefusedAction] {
-        try await store.run { journal throws(StorageError) in
+        try await store.read { journal throws(StorageError) in
             try journal.entriesSetAside().map {
                 RefusedAction(
                     id: $0.entry.entry.id, account: $0.entry.entry.scope, json: $0.entry.entry.payload,
@@ -206,8 +206,9 @@ extension ActionLog {
         buffer.erase { $0.account == account }
         // What is being written now is in the file before this runs.
         try await store.run { journal throws(StorageError) in
-            if isErasedAtServer { try journal.setErasurePending(account, true) }
+            // In this order no kill leaves records that are sent after the server has erased the others.
             try journal.erase(account)
+            if isErasedAtServer { try journal.setErasurePending(account, true) }
         }
         await sender.refresh(isUrgent: isErasedAtServer)
     }

@@ -9,7 +9,7 @@ extension ActionLogSender {
         _ scope: String, _ limit: Int, over link: Link
     ) async throws(StorageError) -> FlushSchedule.Outcome {
         // Nothing of an account is sent before the server has erased what came earlier, or it would erase the new records, too.
-        if try await store.run({ journal throws(StorageError) in try journal.isErasurePending(scope) }) {
+        if try await store.read({ journal throws(StorageError) in try journal.isErasurePending(scope) }) {
             return try await erase(scope, over: link)
         }
         let byteCount = options.maximumBatchByteCount

@@ -155,7 +155,7 @@ final class ActionLogSender: Sendable {
     /// Reads what the last run left.
     private func read() async {
         let (time, now) = (buffer.time, clock.now)
-        let found = try? await store.run { journal throws(StorageError) in
+        let found = try? await store.read { journal throws(StorageError) in
             try journal.retryOpened()
             return (try journal.isOptedOut(), try journal.pace(at: time, now: now))
         }
@@ -188,7 +188,7 @@ final class ActionLogSender: Sendable {
     /// for; `nil` if the disk does not say.
     private func waitingCounts() async -> [String: Int]? {
         let account = account
-        return try? await store.run { journal throws(StorageError) in
+        return try? await store.read { journal throws(StorageError) in
             let waiting = try journal.counts().waiting
             var counts = ["": waiting[""] ?? 0]
             if !account.isEmpty {

@@ -24,7 +24,8 @@ public struct ActionLogState: Sendable, Hashable {
     /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that for long means that
     /// it can't.
     public var logByteCount: Int
-    /// Why the latest use of the file failed; `nil` if it succeeded.
+    /// Why the latest write to the file failed, such as that the disk is full, until a write succeeds; or why the file can't be read.
+    /// Otherwise `nil`.
     public var problem: StorageError?
     /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
     public var unreadableFiles: [URL]

@@ -84,10 +84,13 @@ final class Journal: Sendable {
         do { try queue.close() } catch { throw StorageError(error, at: url) }
     }
 
-    /// Runs one transaction.
+    /// Runs one transaction. If the disk is full, it may run `change` twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(StorageError) -> Value {
-        do { return try queue.write(change) } catch { throw StorageError(error, at: url) }
+        do { return try queue.writeMakingRoom(change) } catch { throw StorageError(error, at: url) }
     }
+
+    /// How many rows were added, changed or removed since the file was opened.
+    var changeCount: Int { queue.inDatabase(\.totalChangesCount) }
 
     /// What the file holds now.
     func counts() throws(StorageError) -> JournalCounts {

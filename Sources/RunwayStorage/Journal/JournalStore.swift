@@ -8,6 +8,8 @@ final class JournalStore: Sendable {
         var journal: Journal?
         var setAside: [URL] = []
         var problem: StorageError?
+        /// Whether an operation failed that only reads.
+        var isProblemOfReading = false
         var operationCount = 0
     }
 
@@ -31,7 +33,7 @@ final class JournalStore: Sendable {
         self.time = time
     }
 
-    /// Why the latest operation failed; `nil` if it did not.
+    /// Why the file could not be written, until a write succeeds, or else read, until any operation succeeds; otherwise `nil`.
     var problem: StorageError? { state.withLock { $0.problem } }
 
     /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
@@ -46,7 +48,7 @@ final class JournalStore: Sendable {
     /// The files of this run that could not be read, and were renamed.
     var filesSetAside: [URL] { state.withLock { $0.setAside } }
 
-    /// Runs an operation on the journal, after those that were begun before.
+    /// Runs an operation on the journal that may change it, after those that were begun before.
     ///
     /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one.
     ///
@@ -54,8 +56,21 @@ final class JournalStore: Sendable {
     func run<Value: Sendable>(
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
+        try await run(isReading: false, operation)
+    }
+
+    /// Runs an operation that only reads, as ``run(_:)``.
+    func read<Value: Sendable>(
+        _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        try await run(isReading: true, operation)
+    }
+
+    private func run<Value: Sendable>(
+        isReading: Bool, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
         let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: self.perform(operation)) }
+            queue.async { continuation.resume(returning: self.perform(isReading, operation)) }
         }
         return try result.get()
     }
@@ -71,9 +86,10 @@ final class JournalStore: Sendable {
     }
 
     private func perform<Value>(
-        _ operation: (Journal) throws(StorageError) -> Value
+        _ isReading: Bool, _ operation: (Journal) throws(StorageError) -> Value
     ) -> Result<Value, StorageError> {
         state.withLock { $0.operationCount += 1 }
+        var former = changeCount
         do throws(StorageError) {
             let value: Value
             do throws(StorageError) {
@@ -81,17 +97,27 @@ final class JournalStore: Sendable {
             } catch {
                 guard error.kind == .corrupted else { throw error }
                 try? state.withLock { $0.journal.take() }?.close()
+                former = 0
                 let file = try JournalFile.setAside(url)
                 state.withLock { $0.setAside.append(file) }
                 value = try operation(try opened())
             }
-            state.withLock { $0.problem = nil }
+            let isChanged = changeCount != former
+            state.withLock { state in
+                // On a full disk, a read succeeds, and so does an operation that finds nothing to change.
+                if isChanged || state.isProblemOfReading { state.problem = nil }
+            }
             return .success(value)
         } catch {
-            state.withLock { $0.problem = error }
+            state.withLock { state in
+                if isReading, state.problem != nil, !state.isProblemOfReading { return }
+                (state.problem, state.isProblemOfReading) = (error, isReading)
+            }
             return .failure(error)
         }
     }
+
+    private var changeCount: Int { state.withLock { $0.journal }?.changeCount ?? 0 }
 
     private func opened() throws(StorageError) -> Journal {
         if let journal = state.withLock({ $0.journal }) { return journal }

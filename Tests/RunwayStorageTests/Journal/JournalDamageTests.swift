@@ -146,6 +146,34 @@ struct JournalDamageTests {
         #expect(try journal.drain().map(\.entry.text) == ["a"] + large.map(\.text))
     }
 
+    @Test func fullDiskMovesTheWriteAheadLogAndTriesAgain() throws {
+        let journal = try Journal(in: folder)
+        try journal.append((0..<100).map { "\($0) " + String(repeating: "x", count: 1000) })
+        func logByteCount() throws -> Int { try Data(contentsOf: URL(filePath: folder.file.path + "-wal")).count }
+        #expect(try logByteCount() > 100_000)
+        var attempts = 0
+        try journal.write { database in
+            attempts += 1
+            try database.execute(sql: "INSERT INTO setting VALUES ('attempt', ?)", arguments: ["\(attempts)"])
+            if attempts == 1 { throw DatabaseError(resultCode: .SQLITE_FULL) }
+            #expect(try logByteCount() == 0)
+        }
+        #expect(attempts == 2)
+        #expect(try journal.setting("attempt") == "2")
+        #expect(try journal.counts().waiting == ["": 100])
+        attempts = 0
+        #expect {
+            try journal.write { _ in
+                attempts += 1
+                throw DatabaseError(resultCode: .SQLITE_FULL)
+            }
+        } throws: {
+            ($0 as? StorageError)?.kind == .full
+        }
+        #expect(attempts == 2)
+        try journal.close()
+    }
+
     @Test func folderThatIsAFileIsUnavailable() throws {
         try Data("x".utf8).write(to: folder.url)
         #expect { try Journal(in: folder) } throws: { ($0 as? StorageError)?.kind == .unavailable }

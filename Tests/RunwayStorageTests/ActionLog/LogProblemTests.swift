@@ -1,0 +1,65 @@
+import Foundation
+import GRDB
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStorage
+
+/// What a log reports of a disk that it can't write.
+@Suite(.timeLimit(.minutes(10)))
+struct LogProblemTests {
+    /// Bounds the size of the file; with `nil`, to its present size.
+    private func limitPages(of log: ActionLog, to count: Int?) async throws {
+        try await log.store.run { journal throws(StorageError) in
+            try journal.write { database in
+                let pages = try count ?? Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+                try database.execute(sql: "PRAGMA max_page_count = \(pages)")
+            }
+        }
+    }
+
+    @Test func fullDiskIsReportedUntilAWriteSucceeds() async throws {
+        let fixture = LogFixture()
+        fixture.status.set(.none)
+        let log = fixture.open()
+        try await log.record("a").committed()
+        #expect(try await log.state().problem == nil)
+        try await limitPages(of: log, to: nil)
+        let receipt = log.record("b", ["text": .string(String(repeating: "x", count: 20_000))])
+        do throws(StorageError) {
+            try await receipt.committed()
+            Issue.record("The disk was not full.")
+        } catch {
+            #expect(error.kind == .full)
+        }
+        // Reading succeeds, and does not end the problem.
+        for _ in 0..<3 { #expect(try await log.state().problem?.kind == .full) }
+        #expect(try await log.refusedRecords().isEmpty)
+        await log.flush()
+        try await limitPages(of: log, to: 1_000_000)
+        #expect(try await log.state().problem?.kind == .full)
+        try await log.record("c").committed()
+        let state = try await log.state()
+        #expect(state.problem == nil && state.waitingCount == 3 && state.bufferedCount == 0)
+        await log.close()
+    }
+
+    @Test func fileThatCanBeReadAgainIsNoProblem() async throws {
+        let fixture = LogFixture()
+        let store = JournalStore(
+            at: fixture.folder.file, limits: JournalLimits(), durability: .normal, sealing: nil
+        ) { .seconds(0) }
+        let other = try Journal(in: fixture.folder)
+        do throws(StorageError) {
+            _ = try await store.read { journal throws(StorageError) in try journal.counts() }
+            Issue.record("The file was not locked.")
+        } catch {
+            #expect(store.problem == error && error.kind == .locked)
+        }
+        try other.close()
+        _ = try await store.read { journal throws(StorageError) in try journal.counts() }
+        #expect(store.problem == nil)
+        await store.close()
+    }
+}
