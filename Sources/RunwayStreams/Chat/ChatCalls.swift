@@ -2,6 +2,7 @@ import Foundation
 public import HTTPTypes
 public import Runway
 import RunwayJSON
+import Synchronization
 
 /// Sends a message of a conversation.
 ///
@@ -94,26 +95,46 @@ protocol ChatCalls: Sendable {
     func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark
 }
 
-/// The calls over a layer.
+/// The calls over a layer, for one account alone.
 struct NetworkChatCalls<Service: APIService>: ChatCalls {
     let network: NetworkLayer
     let base: String
+    private let account: ChatAccount
+
+    init(network: NetworkLayer, base: String) {
+        (self.network, self.base) = (network, base)
+        account = ChatAccount(network.settings(of: Service.self).account)
+    }
 
     @concurrent func page(
         _ conversation: String, _ range: ChatPage.Range, upTo count: Int
     ) async throws(NetworkError) -> ChatPage {
         let call = ChatPageCall<Service>(base: path(conversation), range: range, count: count)
-        return try read(try await network.call(call)) { ChatPage($0) }
+        return try read(try await perform(call)) { ChatPage($0) }
     }
 
     @concurrent func send(_ conversation: String, _ draft: ChatDraft) async throws(NetworkError) -> ChatMessage {
         let call = ChatSend<Service>(base: path(conversation), draft: draft)
-        return try read(try await network.call(call)) { ChatMessage($0) }
+        return try read(try await perform(call)) { ChatMessage($0) }
     }
 
     @concurrent func mark(_ conversation: String, _ mark: ChatMark) async throws(NetworkError) -> ChatMark {
         let call = ChatMarkCall<Service>(base: path(conversation), mark: mark)
-        return try read(try await network.call(call)) { ChatMark($0) }
+        return try read(try await perform(call)) { ChatMark($0) }
+    }
+
+    /// Throws if another account is signed in than the one of the conversations, or none.
+    func checkAccount() throws(NetworkError) {
+        if account.isPresent(network.settings(of: Service.self).account) { return }
+        throw NetworkError(
+            .cancelled, in: .authorizing, "The account of the conversations signed out, or another signed in.",
+            sending: .notSent)
+    }
+
+    private func perform<Call: Endpoint>(_ call: Call) async throws(NetworkError) -> RawData {
+        // What a member has written and read is sent for no other account.
+        try checkAccount()
+        return try await network.call(call)
     }
 
     private func path(_ conversation: String) -> ChatPath { ChatPath(base: base, conversation: conversation) }
@@ -124,6 +145,21 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
                 .invalidResponse, in: .reforming, "The response is not what a server of conversations sends.")
         }
         return value
+    }
+}
+
+/// Whose conversations they are: the account that is signed in when they are opened, or else the first that signs in later.
+private final class ChatAccount: Sendable {
+    /// Guards the name; `nil` as long as nobody has signed in.
+    private let name: Mutex<String?>
+
+    init(_ name: String?) { self.name = Mutex(name) }
+
+    func isPresent(_ present: String?) -> Bool {
+        name.withLock { name in
+            if name == nil { name = present }
+            return name == present
+        }
     }
 }
 

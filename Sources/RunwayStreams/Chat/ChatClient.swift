@@ -16,6 +16,9 @@ import RunwayJSON
 /// The server is `ChatService` of `RunwayServer`. The stream's place is stored after the states of the conversations, so that an app that is
 /// killed at any moment receives what it had not taken. A call that is in flight when the client is released or stopped is cancelled; what it
 /// was to send is sent after the next start.
+///
+/// A client is for one account: if that account signs out, or another signs in, the client ends, and makes no further call. Make another client
+/// for another account. To remove what is stored at the sign-out, call ``stop()``, await ``flush()``, and then remove the folder.
 @MainActor @Observable
 public final class ChatClient<Stream: EventStreamEndpoint> {
     /// The member.
@@ -43,6 +46,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     @ObservationIgnored private var stored: [String: ChatState] = [:]
     /// The states of conversations that are not followed any more, until they are stored.
     @ObservationIgnored private var left: [String: ChatState] = [:]
+    /// The calls that end the topics of conversations that are not followed any more.
+    @ObservationIgnored private var leaving: [String: Task<Void, Never>] = [:]
     @ObservationIgnored private var storedCursor: StreamCursor?
     /// The conversations whose states may have to be stored.
     @ObservationIgnored private var changed: Set<String> = []
@@ -100,16 +105,18 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         if conversation.isReady { left[id] = conversation.machine.state(at: "") }
         stored[id] = nil
         write()
-        if endpoint.topics != nil { Task { [events] in try? await events?.unsubscribe(from: [Self.topic(of: id)]) } }
+        guard endpoint.topics != nil, let events else { return }
+        leaving[id] = Task { try? await events.unsubscribe(from: [Self.topic(of: id)]) }
     }
 
-    /// Opens the stream at the stored place. Does nothing if it is open.
+    /// Opens the stream at the stored place. Does nothing if it is open. If the account of the client is not signed in, the client ends with a
+    /// ``NetworkError/Kind/cancelled`` error.
     public func start() {
         guard reading == nil else { return }
         startCount += 1
         let start = startCount
         (error, state) = (nil, .connecting)
-        let places = TakenCursors(base: cursors) { [weak self] in self?.take($0) }
+        let places = TakenCursors(base: cursors) { [weak self] in self?.take($0, start) }
         reading = StreamTask(
             Task { [weak self] in
                 guard let opening = self?.open(places, start) else { return }
@@ -123,7 +130,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     public func stop() {
         guard reading != nil else { return }
         startCount += 1
-        (events, reading, state) = (nil, nil, .ended)
+        (events, reading, state, leaving) = (nil, nil, .ended, [:])
         for conversation in conversations.values { conversation.stop() }
     }
 
@@ -150,7 +157,7 @@ extension ChatClient {
             while let conversation = conversations.values.first(where: { !$0.isReady }) {
                 await restore(conversation, at: cursor?.lastEventID)
             }
-            guard startCount == start else { return }
+            guard startCount == start, !endIfSignedOut() else { return }
             (taken, storedCursor) = (cursor, cursor)
             let events = network.events(of: endpoint, streamOptions, places, key: key, SystemRandomNumberGenerator()) {
                 [weak self] _ in Task { @MainActor [weak self] in self?.stateDidChange(start) }
@@ -163,21 +170,35 @@ extension ChatClient {
 
     private func restore(_ conversation: ChatConversation, at place: String?) async {
         guard !conversation.isReady else { return }
+        if let state = left.removeValue(forKey: conversation.id) {
+            // The store may not have it yet. What it says of the stream is older than the place of the stream.
+            return conversation.restore(state, isCurrent: false)
+        }
         let state = await store.state(of: conversation.id)
+        // It may have been left, and opened again, while the store was read.
+        guard !conversation.isReady, conversations[conversation.id] === conversation else { return }
         if let state { stored[conversation.id] = state }
         conversation.restore(state, isCurrent: place.map { !$0.isEmpty && $0 == state?.place } ?? false)
     }
 
     /// Follows a conversation that was opened while the stream is.
     private func follow(_ conversation: ChatConversation, _ start: Int) async {
+        // The server takes changes of topics in the order in which they come.
+        await leaving.removeValue(forKey: conversation.id)?.value
+        guard isFollowed(conversation, start) else { return }
         if endpoint.topics != nil {
             // Without it the topic is asked for with the next connection.
             try? await events?.subscribe(to: [Self.topic(of: conversation.id)])
         }
-        guard startCount == start, let events, events.state == .open else { return }
+        guard isFollowed(conversation, start), let events, events.state == .open else { return }
         // Events of before were not for it.
         conversation.take(.connected(.reset(.first)))
         if events.isCaughtUp { conversation.take(.caughtUp) }
+    }
+
+    /// Whether a conversation was not left since, nor the client stopped.
+    private func isFollowed(_ conversation: ChatConversation, _ start: Int) -> Bool {
+        startCount == start && conversations[conversation.id] === conversation
     }
 
     private static func read(_ events: EventSequence, _ start: Int, for client: () -> ChatClient?) async {
@@ -219,9 +240,21 @@ extension ChatClient {
         for one in ready where one.isLive != isLive { one.take(isLive ? .caughtUp : .disconnected) }
     }
 
+    /// Ends the client if its account is not signed in, and returns whether that is so.
+    @discardableResult
+    private func endIfSignedOut() -> Bool {
+        do throws(NetworkError) {
+            try calls.checkAccount()
+            return false
+        } catch {
+            end(with: error, startCount)
+            return true
+        }
+    }
+
     private func end(with error: NetworkError?, _ start: Int) {
         guard startCount == start, reading != nil else { return }
-        (events, reading, state) = (nil, nil, .ended)
+        (events, reading, state, leaving) = (nil, nil, .ended, [:])
         self.error = error
         for one in ready { one.take(.disconnected) }
     }
@@ -229,7 +262,9 @@ extension ChatClient {
 
 // What is stored.
 extension ChatClient {
-    private func take(_ cursor: StreamCursor?) {
+    private func take(_ cursor: StreamCursor?, _ start: Int) {
+        // What comes after the end is not stored; its events come again after the next start.
+        guard startCount == start else { return }
         taken = cursor
         write()
     }
@@ -237,6 +272,7 @@ extension ChatClient {
     private func didChange(_ conversation: String) {
         changed.insert(conversation)
         write()
+        if events != nil { endIfSignedOut() }
     }
 
     /// Stores what has changed, one time after the other: changes that come meanwhile are stored together after it.

@@ -151,13 +151,32 @@ extension ChatMachine {
         fetching = nil
         let before = last
         take(page, range)
-        // A page that brings nothing of what the server says that it has would be asked for again at once.
-        if case .after = range, let last, last == before, page.last > last {
-            fetchPause.fail(at: now, &random)
-        } else {
-            fetchPause = Pause()
-        }
+        noteProgress(page, range, from: before, at: now)
         return next(at: now)
+    }
+
+    /// Ends the pause if a page brought what was missing, and lengthens it if the same page would be fetched again at once.
+    private mutating func noteProgress(_ page: ChatPage, _ range: ChatPage.Range, from before: Int64?, at now: Duration)
+    {
+        switch range {
+        case .latest:
+            // Without the last messages it is not known yet whether the next page will bring them.
+            if let last, page.last <= last { fetchPause = Pause() }
+        case .after:
+            guard let last else {
+                let isFirst = fetchPause.failures == 0
+                fetchPause.fail(at: now, &random)
+                // The screen has begun anew: the last messages are fetched at once, unless that did not help before.
+                if isFirst { fetchPause.end = now }
+                return
+            }
+            if last == before, page.last > last || !early.isEmpty {
+                fetchPause.fail(at: now, &random)
+            } else {
+                fetchPause = Pause()
+            }
+        case .before: fetchPause = Pause()
+        }
     }
 
     /// A page could not be fetched.

@@ -21,7 +21,7 @@ public struct ChatMessage: Sendable, Hashable, Codable {
 
     /// Reads a message; `nil` if it is malformed.
     init?(_ json: JSONValue) {
-        guard let number = json["number"].int64, number > 0, let sender = json["sender"].string,
+        guard let number = json["number"].messageNumber, number > 0, let sender = json["sender"].string,
             let id = json["id"].string.flatMap({ UUID(uuidString: $0) }), let text = json["text"].string,
             let time = json["time"].int64
         else { return nil }
@@ -54,7 +54,8 @@ public struct ChatMark: Sendable, Hashable, Codable {
 
     /// Reads a mark; `nil` if it is malformed.
     init?(_ json: JSONValue) {
-        guard let member = json["member"].string, let delivered = json["delivered"].int64, let read = json["read"].int64
+        guard let member = json["member"].string, let delivered = json["delivered"].messageNumber,
+            let read = json["read"].messageNumber
         else { return nil }
         self.init(member: member, delivered: delivered, read: read)
     }
@@ -91,7 +92,7 @@ struct ChatPage: Sendable, Hashable {
 
     /// Reads a page; `nil` if it is malformed.
     init?(_ json: JSONValue) {
-        guard let first = json["first"].int64, first > 0, let last = json["last"].int64, last >= 0,
+        guard let first = json["first"].messageNumber, first > 0, let last = json["last"].messageNumber,
             json["messages"].kind == .array
         else { return nil }
         let messages = json["messages"].elements.map { ChatMessage($0) }
@@ -100,6 +101,12 @@ struct ChatPage: Sendable, Hashable {
             messages: messages.compactMap { $0 }, first: first, last: last,
             marks: json["marks"].elements.compactMap { ChatMark($0) }, presence: ChatPresence(page: json))
     }
+}
+
+extension JSONValue {
+    /// A number of a message, or 0; `nil` if it is malformed. A number above 2^53 counts as malformed: JSON carries no greater ones exactly
+    /// (RFC 8259 §6), and the number after it must be representable.
+    fileprivate var messageNumber: Int64? { int64.flatMap { (0...(Int64(1) << 53)).contains($0) ? $0 : nil } }
 }
 
 /// A message that is on its way to the server, or could not be sent.

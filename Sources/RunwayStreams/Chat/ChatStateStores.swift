@@ -18,8 +18,12 @@ public final class MemoryChatStateStore: ChatStateStore {
 
 /// Stores each conversation in a file of a folder, so that an app that starts again shows it at once.
 ///
-/// A file is replaced at once, never changed in place, and is on the drive when ``store(_:)`` returns. One that can't be read counts as
-/// absent: the conversation is fetched from the server. Use a folder for each account, and remove it at the sign-out.
+/// A file is replaced at once, never changed in place, and survives the end of the app when ``store(_:)`` returns. After a loss of power the
+/// former file may be there instead: what it lacks of the server's messages is fetched, and messages that were written since and not sent
+/// are lost. A file that can't be read counts as absent: the conversation is fetched from the server.
+///
+/// Use a folder for each account, and remove it at the sign-out, after `ChatClient.stop()` and `await ChatClient.flush()`: a state that is
+/// being stored would create the folder again.
 public final class FileChatStateStore: ChatStateStore {
     private let folder: URL
     private let queue = DispatchQueue(label: "runway.chat")

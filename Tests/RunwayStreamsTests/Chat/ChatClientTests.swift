@@ -1,0 +1,148 @@
+import Foundation
+import Runway
+import RunwayTesting
+import Testing
+
+import struct Runway.EndpointPath
+
+@testable import RunwayStreams
+
+private enum Quay: APIService {
+    static let name = "quay"
+    static let environments: [ServiceEnvironment: String] = [.release: "https://quay.example"]
+    static let deadline = Duration.seconds(600)
+}
+
+private struct QuayEvents: EventStreamEndpoint {
+    static let service = Quay.self
+    var path: EndpointPath { "events" }
+    var topics: Set<String>? { [] }
+    var parameters: Runway.Parameters { [:] }
+    func encode(to encoder: any Encoder) {}
+}
+
+/// Stores nothing before it is opened.
+private final class HeldStore: ChatStateStore {
+    private let base = MemoryChatStateStore()
+    private let gate = AsyncStream<Void>.makeStream()
+
+    func state(of conversation: String) async -> ChatState? { base.state(of: conversation) }
+    func store(_ states: [String: ChatState]) async throws {
+        for await _ in gate.stream {}
+        base.store(states)
+    }
+    func open() { gate.continuation.finish() }
+}
+
+/// Whose conversations a client follows and stores, with a server that never responds.
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct ChatClientTests {
+    private let transport = StubTransport { _ throws(NetworkError) in
+        do { try await Task.sleep(for: .seconds(3600)) } catch {
+            throw NetworkError(.cancelled, in: .transporting, "The call was cancelled.")
+        }
+        return .json("{}")
+    }
+
+    private func makeNetwork() -> NetworkLayer { NetworkLayer(transport: transport, status: SettableNetworkStatus()) }
+
+    private func makeClient(
+        on network: NetworkLayer, store: (any ChatStateStore)? = nil
+    ) -> ChatClient<QuayEvents> {
+        ChatClient(member: "ada", on: network, stream: QuayEvents(), store: store)
+    }
+
+    @Test func callsAreMadeForNoOtherAccount() async throws {
+        let network = makeNetwork()
+        let calls = NetworkChatCalls<Quay>(network: network, base: "chat")
+        // The first account that signs in is the one of the conversations.
+        try await network.signIn(AccessToken("t1", account: "ada"), to: Quay.self)
+        try calls.checkAccount()
+        try await network.signOut(of: Quay.self)
+        #expect(throws: NetworkError.self) { try calls.checkAccount() }
+        try await network.signIn(AccessToken("t2", account: "bob"), to: Quay.self)
+        let draft = ChatDraft(id: UUID(), text: "for Ada's friends", date: .distantPast)
+        await #expect { _ = try await calls.send("harbour", draft) } throws: {
+            ($0 as? NetworkError)?.kind == .cancelled
+        }
+        await #expect {
+            _ = try await calls.mark("harbour", ChatMark(member: "ada", delivered: 1, read: 1))
+        } throws: {
+            ($0 as? NetworkError)?.kind == .cancelled
+        }
+        await #expect { _ = try await calls.page("harbour", .latest, upTo: 1) } throws: {
+            ($0 as? NetworkError)?.kind == .cancelled
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func clientDoesNotStartForAnotherAccount() async throws {
+        let network = makeNetwork()
+        try await network.signIn(AccessToken("t1", account: "ada"), to: Quay.self)
+        let client = makeClient(on: network)
+        let conversation = client.conversation("harbour")
+        conversation.send("for Ada's friends")
+        try await network.signOut(of: Quay.self)
+        try await network.signIn(AccessToken("t2", account: "bob"), to: Quay.self)
+        client.start()
+        try await waitUntil("the end") { client.state == .ended }
+        #expect(client.error?.kind == .cancelled && transport.requests.isEmpty)
+    }
+
+    @Test func signOutEndsTheClientWhoeverSignsInNext() async throws {
+        let network = makeNetwork()
+        for name in ["ada", "ada", "ada", "bob"] {
+            try await network.signIn(AccessToken("t1", account: "ada"), to: Quay.self)
+            let client = makeClient(on: network)
+            let count = transport.requests.count
+            client.start()
+            try await waitUntil("the opening") { transport.requests.count > count }
+            try await network.signOut(of: Quay.self)
+            try await network.signIn(AccessToken("t2", account: name), to: Quay.self)
+            try await waitUntil("the end") { client.state == .ended }
+            #expect(client.error?.kind == .cancelled)
+            try await network.signOut(of: Quay.self)
+        }
+    }
+
+    @Test func reopenedConversationKeepsWhatWasWritten() async throws {
+        let store = HeldStore()
+        let client = makeClient(on: makeNetwork(), store: store)
+        client.start()
+        let first = client.conversation("harbour")
+        try await waitUntil("the state") { first.isReady }
+        first.send("one")
+        client.leave("harbour")
+        let second = client.conversation("harbour")
+        try await waitUntil("the state") { second.isReady }
+        #expect(second !== first && second.entries.map(\.text) == ["one"])
+        second.send("two")
+        store.open()
+        await client.flush()
+        #expect(await store.state(of: "harbour")?.drafts.map(\.text) == ["one", "two"])
+        // Once more, from the store.
+        client.leave("harbour")
+        await client.flush()
+        let third = client.conversation("harbour")
+        try await waitUntil("the state") { third.isReady }
+        #expect(third.entries.map(\.text) == ["one", "two"])
+        client.stop()
+    }
+
+    @Test func nothingIsStoredAfterStopAndFlush() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-chat-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let client = makeClient(on: makeNetwork(), store: FileChatStateStore(folder: folder))
+        client.start()
+        let conversation = client.conversation("harbour")
+        try await waitUntil("the state") { conversation.isReady }
+        conversation.send("one")
+        client.stop()
+        await client.flush()
+        #expect(await FileChatStateStore(folder: folder).state(of: "harbour")?.drafts.map(\.text) == ["one"])
+        try FileManager.default.removeItem(at: folder)
+        try await waitUntil("the end") { client.state == .ended }
+        await client.flush()
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+    }
+}

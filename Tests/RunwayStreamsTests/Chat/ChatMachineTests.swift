@@ -1,0 +1,95 @@
+import Foundation
+import RunwayJSON
+import Testing
+
+@testable import RunwayStreams
+
+/// What the machine of a conversation does with pages and numbers that no correct server sends.
+struct ChatMachineTests {
+    private func json(_ text: String) throws -> JSONValue { try JSONDocument(Array(text.utf8)).root }
+
+    private func message(_ number: Int64) -> ChatMessage {
+        ChatMessage(number: number, sender: "bob", id: UUID(), text: "\(number)", date: .distantPast)
+    }
+
+    private func page(_ numbers: ClosedRange<Int64>?, last: Int64) -> ChatPage {
+        ChatPage(messages: numbers.map { $0.map(message) } ?? [], first: 1, last: last, marks: [])
+    }
+
+    /// A machine that shows the messages up to a number.
+    private func machine(upTo last: Int64) -> ChatMachine {
+        var machine = ChatMachine(member: "ada")
+        #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.latest)])
+        #expect(machine.fetched(page(1...last, last: last), at: .zero) == [])
+        return machine
+    }
+
+    @Test(arguments: [Int64.max, -1, 9_007_199_254_740_993])
+    func numberThatHasNoNextOneIsMalformed(_ number: Int64) throws {
+        let id = UUID().uuidString
+        #expect(ChatMessage(try json(#"{"number":\#(number),"sender":"b","id":"\#(id)","text":"","time":0}"#)) == nil)
+        #expect(ChatMark(try json(#"{"member":"b","delivered":\#(number),"read":0}"#)) == nil)
+        #expect(ChatMark(try json(#"{"member":"b","delivered":0,"read":\#(number)}"#)) == nil)
+        #expect(ChatPage(try json(#"{"messages":[],"first":1,"last":\#(number)}"#)) == nil)
+        #expect(ChatPage(try json(#"{"messages":[],"first":\#(number),"last":1}"#)) == nil)
+    }
+
+    @Test func greatestNumberIsShown() throws {
+        let greatest: Int64 = 9_007_199_254_740_992
+        let text = #"{"number":\#(greatest),"sender":"b","id":"\#(UUID().uuidString)","text":"","time":0}"#
+        let message = try #require(ChatMessage(try json(text)))
+        let read = try #require(
+            ChatPage(try json(#"{"messages":[\#(text)],"first":\#(greatest),"last":\#(greatest)}"#)))
+        var machine = ChatMachine(member: "ada")
+        _ = machine.connected(.reset(.first), at: .zero)
+        #expect(machine.fetched(read, at: .zero) == [])
+        #expect(machine.received(message, at: .zero) == [] && machine.last == greatest && machine.messages.count == 1)
+    }
+
+    @Test func messageThatNoPagePrecedesIsFetchedMoreAndMoreRarely() {
+        var machine = machine(upTo: 10)
+        #expect(machine.received(message(12), at: .zero) == [.fetch(.after(10))])
+        // The server never sends the message 11.
+        let count = fetchCount(&machine, within: .seconds(600)) { _ in page(nil, last: 10) }
+        #expect((10...80).contains(count), "\(count)")
+        #expect(machine.messages.count == 10)
+    }
+
+    @Test func lastPageWithoutTheLastMessagesIsFetchedMoreAndMoreRarely() {
+        var machine = machine(upTo: 10)
+        #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(10))])
+        let count = fetchCount(&machine, within: .seconds(600)) { range in
+            range == .latest ? page(1...10, last: 5000) : page(11...20, last: 5000)
+        }
+        #expect((20...200).contains(count), "\(count)")
+    }
+
+    @Test func screenThatBeginsAnewFetchesTheLastMessagesAtOnce() {
+        var machine = machine(upTo: 10)
+        #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(10))])
+        #expect(machine.fetched(page(11...20, last: 5000), at: .zero) == [.fetch(.latest)])
+        #expect(machine.fetched(page(4901...5000, last: 5000), at: .zero) == [])
+        #expect(machine.messages.count == 100 && machine.deadline == nil)
+        // The pause has ended: the next gap is fetched at once, and so is every page that brings something.
+        #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(5000))])
+        #expect(machine.fetched(page(5001...5100, last: 5150), at: .zero) == [.fetch(.after(5100))])
+        #expect(machine.fetched(page(5101...5150, last: 5150), at: .zero) == [])
+    }
+
+    /// Responds to every fetch at once, and returns how many there were.
+    private func fetchCount(
+        _ machine: inout ChatMachine, within time: Duration, page: (ChatPage.Range) -> ChatPage
+    ) -> Int {
+        var (count, now) = (0, Duration.zero)
+        while now < time, count < 10_000 {
+            while let range = machine.fetching, count < 10_000 {
+                count += 1
+                _ = machine.fetched(page(range), at: now)
+            }
+            guard let deadline = machine.deadline else { break }
+            now = max(now, deadline)
+            _ = machine.tick(at: now)
+        }
+        return count
+    }
+}
