@@ -4,7 +4,7 @@
 
     /// One connection, which one thread uses at a time. All functions block.
     final class PostgreSQLConnection {
-        private let connection: OpaquePointer
+        let connection: OpaquePointer
 
         /// Connects.
         ///
@@ -23,8 +23,13 @@
         deinit { PQfinish(connection) }
 
         /// Runs a statement with parameters as text, and returns the rows.
+        ///
+        /// - Throws: ``PostgreSQLError``: `22021` for a parameter with the character U+0000, which ends a text of libpq.
         @discardableResult
         func run(_ statement: String, _ parameters: [String?] = []) throws(PostgreSQLError) -> [[String?]] {
+            guard !parameters.contains(where: { $0?.utf8.contains(0) ?? false }) else {
+                throw PostgreSQLError(state: "22021", "PostgreSQL has no text with the character U+0000.")
+            }
             var values: [UnsafeMutablePointer<CChar>?] = parameters.map { $0.flatMap { strdup($0) } }
             defer { for value in values { free(value) } }
             let result = values.withUnsafeMutableBufferPointer { values in

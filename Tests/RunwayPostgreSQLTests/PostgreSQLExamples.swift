@@ -3,10 +3,23 @@
     import RunwayPostgreSQL
     import RunwayServer
 
-    // The example in the doc comment of PostgreSQLActionLogSink, line by line. It is compiled and not run.
+    // The examples in the doc comments, line by line. They are compiled and not run.
 
     private func addLog(to router: Router<BasicRequestContext>) async throws {
         let sink = try await PostgreSQLActionLogSink(at: "postgres://log@db.example.com/actions")
         ActionLogRoute(to: sink).add(to: router.group("v1"))
+    }
+
+    private func makeChat() async throws -> ChatService {
+        let store = try await PostgreSQLChatStore(at: "postgres://chat@db.example.com/chat")
+        let log = try await PostgreSQLEventLog(at: "postgres://chat@db.example.com/chat", name: "chat")
+        let chat = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
+        return chat
+    }
+
+    private func makeHub() async throws -> EventHub {
+        let log = try await PostgreSQLEventLog(at: "postgres://chat@db.example.com/chat", name: "chat")
+        let hub = try await EventHub(name: "chat", log: log)
+        return hub
     }
 #endif

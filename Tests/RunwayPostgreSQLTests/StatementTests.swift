@@ -4,10 +4,12 @@ import Testing
 
 /// The rules by which a distributed PostgreSQL takes the statements, which run on one machine here.
 struct StatementTests {
-    @Test(arguments: ActionLogStatements.all)
+    private static let all = ActionLogStatements.all + ChatStatements.all + EventLogStatements.all
+
+    @Test(arguments: all)
     func tenantLeadsEveryKeyAndPredicate(_ statement: String) {
         let text = statement.replacing("\n", with: " ")
-        for key in text.matches(of: /(?:PRIMARY KEY|ON CONFLICT|runway_record|runway_stream) \((\w+)/) {
+        for key in text.matches(of: /(?:PRIMARY KEY|ON CONFLICT|runway_\w+) \((\w+)/) {
             #expect(key.1 == "tenant", "\(text)")
         }
         for predicate in text.matches(of: /WHERE (\w+ \S+ \S+)/)
@@ -17,7 +19,7 @@ struct StatementTests {
         if text.contains("GROUP BY") { #expect(text.contains("GROUP BY tenant,")) }
     }
 
-    @Test(arguments: ActionLogStatements.all)
+    @Test(arguments: all)
     func nothingNeedsASequenceOrALockOfATable(_ statement: String) {
         let words = [
             "serial", "identity", "sequence", "nextval", "lock table", "trigger", "references", "unique", "join",

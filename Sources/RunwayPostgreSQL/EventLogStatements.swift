@@ -1,0 +1,48 @@
+/// The SQL of the log of events, by the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
+///
+/// The last offset is in a row that is locked until the commit, so that offsets become visible in their order: a sequence would show a
+/// later one before an earlier one whose transaction takes longer, and readers would pass that by.
+enum EventLogStatements {
+    static let tables = [
+        """
+        CREATE TABLE IF NOT EXISTS runway_event_log (tenant text NOT NULL, name text NOT NULL, epoch text NOT NULL,
+        first bigint NOT NULL, last bigint NOT NULL, PRIMARY KEY (tenant, name))
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS runway_event (tenant text NOT NULL, log text NOT NULL, number bigint NOT NULL,
+        topic text NOT NULL, type text NOT NULL, data text NOT NULL, PRIMARY KEY (tenant, log, number))
+        """,
+    ]
+
+    static let begin = """
+        INSERT INTO runway_event_log (tenant, name, epoch, first, last) VALUES ($1, $2, $3, 1, 0)
+        ON CONFLICT (tenant, name) DO NOTHING
+        """
+    static let range = "SELECT epoch, first, last FROM runway_event_log WHERE tenant = $1 AND name = $2"
+    static let advance = """
+        UPDATE runway_event_log SET last = last + $3 WHERE tenant = $1 AND name = $2 RETURNING epoch, first, last
+        """
+    static let remove = "DELETE FROM runway_event WHERE tenant = $1 AND log = $2 AND number < $3"
+    static let moveFirst = "UPDATE runway_event_log SET first = $3 WHERE tenant = $1 AND name = $2"
+    static let events = """
+        SELECT number, topic, type, data FROM runway_event WHERE tenant = $1 AND log = $2 AND number > $3
+        ORDER BY number LIMIT $4
+        """
+    /// Wakes the other processes when the transaction is committed. It concerns no table.
+    static let notify = "SELECT pg_notify($1, $2)"
+
+    /// Inserts so many events.
+    static func insertion(of count: Int) -> String {
+        let rows = (0..<count).map { index in
+            let first = 3 + index * 4
+            return "($1, $2, $\(first), $\(first + 1), $\(first + 2), $\(first + 3))"
+        }
+        return """
+            INSERT INTO runway_event (tenant, log, number, topic, type, data)
+            VALUES \(rows.joined(separator: ", "))
+            """
+    }
+
+    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    static var all: [String] { tables + [begin, range, advance, remove, moveFirst, events, insertion(of: 2)] }
+}

@@ -1,0 +1,190 @@
+#if PostgreSQL
+    import Foundation
+    public import RunwayServer
+
+    /// Stores conversations in PostgreSQL, for any number of server processes.
+    ///
+    /// ```swift
+    /// let store = try await PostgreSQLChatStore(at: "postgres://chat@db.example.com/chat")
+    /// let log = try await PostgreSQLEventLog(at: "postgres://chat@db.example.com/chat", name: "chat")
+    /// let chat = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
+    /// ```
+    ///
+    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. Who sends to a conversation locks its row until the
+    /// commit, so that numbers have no gap and become visible in their order; conversations do not wait for each other.
+    public final class PostgreSQLChatStore: ChatStore {
+        private let tenant: String
+        private let pool: PostgreSQLPool
+
+        /// Connects, and creates the tables if they do not exist.
+        ///
+        /// - Parameters:
+        ///   - url: The database, as libpq takes it.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - connectionCount: The most connections. The default is 4.
+        /// - Throws: ``PostgreSQLError``.
+        public init(at url: String, tenant: String = "default", connectionCount: Int = 4) async throws {
+            self.tenant = tenant
+            pool = PostgreSQLPool(url, connectionCount: connectionCount)
+            try await pool.create(ChatStatements.tables)
+        }
+
+        /// Stores a message with the next number of its conversation.
+        ///
+        /// - Throws: `ActionLogSinkBusy` if too much waits, ``PostgreSQLError``.
+        public func append(
+            _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
+        ) async throws -> ChatAppendResult {
+            try await run(submission.conversation) { tables throws(PostgreSQLError) in
+                try tables.append(submission, at: time, upToMembers: maximumMemberCount)
+            }
+        }
+
+        /// Moves the mark of a member forward.
+        public func mark(
+            _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
+        ) async throws -> ChatMarkResult {
+            try await run(conversation) { tables throws(PostgreSQLError) in
+                try tables.mark(mark, upToMembers: maximumMemberCount)
+            }
+        }
+
+        /// Returns messages of a conversation, and how far its members are.
+        public func page(
+            of conversation: String, _ range: ChatRange, upTo maximumCount: Int
+        ) async throws -> ChatPage {
+            try await run(conversation) { tables throws(PostgreSQLError) in try tables.page(range, upTo: maximumCount) }
+        }
+
+        /// Returns the first messages of a conversation that were not reported as published.
+        public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage] {
+            try await run(conversation) { tables throws(PostgreSQLError) in
+                let place = try tables.place(ChatStatements.place)
+                return try tables.messages(from: place.published + 1, to: place.last, maximumCount)
+            }
+        }
+
+        /// The messages of a conversation up to a number have been published.
+        public func setPublished(through number: Int64, in conversation: String) async throws {
+            try await run(conversation) { tables throws(PostgreSQLError) in
+                _ = try tables.connection.run(ChatStatements.publish, tables.key + ["\(number)"])
+            }
+        }
+
+        /// Returns conversations that have messages to publish.
+        public func unpublishedConversations(upTo maximumCount: Int) async throws -> [String] {
+            try await pool.transaction(for: "") { [tenant] connection throws(PostgreSQLError) in
+                try connection.run(ChatStatements.toPublish, [tenant, "\(maximumCount)"]).compactMap { $0[0] }
+            }
+        }
+
+        private func run<Value: Sendable>(
+            _ conversation: String, _ body: @escaping @Sendable (Tables) throws(PostgreSQLError) -> Value
+        ) async throws -> Value {
+            try await pool.transaction(for: conversation) { [tenant] connection throws(PostgreSQLError) in
+                try body(Tables(connection: connection, tenant: tenant, conversation: conversation))
+            }
+        }
+    }
+
+    extension PostgreSQLChatStore {
+        /// The tables of one conversation, within a transaction.
+        fileprivate struct Tables {
+            let connection: PostgreSQLConnection
+            let tenant: String
+            let conversation: String
+
+            var key: [String] { [tenant, conversation] }
+
+            func append(
+                _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
+            ) throws(PostgreSQLError) -> ChatAppendResult {
+                let id = [tenant, submission.sender, submission.id.uuidString]
+                // This waits for another transaction with the same id. All lock the id first, then the conversation: no deadlock.
+                if try connection.run(ChatStatements.claim, id + [conversation]).isEmpty {
+                    let row = try connection.run(ChatStatements.claimed, id).first
+                    let number = row?[1].flatMap { Int64($0) } ?? 0
+                    let other = Tables(connection: connection, tenant: tenant, conversation: row?[0] ?? "")
+                    guard let known = try other.messages(from: number, to: number, 1).first,
+                        known == StoredChatMessage(submission, number: number, time: known.time)
+                    else { return .mismatch }
+                    return .known(known)
+                }
+                guard try admit(submission.sender, upTo: maximumMemberCount) else {
+                    try connection.run(ChatStatements.release, id)
+                    return .full
+                }
+                let number = try connection.run(ChatStatements.nextNumber, key).first?[0].flatMap { Int64($0) } ?? 0
+                try connection.run(
+                    ChatStatements.insert,
+                    key + ["\(number)", submission.sender, submission.id.uuidString, submission.text, "\(time)"])
+                try connection.run(ChatStatements.numbered, id + ["\(number)"])
+                return .stored(StoredChatMessage(submission, number: number, time: time))
+            }
+
+            func mark(
+                _ mark: StoredChatMark, upToMembers maximumMemberCount: Int
+            ) throws(PostgreSQLError) -> ChatMarkResult {
+                guard try admit(mark.member, upTo: maximumMemberCount) else { return .full }
+                let row = try connection.run(ChatStatements.member, key + [mark.member]).first
+                let old = row.map(Self.mark) ?? StoredChatMark(member: mark.member)
+                let new = old.advanced(by: mark, upTo: try place(ChatStatements.place).last)
+                if new == old { return .unchanged(old) }
+                try connection.run(ChatStatements.mark, key + [mark.member, "\(new.delivered)", "\(new.read)"])
+                return .moved(new)
+            }
+
+            func page(_ range: ChatRange, upTo maximumCount: Int) throws(PostgreSQLError) -> ChatPage {
+                try connection.run(ChatStatements.readOneMoment)
+                let last = try place(ChatStatements.place).last
+                let numbers: (Int64, Int64) =
+                    switch range {
+                    case .latest: (last - Int64(maximumCount) + 1, last)
+                    case .after(let number): (min(number, last) + 1, last)
+                    case .before(let number): (max(number, 0) - Int64(maximumCount), min(max(number, 0) - 1, last))
+                    }
+                let messages = try messages(from: numbers.0, to: numbers.1, maximumCount)
+                let first = try connection.run(ChatStatements.first, key).first?[0].flatMap { Int64($0) }
+                let marks = try connection.run(ChatStatements.members, key).map(Self.mark)
+                return ChatPage(messages: messages, first: first ?? last + 1, last: last, marks: marks)
+            }
+
+            func place(_ statement: String) throws(PostgreSQLError) -> (last: Int64, published: Int64) {
+                let row = try connection.run(statement, key).first
+                return (row?[0].flatMap { Int64($0) } ?? 0, row?[1].flatMap { Int64($0) } ?? 0)
+            }
+
+            func messages(
+                from first: Int64, to last: Int64, _ maximumCount: Int
+            ) throws(PostgreSQLError) -> [StoredChatMessage] {
+                let rows = try connection.run(
+                    ChatStatements.messages, key + ["\(first)", "\(last)", "\(maximumCount)"])
+                return rows.compactMap { row in
+                    guard let number = row[1].flatMap({ Int64($0) }), let id = row[3].flatMap({ UUID(uuidString: $0) }),
+                        let time = row[5].flatMap({ Int64($0) })
+                    else { return nil }
+                    let submission = ChatSubmission(
+                        conversation: row[0] ?? "", sender: row[2] ?? "", id: id, text: row[4] ?? "")
+                    return StoredChatMessage(submission, number: number, time: time)
+                }
+            }
+
+            /// Locks the conversation, and adds a member; returns `false` if there are as many as allowed, and this is none of them.
+            private func admit(_ member: String, upTo maximumCount: Int) throws(PostgreSQLError) -> Bool {
+                try connection.run(ChatStatements.begin, key)
+                _ = try place(ChatStatements.lockedPlace)
+                if try !connection.run(ChatStatements.member, key + [member]).isEmpty { return true }
+                let count = try connection.run(ChatStatements.memberCount, key).first?[0].flatMap { Int($0) } ?? 0
+                guard count < maximumCount else { return false }
+                try connection.run(ChatStatements.join, key + [member])
+                return true
+            }
+
+            private static func mark(_ row: [String?]) -> StoredChatMark {
+                StoredChatMark(
+                    member: row[0] ?? "", delivered: row[1].flatMap { Int64($0) } ?? 0,
+                    read: row[2].flatMap { Int64($0) } ?? 0)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,111 @@
+#if PostgreSQL
+    import Foundation
+    public import RunwayServer
+    import Synchronization
+
+    /// Stores the last events of a hub in PostgreSQL, for any number of server processes that serve the same stream.
+    ///
+    /// ```swift
+    /// let log = try await PostgreSQLEventLog(at: "postgres://chat@db.example.com/chat", name: "chat")
+    /// let hub = try await EventHub(name: "chat", log: log)
+    /// ```
+    ///
+    /// Offsets become visible in their order, so that every process delivers the events in the same order, from the table. `NOTIFY` only wakes
+    /// the other processes; where it is lost, or the database has none, they find the events within ``pollInterval``.
+    public final class PostgreSQLEventLog: SharedEventLog {
+        /// How often the table is read without a notification: 2 s.
+        public static let pollInterval = Duration.seconds(2)
+
+        private let url: String
+        private let tenant: String
+        private let name: String
+        private let maximumCount: Int
+        /// Events are read on a connection of their own, since an append waits for those of other processes.
+        private let reader: PostgreSQLPool
+        private let writer: PostgreSQLPool
+        private let channel: String
+
+        /// Connects, and creates the tables if they do not exist.
+        ///
+        /// - Parameters:
+        ///   - url: The database, as libpq takes it.
+        ///   - name: The name of the stream, the same in all processes.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
+        /// - Throws: ``PostgreSQLError``.
+        public init(
+            at url: String, name: String, tenant: String = "default", maximumCount: Int = 100_000
+        ) async throws {
+            (self.url, self.tenant, self.name) = (url, tenant, name)
+            self.maximumCount = max(1, maximumCount)
+            reader = PostgreSQLPool(url, connectionCount: 1)
+            writer = PostgreSQLPool(url, connectionCount: 1)
+            channel = PostgreSQLListener.channel(tenant, name)
+            try await writer.create(EventLogStatements.tables)
+            try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
+                _ = try connection.run(EventLogStatements.begin, [tenant, name, EventLogRange.newEpoch()])
+            }
+        }
+
+        /// Which events the log has.
+        public func range() async throws -> EventLogRange {
+            try await reader.transaction(for: name) { [tenant, name] connection throws(PostgreSQLError) in
+                try Self.range(connection.run(EventLogStatements.range, [tenant, name]).first)
+            }
+        }
+
+        /// Stores events with the next offsets, and wakes the other processes when they are committed.
+        ///
+        /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, such as for a text with the character U+0000.
+        public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
+            if events.isEmpty { return try await range() }
+            return try await writer.transaction(for: name) {
+                [tenant, name, channel, maximumCount] connection throws(PostgreSQLError) in
+                let key = [tenant, name]
+                var range = try Self.range(
+                    connection.run(EventLogStatements.advance, key + ["\(events.count)"]).first)
+                var parameters: [String?] = key
+                for (index, event) in events.enumerated() {
+                    let number = range.last - Int64(events.count - 1 - index)
+                    parameters += ["\(number)", event.topic, event.type, event.data]
+                }
+                try connection.run(EventLogStatements.insertion(of: events.count), parameters)
+                if range.last - range.first >= Int64(maximumCount + maximumCount / 10) {
+                    range.first = range.last - Int64(maximumCount) + 1
+                    try connection.run(EventLogStatements.remove, key + ["\(range.first)"])
+                    try connection.run(EventLogStatements.moveFirst, key + ["\(range.first)"])
+                }
+                try connection.run(EventLogStatements.notify, [channel, ""])
+                return range
+            }
+        }
+
+        /// Returns events after an offset.
+        public func events(
+            after offset: Int64, upTo maximumCount: Int
+        ) async throws -> (first: Int64, events: [PublishedEvent]) {
+            let rows = try await reader.transaction(for: name) { [tenant, name] connection throws(PostgreSQLError) in
+                try connection.run(EventLogStatements.events, [tenant, name, "\(offset)", "\(maximumCount)"])
+            }
+            let events = rows.map { PublishedEvent(topic: $0[1] ?? "", type: $0[2] ?? "", data: $0[3] ?? "") }
+            return (rows.first?[0].flatMap { Int64($0) } ?? offset + 1, events)
+        }
+
+        /// Sends a text to all processes that listen; it may be lost.
+        public func signal(_ text: String) async throws {
+            try await writer.transaction(for: name) { [channel] connection throws(PostgreSQLError) in
+                _ = try connection.run(EventLogStatements.notify, [channel, text])
+            }
+        }
+
+        /// Listens on a connection of its own, until the sequence is released.
+        public func signals() -> AsyncStream<String> { PostgreSQLListener.signals(of: channel, at: url) }
+
+        private static func range(_ row: [String?]?) throws(PostgreSQLError) -> EventLogRange {
+            guard let row, let epoch = row[0], let first = row[1].flatMap({ Int64($0) }),
+                let last = row[2].flatMap({ Int64($0) })
+            else { throw PostgreSQLError(state: "P0002", "The log of events is missing in the database.") }
+            return EventLogRange(epoch: epoch, first: first, last: last)
+        }
+    }
+#endif

@@ -1,0 +1,50 @@
+#if PostgreSQL
+    import Foundation
+    import RunwayServer
+    import Synchronization
+
+    /// A few connections, each with a thread that may block and the transactions that wait for it.
+    final class PostgreSQLPool: Sendable {
+        /// The most transactions that wait; further ones are refused.
+        private static let maximumWaitingCount = 1024
+
+        private let lanes: [(lane: PostgreSQLLane, queue: DispatchQueue)]
+        private let waitingCount = Atomic(0)
+
+        init(_ url: String, connectionCount: Int) {
+            lanes = (0..<max(1, connectionCount)).map {
+                (PostgreSQLLane(url), DispatchQueue(label: "runway.postgresql.pool.\($0)"))
+            }
+        }
+
+        /// Runs a transaction on a connection that its key chooses, again if it conflicts with another one.
+        ///
+        /// - Throws: `ActionLogSinkBusy` if too many wait, ``PostgreSQLError``.
+        func transaction<Value: Sendable>(
+            for key: String,
+            _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLError) -> Value
+        ) async throws -> Value {
+            let waiting = waitingCount.wrappingAdd(1, ordering: .relaxed).newValue
+            defer { waitingCount.wrappingSubtract(1, ordering: .relaxed) }
+            guard waiting <= Self.maximumWaitingCount else { throw ActionLogSinkBusy() }
+            let (lane, queue) = lanes[Int(UInt(bitPattern: key.hashValue) % UInt(lanes.count))]
+            return try await withCheckedThrowingContinuation { continuation in
+                queue.async { continuation.resume(with: Result { try lane.transaction(body) }) }
+            }
+        }
+
+        /// Creates tables. Two servers that start at once may both find that there is none.
+        func create(_ statements: [String]) async throws {
+            for statement in statements {
+                do {
+                    try await transaction(for: "") { connection throws(PostgreSQLError) in
+                        _ = try connection.run(statement)
+                    }
+                } catch let error as PostgreSQLError {
+                    // A unique violation in the catalogue, or a table or index that has come to exist.
+                    guard ["23505", "42P07", "42710"].contains(error.state) else { throw error }
+                }
+            }
+        }
+    }
+#endif
