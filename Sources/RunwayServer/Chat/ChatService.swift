@@ -32,12 +32,18 @@ public final class ChatService: Sendable {
     /// - Parameters:
     ///   - store: Stores the conversations.
     ///   - hub: Passes the events to clients.
-    ///   - limits: The bounds; see ``ChatLimits`` for the defaults.
+    ///   - limits: The bounds; see ``ChatLimits`` for the defaults. The event of the longest text must fit
+    ///     ``EventHubOptions/maximumEventByteCount`` of the hub.
     ///   - now: Returns the date of a message. The default is the system's.
     public init(
         store: any ChatStore, hub: EventHub, limits: ChatLimits = ChatLimits(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
+        // JSON may write a byte with six.
+        precondition(
+            6 * (limits.maximumTextByteCount + limits.maximumMemberByteCount) + 1024
+                <= hub.options.maximumEventByteCount,
+            "The event of a message of ChatLimits.maximumTextByteCount exceeds EventHubOptions.maximumEventByteCount")
         (self.store, self.hub, self.limits, self.now) = (store, hub, limits, now)
     }
 
@@ -91,12 +97,14 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Returns messages of a conversation, and the marks of its members.
+    /// Returns messages of a conversation, and the marks of its members. A page that reaches ``ChatLimits/maximumPageByteCount`` has fewer
+    /// messages than asked for.
     ///
     /// - Throws: ``ChatProblem``, or what the store throws.
     public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
-        return try await store.page(of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)))
+        let page = try await store.page(of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)))
+        return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
 
     /// The present members of a conversation, and the identifier of this run of the process; `nil` if the hub publishes no presence.
@@ -158,7 +166,10 @@ public final class ChatService: Sendable {
             for message in messages {
                 let event = PublishedEvent(
                     topic: Self.topic(of: conversation), type: "chat.message", data: ChatJSON.text(message))
-                try await hub.publish(event)
+                do { try await hub.publish(event) } catch let error as EventHubError where error == .invalidEvent {
+                    // No later attempt would succeed, and the messages after it would wait for ever. Pages have the message.
+                    continue
+                }
             }
             try await store.setPublished(through: last.number, in: conversation)
         }
@@ -173,6 +184,8 @@ public struct ChatLimits: Sendable, Hashable {
     public var maximumMemberByteCount = 128
     /// The most messages of a page. The default is 200.
     public var maximumPageCount = 200
+    /// The most bytes of the texts of a page, in UTF-8; a page has at least one message. The default is 256 KiB.
+    public var maximumPageByteCount = 256 << 10
     /// The most members of a conversation. The default is 1,000.
     public var maximumMemberCount = 1000
     /// How often ``ChatService/run()`` looks for messages that were not published. The default is 5 s.

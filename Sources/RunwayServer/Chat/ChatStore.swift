@@ -125,6 +125,25 @@ public struct ChatPage: Sendable, Hashable {
     public init(messages: [StoredChatMessage], first: Int64, last: Int64, marks: [StoredChatMark]) {
         (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
     }
+
+    /// Returns the page with as many messages as fit, at least one: those that are next to where the range begins.
+    func limited(toTextByteCount maximumByteCount: Int, _ range: ChatRange) -> ChatPage {
+        func fittingCount(_ messages: some Sequence<StoredChatMessage>) -> Int {
+            var (count, byteCount) = (0, 0)
+            for message in messages {
+                byteCount += message.text.utf8.count
+                if count > 0, byteCount > maximumByteCount { break }
+                count += 1
+            }
+            return count
+        }
+        var page = self
+        switch range {
+        case .after: page.messages.removeLast(messages.count - fittingCount(messages))
+        case .latest, .before: page.messages.removeFirst(messages.count - fittingCount(messages.reversed()))
+        }
+        return page
+    }
 }
 
 /// Stores conversations: their messages, the marks of their members, and which messages were not published yet.

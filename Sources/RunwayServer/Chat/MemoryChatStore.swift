@@ -49,19 +49,14 @@ public final class MemoryChatStore: ChatStore {
                 return known == StoredChatMessage(submission, number: known.number, time: known.time)
                     ? .known(known) : .mismatch
             }
-            var conversation = state.conversations[submission.conversation] ?? Conversation()
-            guard conversation.admit(submission.sender, upTo: maximumMemberCount) else { return .full }
-            conversation.last += 1
-            let message = StoredChatMessage(submission, number: conversation.last, time: time)
-            conversation.messages.append(message)
+            // The conversation is changed in place: a copy of it would copy all its messages.
+            let name = submission.conversation
+            guard state.conversations[name, default: Conversation()].admit(submission.sender, upTo: maximumMemberCount)
+            else { return .full }
+            let message = state.conversations[name, default: Conversation()].append(submission, at: time)
             state.places[key] = message
-            // The oldest are removed a tenth at a time, since removing moves the others.
-            if conversation.messages.count > maximumCount + maximumCount / 10 {
-                let removed = conversation.messages.prefix(conversation.messages.count - maximumCount)
-                for message in removed { state.places[Key(sender: message.sender, id: message.id)] = nil }
-                conversation.messages.removeFirst(removed.count)
-            }
-            state.conversations[submission.conversation] = conversation
+            let removed = state.conversations[name, default: Conversation()].removeOldest(beyond: maximumCount)
+            for message in removed { state.places[Key(sender: message.sender, id: message.id)] = nil }
             return .stored(message)
         }
     }
@@ -125,6 +120,22 @@ public final class MemoryChatStore: ChatStore {
 }
 
 extension MemoryChatStore.Conversation {
+    /// Adds a message with the next number.
+    fileprivate mutating func append(_ submission: ChatSubmission, at time: Int64) -> StoredChatMessage {
+        last += 1
+        let message = StoredChatMessage(submission, number: last, time: time)
+        messages.append(message)
+        return message
+    }
+
+    /// Removes the oldest messages, a tenth at a time since removing moves the others; returns what it removed.
+    fileprivate mutating func removeOldest(beyond maximumCount: Int) -> [StoredChatMessage] {
+        guard messages.count > maximumCount + maximumCount / 10 else { return [] }
+        let removed = Array(messages.prefix(messages.count - maximumCount))
+        messages.removeFirst(removed.count)
+        return removed
+    }
+
     /// Adds a member; returns `false` if there are as many as allowed, and this member is not one of them.
     fileprivate mutating func admit(_ member: String, upTo maximumCount: Int) -> Bool {
         if marks[member] != nil { return true }

@@ -4,7 +4,10 @@ import ServiceLifecycle
 
 /// The body of one stream: how it begins, what the client missed, and then what comes.
 struct EventBody: Sendable {
-    private static let pageSize = 256
+    /// The most events that are read in one step.
+    private static let maximumPageCount = 256
+    /// The most bytes that are joined for one write; a larger frame is written alone.
+    private static let maximumWriteByteCount = 256 << 10
 
     let registration: EventRegistration
     let lastEventID: String?
@@ -54,9 +57,13 @@ struct EventBody: Sendable {
         try await write([opening()], &writer)
         // Only this task moves the place until the connection is live.
         var place = connection.offset
+        var pageCount = 16
         while !hub.goLive(connection) {
             guard connection.end == nil else { return }
-            try await replay(&writer)
+            let byteCount = try await replay(upTo: pageCount, &writer)
+            // Large events are read in smaller pages, so that a replay never has many of them in memory.
+            let isLarge = byteCount > Self.maximumWriteByteCount
+            pageCount = isLarge ? max(1, pageCount / 4) : min(2 * pageCount, Self.maximumPageCount)
             place = connection.offset
         }
         try await write([EventFrame.control("live", id: "\(hub.epoch)-\(place)", [])], &writer)
@@ -65,7 +72,18 @@ struct EventBody: Sendable {
 
     @concurrent private func write(_ frames: [ByteBuffer], _ writer: inout any ResponseBodyWriter) async throws {
         guard var whole = frames.first else { return }
-        for frame in frames.dropFirst() { whole.writeImmutableBuffer(frame) }
+        for frame in frames.dropFirst() {
+            if whole.readableBytes + frame.readableBytes <= Self.maximumWriteByteCount {
+                whole.writeImmutableBuffer(frame)
+            } else {
+                try await write(whole, &writer)
+                whole = frame
+            }
+        }
+        try await write(whole, &writer)
+    }
+
+    @concurrent private func write(_ whole: ByteBuffer, _ writer: inout any ResponseBodyWriter) async throws {
         connection.beginWrite(at: hub.clock.now)
         try await writer.write(whole)
         connection.endWrite(at: hub.clock.now)
@@ -109,19 +127,23 @@ struct EventBody: Sendable {
         return EventFrame.control("gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)])
     }
 
-    /// Writes the events after the connection's place, as far as they are stored.
-    @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
-        let offset = connection.offset
-        let (first, events) = try await hub.log.events(after: offset, upTo: Self.pageSize)
+    /// Writes events after the connection's place, as far as they are stored.
+    ///
+    /// - Returns: The bytes of the events that were read.
+    @concurrent private func replay(upTo count: Int, _ writer: inout any ResponseBodyWriter) async throws -> Int {
+        let (offset, last) = (connection.offset, hub.range.last)
+        let page = try await hub.log.events(after: offset, upTo: count)
+        // The log may have removed events since the connection began. One that has none of them has lost them.
+        let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []
-        // The log may have removed events since the connection began.
         if first > offset + 1 { frames.append(gap(after: offset, before: first, [])) }
         let topics = connection.topics
-        for (index, event) in events.enumerated() where topics?.contains(event.topic) ?? true {
+        for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {
             frames.append(EventFrame.event(event, hub.epoch, first + Int64(index)))
         }
-        connection.offset = first + Int64(events.count) - 1
+        connection.offset = first + Int64(page.events.count) - 1
         try await write(frames, &writer)
+        return page.events.reduce(0) { $0 + $1.data.utf8.count }
     }
 }
 

@@ -17,6 +17,8 @@ final class EventConnection: Sendable {
 
     fileprivate struct State {
         var topics: Set<String>?
+        /// Whether the replay has ended. Before that nothing is queued.
+        var isLive = false
         var frames: [ByteBuffer] = []
         var byteCount = 0
         var reader: CheckedContinuation<Void, Never>?
@@ -54,14 +56,27 @@ final class EventConnection: Sendable {
         set { state.withLock { $0.offset = newValue } }
     }
 
-    /// Changes the topics, and returns the place from which the change holds.
-    func change(adding added: Set<String>, removing removed: Set<String>) -> Int64 {
+    /// Changes the topics, and returns the place from which the change holds; `nil`, without a change, if there would be more topics than a
+    /// number, and more than before.
+    func change(adding added: Set<String>, removing removed: Set<String>, upTo maximumCount: Int) -> Int64? {
         state.withLock { state in
             // A connection of all topics keeps them all.
-            if let topics = state.topics { state.topics = topics.union(added).subtracting(removed) }
+            if let topics = state.topics {
+                let changed = topics.union(added).subtracting(removed)
+                guard changed.count <= max(maximumCount, topics.count) else { return nil }
+                state.topics = changed
+            }
             return state.offset
         }
     }
+
+    /// Removes the topics that are not allowed.
+    func narrow(to allowed: Set<String>) {
+        state.withLock { $0.topics = $0.topics.map { $0.intersection(allowed) } ?? allowed }
+    }
+
+    /// The replay has ended: what comes is queued from now on.
+    func beginLive() { state.withLock { $0.isLive = true } }
 
     /// Queues an event; a connection whose queue would exceed the bound ends.
     ///
@@ -86,10 +101,10 @@ final class EventConnection: Sendable {
         return isQueued
     }
 
-    /// Queues a sign of life if none is on its way.
+    /// Queues a sign of life if none is on its way. Does nothing during a replay, which is one itself.
     func proveLife() {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.end == nil, state.frames.isEmpty else { return nil }
+            guard state.isLive, state.end == nil, state.frames.isEmpty else { return nil }
             let frame = EventFrame.heartbeat(epoch, state.offset)
             state.frames.append(frame)
             state.byteCount += frame.readableBytes

@@ -75,7 +75,9 @@ public final class EventHub: Sendable {
         epoch = range.epoch
         self.metrics = HubMetrics(hub: name, metrics)
         let presence = options.presenceGrace.map {
-            Presence(grace: $0, maximumCount: options.maximumPresentCount)
+            Presence(
+                grace: $0, maximumCount: options.maximumPresentCount,
+                maximumTopicCount: options.maximumPresentTopicsPerOwner)
         }
         state = Mutex(State(range: range, presence: presence))
         listening = StreamListening()
@@ -180,6 +182,7 @@ extension EventHub {
         let (isLive, starts) = state.withLock { state in
             guard connection.offset >= state.range.last else { return (false, false) }
             state.live[connection.id] = connection
+            connection.beginLive()
             return (true, state.follow(connection, run, at: clock.now))
         }
         if starts { Task { await write() } }

@@ -15,6 +15,8 @@ public struct EventHubOptions: Sendable, Hashable {
     /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64. All
     /// connections without a known source and owner count as one source.
     public var maximumConnectionsPerSource = 64
+    /// The most topics that a client may ask for on one connection. More are refused with 400. The default is 1,000.
+    public var maximumTopicsPerConnection = 1000
     /// The least `Retry-After` of a refusal; as much again is added at random. The default is 5 s.
     public var retryAfter = Duration.seconds(5)
     /// The time in which the connections of a server that shuts down are ended, each at a random moment. The default is 5 s.
@@ -30,6 +32,8 @@ public struct EventHubOptions: Sendable, Hashable {
     public var presenceGrace: Duration?
     /// The most present members, counted once for each topic; further members are not published. The default is 100,000.
     public var maximumPresentCount = 100_000
+    /// The most topics in which one owner is present; the owner does not join further topics. The default is 1,000.
+    public var maximumPresentTopicsPerOwner = 1000
 
     /// Creates options with their defaults.
     public init() {}

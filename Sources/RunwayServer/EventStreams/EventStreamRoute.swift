@@ -36,6 +36,9 @@ public struct EventPermission: Sendable, Hashable {
 ///
 /// `GET` opens a stream, `POST` to `topics` below it changes the topics of an open one. Every connection is authorized anew, before
 /// anything is replayed to it. The replay comes before new events. A connection ends at the server's graceful shutdown.
+///
+/// A permission that is withdrawn holds for an open connection until its lifetime is over, or until the client changes its topics: then the
+/// connection is limited to the permission of that request.
 public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns what a request may follow, or throws, such as `HTTPError(.unauthorized)` and `HTTPError(.forbidden)`.
     public typealias Authorization = @Sendable (Request, Context) async throws -> EventPermission
@@ -119,9 +122,17 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         guard let connection = found, connection.owner == permission.owner, connection.end == nil else {
             throw HTTPError(.notFound)
         }
-        if let allowed = permission.topics, !added.isSubset(of: allowed) { throw HTTPError(.forbidden) }
-        let offset = connection.change(adding: added, removing: removed)
-        hub.topicsDidChange(connection)
+        defer { hub.topicsDidChange(connection) }
+        // The permission may have become smaller since the connection was opened.
+        if let lifetime = permission.lifetime { connection.endBy(hub.clock.now + lifetime) }
+        if let allowed = permission.topics {
+            connection.narrow(to: allowed)
+            if !added.isSubset(of: allowed) { throw HTTPError(.forbidden) }
+        }
+        let maximumCount = hub.options.maximumTopicsPerConnection
+        guard let offset = connection.change(adding: added, removing: removed, upTo: maximumCount) else {
+            throw HTTPError(.badRequest)
+        }
         connection.proveLife()
         return position(offset)
     }
@@ -135,9 +146,9 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
 
     private func topics(_ names: [String]?) throws -> Set<String>? {
         guard let names else { return nil }
-        guard names.count <= 1000, names.allSatisfy({ PublishedEvent.isTopic($0) }) else {
-            throw HTTPError(.badRequest)
-        }
+        guard names.count <= hub.options.maximumTopicsPerConnection,
+            names.allSatisfy({ PublishedEvent.isTopic($0) })
+        else { throw HTTPError(.badRequest) }
         return Set(names)
     }
 

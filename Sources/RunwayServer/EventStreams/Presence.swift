@@ -19,16 +19,22 @@ struct Presence: Sendable {
 
     private let grace: Duration
     private let maximumCount: Int
+    private let maximumTopicCount: Int
     private var topics: [String: [String: Entry]] = [:]
     /// The member of a live connection, and the topics that it follows.
     private var connections: [String: (member: String, topics: Set<String>)] = [:]
+    /// In how many topics each member is.
+    private var topicCounts: [String: Int] = [:]
     /// How many members there are in all topics.
     private(set) var count = 0
 
     /// - Parameters:
     ///   - grace: How long after the end of the last connection a member leaves.
     ///   - maximumCount: The most members in all topics; others do not join.
-    init(grace: Duration, maximumCount: Int) { (self.grace, self.maximumCount) = (grace, maximumCount) }
+    ///   - maximumTopicCount: The most topics of one member; it does not join others. The default is 1,000.
+    init(grace: Duration, maximumCount: Int, maximumTopicCount: Int = 1000) {
+        (self.grace, self.maximumCount, self.maximumTopicCount) = (grace, maximumCount, maximumTopicCount)
+    }
 
     /// The present members of a topic, in alphabetical order.
     func members(of topic: String) -> [String] { (topics[topic] ?? [:]).keys.sorted() }
@@ -59,6 +65,8 @@ struct Presence: Sendable {
                 guard let leaveTime = entry.leaveTime, now >= leaveTime else { continue }
                 topics[topic]?[member] = nil
                 count -= 1
+                let topicCount = (topicCounts[member] ?? 1) - 1
+                topicCounts[member] = topicCount > 0 ? topicCount : nil
                 changes.append(Change(topic: topic, member: member, isPresent: false))
             }
             if topics[topic]?.isEmpty == true { topics[topic] = nil }
@@ -73,9 +81,10 @@ struct Presence: Sendable {
             topics[topic]?[member] = entry
             return nil
         }
-        guard count < maximumCount else { return nil }
+        guard count < maximumCount, topicCounts[member] ?? 0 < maximumTopicCount else { return nil }
         topics[topic, default: [:]][member] = Entry(connections: [connection])
         count += 1
+        topicCounts[member, default: 0] += 1
         return Change(topic: topic, member: member, isPresent: true)
     }
 

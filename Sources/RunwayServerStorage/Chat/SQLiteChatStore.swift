@@ -29,6 +29,10 @@ public final class SQLiteChatStore: ChatStore {
         case done
     }
 
+    /// What a message of a page counts in the bounds of ``ActionLogWriterLimits``: a quarter of the longest text of the default limits, since
+    /// few messages are that long. A transaction of the default 8 MiB reads at most 32 MiB of text.
+    private static let pageMessageByteCount = 4 << 10
+
     private let database: ServerDatabase
     private let writer: GroupCommit<Request, Result>
 
@@ -72,7 +76,8 @@ public final class SQLiteChatStore: ChatStore {
 
     /// Returns messages of a conversation, and how far its members are.
     public func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) async throws -> ChatPage {
-        guard case .page(let page) = try await perform(.page(conversation, range, maximumCount)) else {
+        let byteCount = maximumCount * Self.pageMessageByteCount
+        guard case .page(let page) = try await perform(.page(conversation, range, maximumCount), byteCount) else {
             throw CancellationError()
         }
         return page

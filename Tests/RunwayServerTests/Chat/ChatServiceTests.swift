@@ -76,6 +76,36 @@ struct ChatServiceTests {
         }
     }
 
+    @Test func pageHasABoundInBytes() async throws {
+        var limits = ChatLimits()
+        limits.maximumPageByteCount = 25
+        let service = ChatService(
+            store: MemoryChatStore(), hub: try await EventHub(name: "chat"), limits: limits)
+        for _ in 1...6 { try await send("0123456789", to: service) }
+        try await send(String(repeating: "x", count: 100), to: service)
+        func numbers(_ range: ChatRange) async throws -> [Int64] {
+            try await service.page(of: "c", range, upTo: 5).messages.map(\.number)
+        }
+        #expect(try await numbers(.after(0)) == [1, 2])
+        #expect(try await numbers(.after(2)) == [3, 4])
+        #expect(try await numbers(.after(5)) == [6])
+        #expect(try await numbers(.before(7)) == [5, 6])
+        #expect(try await numbers(.latest) == [7], "one message is always in it")
+        #expect(try await numbers(.after(7)) == [])
+    }
+
+    @Test func messageThatIsNoEventHoldsUpNoOther() async throws {
+        let (store, log) = (MemoryChatStore(), MemoryEventLog())
+        let service = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
+        // Stored under other limits.
+        let text = String(repeating: "x", count: 1 << 20)
+        _ = store.append(
+            ChatSubmission(conversation: "c", sender: "ada", id: UUID(), text: text), at: 7, upToMembers: 10)
+        try await send("2", to: service)
+        #expect(try await numbers(log) == ["chat/c 2"])
+        #expect(store.unpublishedConversations(upTo: 10).isEmpty)
+    }
+
     @Test func markThatMovesIsPublished() async throws {
         let log = MemoryEventLog()
         let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))

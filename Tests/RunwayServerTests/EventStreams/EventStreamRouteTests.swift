@@ -121,6 +121,37 @@ struct EventStreamRouteTests {
         #expect(client.events == ["snow", "fog"])
     }
 
+    @Test func topicsOfAConnectionHaveABound() async throws {
+        let server = try await HubUnderTest { $0.maximumTopicsPerConnection = 3 }
+        let client = try await server.open("/news?topics=a,b")
+        try await client.waitUntilLive()
+        func change(_ members: String) async throws -> HTTPResponse.Status {
+            let body = #"{"connection":"\#(client.connection)",\#(members)}"#
+            return try await server.respond(.post, "/news/topics", body: body).status
+        }
+        #expect(try await change(#""add":["c","d"],"remove":[]"#) == .badRequest)
+        #expect(try await change(#""add":["c"],"remove":[]"#) == .ok)
+        #expect(try await change(#""add":["d"],"remove":[]"#) == .badRequest)
+        #expect(try await change(#""add":["d"],"remove":["a"]"#) == .ok)
+        #expect(try await server.respond(.get, "/news?topics=a,b,c,d").status == .badRequest)
+    }
+
+    @Test func aChangeOfTopicsLimitsAStreamToTheNewPermission() async throws {
+        let server = try await HubUnderTest()
+        let client = try await server.open(as: EventPermission(owner: "anna"))
+        try await client.waitUntilLive()
+        let body = #"{"connection":"\#(client.connection)","add":[],"remove":[]}"#
+        let narrow = EventPermission(topics: ["sport"], owner: "anna", lifetime: .seconds(2))
+        #expect(try await server.respond(.post, "/news/topics", as: narrow, body: body).status == .ok)
+        try await server.publish("salary", topic: "staff")
+        try await server.publish("goal", topic: "sport")
+        try await client.wait(for: "goal")
+        #expect(client.events == ["goal"])
+        for _ in 0..<2 { try await server.passSecond() }
+        await client.end()
+        #expect(server.ended("lifetime") == 1)
+    }
+
     @Test func aChangeOfTopicsLeavesAllToAStreamOfAll() async throws {
         let server = try await HubUnderTest()
         let client = try await server.open()

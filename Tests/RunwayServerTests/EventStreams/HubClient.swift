@@ -89,6 +89,7 @@ final class HubClient: Sendable {
     let fields: HTTPFields
     private let reading = Reading()
     private let received = Mutex("")
+    private let partByteCount = Mutex(0)
     private let byteCount = AwaitedValue(0)
     private let task: Task<Void, Never>
 
@@ -110,6 +111,7 @@ final class HubClient: Sendable {
     deinit { task.cancel() }
 
     private func receive(_ part: ByteBuffer) {
+        partByteCount.withLock { $0 = max($0, part.readableBytes) }
         let count = received.withLock { received in
             received += String(buffer: part)
             return received.utf8.count
@@ -119,6 +121,9 @@ final class HubClient: Sendable {
 
     /// Everything that was sent.
     var text: String { received.withLock { $0 } }
+
+    /// The bytes of the largest write.
+    var largestPart: Int { partByteCount.withLock { $0 } }
 
     /// The data of the events that were sent, without those of the connection.
     var events: [String] {

@@ -50,6 +50,16 @@ struct PresenceTests {
         #expect(presence.members(of: "b") == ["ada"])
     }
 
+    @Test func topicsOfAMemberHaveABound() {
+        var presence = Presence(grace: .seconds(30), maximumCount: 100, maximumTopicCount: 2)
+        #expect(presence.follow(["a", "b", "c"], by: "1", of: "ada", at: .zero).count == 2)
+        #expect(presence.follow(["c"], by: "2", of: "ada", at: .zero).isEmpty)
+        #expect(presence.follow(["c"], by: "3", of: "bob", at: .zero) == [change("c", "bob", true)])
+        presence.end("1", at: .zero)
+        #expect(presence.tick(at: .seconds(30)).count == 2)
+        #expect(presence.follow(["d"], by: "4", of: "ada", at: .seconds(30)) == [change("d", "ada", true)])
+    }
+
     @Test func membersHaveABound() {
         var presence = presence(upTo: 2)
         #expect(presence.follow(["a", "b", "c"], by: "1", of: "ada", at: .zero).count == 2)
