@@ -25,13 +25,13 @@ struct LinkReader: Sendable {
 
     /// Returns how the link ended. If the task is cancelled, the result says nothing.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
-        let session = (source as? any SessionLinkSource)?.makeSessionFlight()
+        let session = source.makeSessionFlight()
         let response: StreamedResponse
         do throws(NetworkError) {
             response = try await source.open(after: intake.lastEventID, topics: topics, heartbeat: heartbeat)
         } catch {
             // The account has not signed out, so that the system's time in the background was over.
-            let isSignedOut = session?.isSignedOut == true || !source.isOfPresentAccount
+            let isSignedOut = session.isSignedOut || !source.isOfPresentAccount
             return error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
         }
         let flight = response.flight
@@ -123,17 +123,6 @@ struct LinkReader: Sendable {
         await buffer.waitForRoom()
         life.release(at: clock.now)
     }
-}
-
-/// Links that are opened in the session of an account.
-private protocol SessionLinkSource: LinkSource {
-    /// Returns a flight of the present session, which is not sent. It tells a sign-out apart from the end of a call for another reason, even if
-    /// the same account has signed in again since.
-    func makeSessionFlight() -> Flight
-}
-
-extension EndpointLinks: SessionLinkSource {
-    fileprivate func makeSessionFlight() -> Flight { network.makeExchange(with: E.service, .standard) }
 }
 
 /// The signs of life of one link, which its reader writes and the timer reads.

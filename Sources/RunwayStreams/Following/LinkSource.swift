@@ -6,6 +6,9 @@ protocol LinkSource: Sendable {
     var endpoint: any Endpoint { get }
     /// If the stream belongs to an account, whether that account is signed in.
     var isOfPresentAccount: Bool { get }
+    /// Returns a flight of the present session, which is not sent. It tells a sign-out apart from the end of a call for another reason, even
+    /// if the same account has signed in again since.
+    func makeSessionFlight() -> Flight
     /// Sends the request of a link, and returns the head and the body of its response.
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
@@ -23,6 +26,8 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     let paddingByteCount: Int
     var endpoint: any Endpoint { stream }
     var isOfPresentAccount: Bool { account == nil || network.settings(of: E.service).account == account }
+
+    func makeSessionFlight() -> Flight { network.makeExchange(with: E.service, .standard) }
 
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration

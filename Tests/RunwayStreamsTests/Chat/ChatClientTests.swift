@@ -56,11 +56,11 @@ struct ChatClientTests {
         let network = makeNetwork()
         let calls = NetworkChatCalls<Quay>(network: network, base: "chat")
         // The first account that signs in is the one of the conversations.
-        try await network.signIn(AccessToken("t1", account: "ada"), to: Quay.self)
+        network.configure(Quay.self) { $0.account = "ada" }
         try calls.checkAccount()
-        try await network.signOut(of: Quay.self)
+        network.configure(Quay.self) { $0.account = nil }
         #expect(throws: NetworkError.self) { try calls.checkAccount() }
-        try await network.signIn(AccessToken("t2", account: "bob"), to: Quay.self)
+        network.configure(Quay.self) { $0.account = "bob" }
         let draft = ChatDraft(id: UUID(), text: "for Ada's friends", date: .distantPast)
         await #expect { _ = try await calls.send("harbour", draft) } throws: {
             ($0 as? NetworkError)?.kind == .cancelled
@@ -78,12 +78,12 @@ struct ChatClientTests {
 
     @Test func clientDoesNotStartForAnotherAccount() async throws {
         let network = makeNetwork()
-        try await network.signIn(AccessToken("t1", account: "ada"), to: Quay.self)
+        network.configure(Quay.self) { $0.account = "ada" }
         let client = makeClient(on: network)
         let conversation = client.conversation("harbour")
         conversation.send("for Ada's friends")
-        try await network.signOut(of: Quay.self)
-        try await network.signIn(AccessToken("t2", account: "bob"), to: Quay.self)
+        network.configure(Quay.self) { $0.account = nil }
+        network.configure(Quay.self) { $0.account = "bob" }
         client.start()
         try await waitUntil("the end") { client.state == .ended }
         #expect(client.error?.kind == .cancelled && transport.requests.isEmpty)
