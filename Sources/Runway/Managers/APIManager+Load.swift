@@ -26,7 +26,9 @@ extension APIManager {
     /// let rawData = try await rentals.landing(of: RentalList(city: "上海"))
     /// ```
     ///
-    /// - Parameter options: Overrides for this call what its endpoint specifies.
+    /// - Parameters:
+    ///   - endpoint: The call to make.
+    ///   - options: Overrides for this call what its endpoint specifies.
     /// - Throws: As ``landing(of:)``.
     @discardableResult
     public func landing(of endpoint: E, options: CallOptions = .standard) async throws(NetworkError) -> RawData {

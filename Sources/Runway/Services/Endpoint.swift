@@ -128,7 +128,7 @@ public protocol Endpoint: Encodable, Sendable {
 }
 
 extension Endpoint {
-    /// ``Service``.
+    /// The service of the type.
     public static var service: Service.Type { Service.self }
     /// The name of the type.
     ///

@@ -78,7 +78,9 @@ extension PagedAPIManager {
 
     /// Loads the first page of a list, waits until it has landed and the delegate was notified, and returns its rows. For scripts and tests.
     ///
-    /// - Parameter options: Overrides for this call what its endpoint specifies.
+    /// - Parameters:
+    ///   - endpoint: The list to load.
+    ///   - options: Overrides for this call what its endpoint specifies.
     /// - Throws: As ``landing(of:)``.
     @discardableResult
     public func landing(of endpoint: E, options: CallOptions = .standard) async throws(NetworkError) -> RawData {
