@@ -207,8 +207,8 @@ struct ChatSocketTests {
         try await waitUntil("the short message is stored") {
             conversation.entries.contains { $0.text == "short" && $0.state == .sent }
         }
-        let entry = try #require(conversation.entries.last)
-        #expect(entry.id == long && entry.state == .failed && entry.reason == "The text is too long.")
+        let entry = try #require(conversation.entries.first { $0.id == long })
+        #expect(entry.state == .failed && entry.reason == "The text is too long.")
         #expect(conversation.discard(long))
         #expect(conversation.entries.map(\.text) == ["short"])
         #expect(conversation.send("") == nil)
