@@ -29,7 +29,7 @@ public final class SQLiteChatStore: ChatStore {
         case done
     }
 
-    /// What a message of a page counts in the bounds of ``ActionLogWriterLimits``: a quarter of the longest text of the default limits, since
+    /// What a message of a page counts in the bounds of `ActionLogWriterLimits`: a quarter of the longest text of the default limits, since
     /// few messages are that long. A transaction of the default 8 MiB reads at most 32 MiB of text.
     private static let pageMessageByteCount = 4 << 10
 
@@ -54,7 +54,7 @@ public final class SQLiteChatStore: ChatStore {
 
     /// Stores a message with the next number of its conversation.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too much waits, ``ServerStorageError`` if the file can't be written.
+    /// - Throws: `ActionLogSinkBusy` if too much waits, ``ServerStorageError`` if the file can't be written.
     public func append(
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
     ) async throws -> ChatAppendResult {

@@ -58,7 +58,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
     /// - Parameters:
     ///   - file: The SQLite file.
     ///   - maximumDevices: The most attested devices; any beyond is refused. The default is ten million. How many keys an account has is
-    ///     bounded by ``EnrolmentRules/maximumKeysPerAccount``.
+    ///     bounded by `EnrolmentRules.maximumKeysPerAccount`.
     ///   - limits: How many requests wait and are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(

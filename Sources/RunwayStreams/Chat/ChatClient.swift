@@ -110,7 +110,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     }
 
     /// Opens the stream at the stored place. Does nothing if it is open. If the account of the client is not signed in, the client ends with a
-    /// ``NetworkError/Kind/cancelled`` error.
+    /// `NetworkError.Kind.cancelled` error.
     public func start() {
         guard reading == nil else { return }
         startCount += 1
