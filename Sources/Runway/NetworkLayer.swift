@@ -67,7 +67,7 @@ public final class NetworkLayer: Sendable {
     ///   - transport: Sends the requests of every service that has no transport of its own.
     ///   - pipeline: The chain of stages. The default is the default stages.
     ///   - clock: The clocks. The default is the system's.
-    ///   - sinks: Receive a record of every call. The default is none.
+    ///   - sinks: Receive a record of every call. The default is empty.
     ///   - redaction: What is removed from records, logs and errors. The default is secrets and bodies.
     ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
     ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on disk.

@@ -25,7 +25,7 @@ struct ChangeCheck {
                 }
             case .effect(let effect): effects[effect.client, default: []].append(effect)
             case .completed(let key): completed.insert(key)
-            case nil: findings.append("The ledger has a line that is none: \(line).")
+            case nil: findings.append("The ledger has a line that can't be read: \(line).")
             }
         }
         for files in changers { try compare(effects.removeValue(forKey: files.name) ?? [], files) }

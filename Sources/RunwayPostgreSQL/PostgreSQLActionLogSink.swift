@@ -115,7 +115,7 @@
             }
         }
 
-        /// Creates a table. Two servers that start at once may both find that there is none.
+        /// Creates a table. Two servers that start at once may both find it absent.
         private static func create(_ statement: String, over lane: PostgreSQLLane) throws(PostgreSQLError) {
             do {
                 _ = try lane.transaction { connection throws(PostgreSQLError) in try connection.run(statement) }

@@ -68,7 +68,7 @@
             return String(decoding: text, as: UTF8.self)
         }
 
-        /// Reads a value of the type `bytea`; `nil` if it is none.
+        /// Reads a value of the type `bytea`; `nil` if the text is malformed.
         init?(bytea text: String) {
             guard text.hasPrefix("\\x"), text.utf8.count.isMultiple(of: 2) else { return nil }
             var bytes: [UInt8] = []

@@ -33,7 +33,7 @@
             }
         }
 
-        /// Creates tables. Two servers that start at once may both find that there is none.
+        /// Creates tables. Two servers that start at once may both find the tables absent.
         func create(_ statements: [String]) async throws {
             for statement in statements {
                 do {

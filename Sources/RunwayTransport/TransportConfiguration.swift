@@ -41,7 +41,7 @@ public struct TransportConfiguration: Sendable {
     /// Listed addresses of hosts, and the measurements that decide which is the best. Set after the initializer. The default,
     /// `nil`, lists none; then the transport has measurements of its own.
     public var hosts: HostBook?
-    /// The proxies that connections are made through. Set after the initializer. The default is none.
+    /// The proxies that connections are made through. Set after the initializer. By default no proxy is used.
     public var proxies = ProxySettings.none
 
     /// Configures a transport that trusts the ``TrustPolicy/roots`` of `trust`; see the properties for the defaults.

@@ -74,7 +74,7 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a file; `nil` where there is none.
+    /// Opens a file; returns `nil` if it does not exist.
     static func existing(_ path: String, _ flags: CInt) throws(FileError) -> OpenFile? {
         do throws(FileError) {
             return try OpenFile(path, flags)
@@ -159,7 +159,7 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Removes a file; `false` where there was none.
+    /// Removes a file; returns `false` if it did not exist.
     @discardableResult
     static func remove(_ path: String) throws(FileError) -> Bool {
         if unlink(path) == 0 { return true }

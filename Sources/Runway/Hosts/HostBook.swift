@@ -45,7 +45,7 @@ public final class HostBook: Sendable {
     public let policy: HostListPolicy
     /// Orders the addresses of a host by measurements.
     package let selector: HostSelector
-    /// Why the list on disk is not in use; `nil` if it is valid or there is none.
+    /// Why the list on disk is not in use; `nil` if it is valid or absent.
     public let loadError: NetworkError?
     private let file: HostListFile?
     private let memory: HostMemory?

@@ -17,7 +17,7 @@ struct LandingMachine {
 
     /// What became of the stale response that lands before the fresh one.
     enum Stale {
-        /// There is none, or an interceptor vetoed it.
+        /// No stale response exists, or an interceptor vetoed it.
         case none
         /// The manager shows it; its delegate has yet to be notified.
         case held(Landing)

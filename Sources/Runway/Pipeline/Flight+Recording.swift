@@ -13,7 +13,7 @@ extension Flight {
     ///
     /// - Parameters:
     ///   - name: What was decided, in one word for programs.
-    ///   - fields: The values that belong to it. The default is none.
+    ///   - fields: The values that belong to it. The default is empty.
     ///   - text: The decision in a few words, for people.
     ///   - step: Who decided.
     public func note(_ name: String, fields: [String: String] = [:], _ text: String, in step: FlightStep) {

@@ -26,7 +26,7 @@ public protocol APIService: Sendable {
     /// The environment that a layer starts with. The default is ``ServiceEnvironment/release``.
     static var initialEnvironment: ServiceEnvironment { get }
 
-    /// Parameters of every call, encoded like the endpoint's own, which win if names are equal. The default is none.
+    /// Parameters of every call, encoded like the endpoint's own, which win if names are equal. The default is empty.
     static var commonParameters: Parameters { get }
 
     /// Returns further parameters of one call, such as the time or the user's position. The default returns none.
@@ -35,7 +35,7 @@ public protocol APIService: Sendable {
     /// endpoint's parameters win if names are equal, and these win over ``commonParameters``.
     static func makeCommonParameters() -> Parameters
 
-    /// The names of common parameters that say nothing about the response, such as the time of the call. The default is none.
+    /// The names of common parameters that say nothing about the response, such as the time of the call. The default is empty.
     ///
     /// Cache keys leave them out, so that a call finds the response to an earlier one, and so does the comparison of calls under
     /// ``OverlapPolicy/joinOrReplace``. They are part of the key all the same if that is made of the request: of parameters in a
@@ -43,7 +43,7 @@ public protocol APIService: Sendable {
     /// ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2). Reads in flight share a request only if their URLs are equal.
     static var unkeyedParameters: Set<String> { get }
 
-    /// Header fields of every call; the endpoint's win if names are equal. The default is none.
+    /// Header fields of every call; the endpoint's win if names are equal. The default is empty.
     static var commonHeaders: [String: String] { get }
 
     /// The longest that a call may take from `load` to its landing, if its endpoint names no deadline. The default is 60 s.

@@ -30,7 +30,7 @@ public struct CallOptions: Sendable, Hashable {
     /// As theirs it is the longest time to the landing or, for a streamed response, to its head, and the longest time without a byte of a
     /// download or an upload. It is counted from `load`; more than a year counts as a year.
     public var deadline: Duration?
-    /// Header fields of this call, which replace those of its endpoint and service with the same name. The default is none.
+    /// Header fields of this call, which replace those of its endpoint and service with the same name. The default is empty.
     ///
     /// They are fields of the request as any other: they are part of what identifies a stored response and an identical call, records
     /// redact them by their names (``Redaction``), and those that may authenticate do not follow a redirect to another origin. What a
@@ -68,7 +68,7 @@ public struct CallOptions: Sendable, Hashable {
     ///   - waitsForNetwork: Whether the call waits for a network if the device has none. The default is `false`.
     ///   - wholeDeadline: The longest time for the whole call, including streamed bodies. The default, `nil`, is no such bound.
     ///   - deadline: The deadline of this call. The default, `nil`, is its endpoint's or its service's.
-    ///   - headers: Header fields of this call, which replace those of its endpoint and service. The default is none.
+    ///   - headers: Header fields of this call, which replace those of its endpoint and service. The default is empty.
     ///   - bypassesCircuit: Whether the call is sent although the circuit of its host or endpoint is open. The default is `false`.
     public init(
         cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,

@@ -40,7 +40,7 @@ public protocol Credentials: Sendable {
     ///   - token: The token that ends or was refused.
     ///   - network: The layer, for the call that requests it.
     /// - Returns: The new token, of the same account. If it has no refresh token, it inherits the old one's.
-    /// - Throws: Why there is none. ``isRefusal(_:)`` decides whether the old token stays in use;
+    /// - Throws: Why there is no new token. ``isRefusal(_:)`` decides whether the old token stays in use;
     ///   ``NetworkError/Kind/loginCancelled`` if the refresh asked the user to log in, and the user declined.
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken
 

@@ -71,18 +71,18 @@ public protocol Endpoint: Encodable, Sendable {
     /// - Throws: Any error; the call fails as ``NetworkError/Kind/invalidParameters``.
     var parameters: Parameters { get throws }
     /// Header fields of this call; an illegal name or value fails it as ``NetworkError/Kind/invalidParameters``.
-    /// The default is none.
+    /// The default is empty.
     var headers: [String: String] { get }
     /// The body of this call, for the encoding ``ParameterEncoding/raw(contentType:)``. The default is empty.
     ///
     /// - Throws: Any error, such as that a file does not exist.
     var content: RequestBody { get throws }
     /// The parts of the form in addition to the parameters, for the encoding ``ParameterEncoding/multipart(_:)``. The default
-    /// is none.
+    /// is empty.
     ///
     /// - Throws: Any error, such as that a file does not exist.
     var parts: [FormPart] { get throws }
-    /// The stored responses that this call makes wrong, if it changes something. The default is none.
+    /// The stored responses that this call makes wrong, if it changes something. The default is empty.
     ///
     /// It is asked for by calls of the methods that are not safe (RFC 9110 §9.2.1), such as POST, PUT, PATCH and DELETE. When the response
     /// has arrived, before it lands, what is named is removed from memory and disk, whatever the policy by which it was stored; responses
@@ -90,7 +90,7 @@ public protocol Endpoint: Encodable, Sendable {
     /// it may have taken effect: its response was lost, was invalid or had a status of 500 or more, or it was cancelled after it was sent.
     var invalidates: [CacheInvalidation] { get }
 
-    /// Names of what the call changes, of a call that is stored while there is no network. The default is none.
+    /// Names of what the call changes, of a call that is stored while there is no network. The default is empty.
     ///
     /// Two calls with a common name follow one another, and if the server refuses the first for ever, the second is held: the comment
     /// on a note is not sent before the note exists. Names are compared among the calls of one service and account.

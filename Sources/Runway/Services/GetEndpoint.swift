@@ -27,7 +27,7 @@ extension APIService {
     ///
     /// - Parameters:
     ///   - path: The path, in whose literal interpolated values are escaped.
-    ///   - parameters: The query. The default is none.
+    ///   - parameters: The query. The default is empty.
     public static func get(_ path: EndpointPath, _ parameters: Parameters = [:]) -> GetEndpoint<Self> {
         GetEndpoint(path: path, parameters: parameters)
     }

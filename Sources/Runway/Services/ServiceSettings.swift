@@ -16,7 +16,7 @@ public struct ServiceSettings: Sendable {
     /// The base URL of each environment. The default is the service's ``APIService/environments``.
     public var baseURLs: [ServiceEnvironment: String]
     /// Parameters that go with every call; the endpoint's own win where names are equal. The default is the service's
-    /// ``APIService/commonParameters``, which are none unless it has some.
+    /// ``APIService/commonParameters``, which are empty unless the service defines them.
     public var commonParameters: Parameters
     /// Returns further parameters of one call, evaluated once for each call. The default calls the service's
     /// ``APIService/makeCommonParameters()``, which returns none unless it is implemented.
@@ -25,7 +25,7 @@ public struct ServiceSettings: Sendable {
     /// none unless it has some.
     public var unkeyedParameters: Set<String>
     /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
-    /// service's ``APIService/commonHeaders``, which are none unless it has some.
+    /// service's ``APIService/commonHeaders``, which are empty unless the service defines them.
     public var commonHeaders: [String: String]
     /// The longest that a call may take if its endpoint names no deadline. The default is the service's
     /// ``APIService/deadline``, which is 60 s unless it says otherwise.
@@ -47,7 +47,7 @@ public struct ServiceSettings: Sendable {
     /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
     /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
-    /// The account of the calls; the default, `nil`, is none. What is stored for one account is never used for another.
+    /// The account of the calls. The default is `nil`: no account. What is stored for one account is never used for another.
     public var account: String?
 
     init<Service: APIService>(_ service: Service.Type) {

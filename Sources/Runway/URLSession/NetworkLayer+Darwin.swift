@@ -5,7 +5,7 @@
         ///
         /// - Parameters:
         ///   - name: The name that records show.
-        ///   - sinks: What receives the record of every call. The default is none.
+        ///   - sinks: What receives the record of every call. The default is empty.
         ///   - redaction: What is left out of records, logs and errors. The default is secrets and bodies.
         ///   - limits: The limits of what the calls share.
         ///   - diskCache: Stores the responses of endpoints with a disk cache. The default, `nil`, stores none.

@@ -3,7 +3,7 @@
 /// A stage or a redirect changes the request as any other; the transport that receives it makes the handshake. A transport that
 /// does not know WebSockets sends a plain GET, whose response the layer refuses.
 package struct WebSocketOffer: Sendable, Equatable {
-    /// The subprotocols, the preferred one first. The default is none.
+    /// The subprotocols, the preferred one first. The default is empty.
     package var subprotocols: [String] = []
     /// The compression that is offered (RFC 7692); `nil` offers none. The default is ``Deflate`` with its defaults.
     package var deflate: Deflate? = Deflate()

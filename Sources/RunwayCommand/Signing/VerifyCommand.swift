@@ -38,7 +38,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
             EXIT CODES
               0    Every signature is valid.
-              1    One is refused, or there is none.
+              1    One is refused, or the request has no signature.
               2    The command line, the request or a key can't be used.
             """)
 

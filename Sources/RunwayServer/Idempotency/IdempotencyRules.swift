@@ -4,7 +4,7 @@ public import HTTPTypes
 public struct IdempotencyRules: Sendable {
     /// The methods whose requests may have a key. The default is POST and PATCH. Keys of other requests are ignored.
     public var methods: Set<HTTPRequest.Method> = [.post, .patch]
-    /// Whether a request must have a key. The default is none.
+    /// Whether a request must have a key. By default no request must.
     public var requiresKey: @Sendable (HTTPRequest) -> Bool = { _ in false }
     /// How long a response is stored and replayed, which a server publishes to its clients. The default is 24 hours.
     public var lifetime = Duration.seconds(86_400)

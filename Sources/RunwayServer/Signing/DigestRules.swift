@@ -11,7 +11,7 @@ public struct DigestRules: Sendable {
     /// has nothing else.
     public var algorithms: Set<SignatureAlgorithm> = [.saltedSHA256]
     /// The server's private keys by their identifiers, to which registered callers seal their own key. Several for the time of a
-    /// rotation. The default is none: requests with a sealed key are refused.
+    /// rotation. The default is empty: requests with a sealed key are refused.
     public var serverKeys: [String: Curve25519.KeyAgreement.PrivateKey] = [:]
     /// Whether a digest must come with a sealed key. The default is `false`.
     public var requiresSealedKey = false

@@ -20,7 +20,7 @@ public struct SignatureRules: Sendable {
     public var streamsBody: @Sendable (HTTPRequest) -> Bool = { _ in false }
     /// The types of the structured fields that signatures may cover strictly. The default has those that RFCs define.
     public var structuredFieldTypes = StructuredFieldType.registered
-    /// Which salted digests and sealed keys are accepted in place of a signature. The default is `nil`: none.
+    /// Which salted digests and sealed keys are accepted in place of a signature. The default is `nil`: digests are refused.
     public var digests: DigestRules?
     /// How responses are signed. The default is `nil`: they are not.
     public var responses: ResponseSigning?

@@ -45,6 +45,6 @@ public struct VerifiedSigner: Sendable {
     let tag: String
     /// The request that was verified, with the public authority.
     let head: HTTPRequest
-    /// Whether what was verified determines the body, or that there is none.
+    /// Whether what was verified determines the body, or that the request has no body.
     let coversBody: Bool
 }

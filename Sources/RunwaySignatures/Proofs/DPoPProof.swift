@@ -130,7 +130,7 @@ public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Reason: Sendable, Hashable {
         let text: String
 
-        /// There is none or more than one, or it is not a proof of `ES256` with a public key.
+        /// The request has no proof or more than one, or one that is not by `ES256` with a public key.
         public static let malformed = Reason(text: "there is not one well-formed proof")
         /// The signature is not that of the key.
         public static let invalid = Reason(text: "the signature is not valid")

@@ -23,7 +23,7 @@ public struct ServerNonces: Sendable {
     /// A new nonce: `s1.`, and as Base64 for URLs eight bytes of time, 16 random bytes, and 16 bytes of the MAC.
     public func issue(at now: UnixTime) -> String { issue(at: now, for: "") }
 
-    /// A new nonce for one purpose: it is none for another.
+    /// A new nonce for one purpose. It is refused for any other.
     package func issue(at now: UnixTime, for purpose: String) -> String {
         let time = withUnsafeBytes(of: now.seconds.bigEndian) { Array($0) }
         let content = time + SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }

@@ -13,7 +13,7 @@ struct CacheDigest: Hashable, Sendable {
     /// The digest of a key.
     init(_ key: CacheTierKey, isSealed: Bool) { self.init(isSealed ? key.canonicalForm + [0] : key.canonicalForm) }
 
-    /// A digest that was read back; `nil` if it is none.
+    /// A digest that was read back; `nil` if it has not the length of a digest.
     init?(reading bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes

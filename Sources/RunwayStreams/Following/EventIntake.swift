@@ -53,7 +53,7 @@ struct EventIntake: Sendable {
         isRunway = name != nil
         asked = lastEventID
         (awaitsOpening, awaitsLive) = (isRunway, isRunway)
-        // A place in another stream is none in this one.
+        // A place in another stream has no meaning in this one.
         place = isRunway && (stream.isEmpty || stream == name) ? EventID(lastEventID) : nil
         stream = name ?? ""
         if isRunway { return [] }

@@ -16,10 +16,10 @@ final class StreamDriver: Sendable {
 
     private struct State {
         var topics: Set<String>?
-        /// The id of the open connection; `nil` while there is none, and for servers other than Runway's.
+        /// The id of the open connection; `nil` while no connection is open, and for servers other than Runway's.
         var connection: String?
         var stream = StreamState.idle
-        /// The number of the link that is open or being opened; `nil` while there is none.
+        /// The number of the link that is open or being opened; `nil` while there is no such link.
         var link: Int?
         /// The last link of which the reader has taken everything that was replayed.
         var caughtUpLink: Int?

@@ -45,7 +45,7 @@ public struct EventParser: Sendable {
     /// Creates the parser of one response.
     ///
     /// - Parameters:
-    ///   - lastEventID: The id with which the stream was asked for. The default, an empty string, is none.
+    ///   - lastEventID: The id with which the stream was asked for. The default is an empty string: no id.
     ///   - limits: The sizes that are allowed. See ``EventLimits`` for the defaults.
     public init(lastEventID: String = "", limits: EventLimits = EventLimits()) {
         self.lastEventID = lastEventID

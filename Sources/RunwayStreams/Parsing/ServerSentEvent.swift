@@ -14,8 +14,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// - Parameters:
     ///   - type: The type. The default is `message`.
     ///   - data: The text.
-    ///   - id: The id. The default, an empty string, is none.
-    ///   - topic: The topic. The default, `nil`, is none.
+    ///   - id: The id. The default is an empty string: no id.
+    ///   - topic: The topic. The default is `nil`: no topic.
     public init(type: String = "message", data: String, id: String = "", topic: String? = nil) {
         self.type = type
         self.data = data

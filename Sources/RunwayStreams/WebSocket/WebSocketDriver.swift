@@ -17,7 +17,7 @@ final class WebSocketDriver: Sendable {
     }
 
     private struct State {
-        /// The open connection; `nil` while there is none.
+        /// The open connection; `nil` while no connection is open.
         var connection: WebSocketFlight?
         var stream = StreamState.idle
         /// How many connections were opened.

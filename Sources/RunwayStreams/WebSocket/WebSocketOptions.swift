@@ -4,7 +4,7 @@ import Runway
 public struct WebSocketOptions: Sendable, Hashable {
     /// How the connection is probed and made again. See ``StreamOptions`` for the defaults. Its heartbeat is the interval of pings.
     public var reconnection = StreamOptions()
-    /// The subprotocols that are offered, the preferred one first. The default is none.
+    /// The subprotocols that are offered, the preferred one first. The default is empty.
     public var subprotocols: [String] = []
     /// Whether compression of messages is offered (RFC 7692). The default is `true`.
     public var compresses = true

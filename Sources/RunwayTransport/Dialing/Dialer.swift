@@ -65,7 +65,7 @@ struct Dialer: Sendable {
 
     /// Starts to make a connection to an origin, on this loop, until a deadline. From any thread.
     ///
-    /// - Parameter avoided: Addresses that are dialled after all others. The default is none.
+    /// - Parameter avoided: Addresses that are dialled after all others. The default is empty.
     func start(
         _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline, avoiding avoided: Set<IPAddress> = []
     ) -> Dial {

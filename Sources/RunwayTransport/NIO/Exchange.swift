@@ -171,7 +171,7 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - head: The head.
-    ///   - omittedFields: The names of fields that were left out, since their values are not text. The default is none.
+    ///   - omittedFields: The names of fields that were left out, since their values are not text. The default is empty.
     ///   - isEmpty: Whether the response has no body.
     ///   - contentLength: The length in the head; `nil` if it has none.
     /// - Throws: ``BodyTooLarge``, or ``ContentDecoder/Failure`` if there is no memory for decoding.

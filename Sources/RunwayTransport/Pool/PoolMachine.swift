@@ -8,7 +8,7 @@ import NIOCore
 /// is made at a time.
 ///
 /// An event names a connection that the machine asked for, and neither asked to close nor was notified of its close. After
-/// ``shutDown()`` there is none.
+/// ``shutDown()`` no event follows.
 struct PoolMachine {
     /// The bounds of a pool.
     struct Limits {

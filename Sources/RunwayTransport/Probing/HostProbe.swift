@@ -42,7 +42,7 @@ public struct HostProbe: Sendable {
     /// - Parameters:
     ///   - host: The name of the host.
     ///   - port: The port. The default is 443.
-    ///   - addresses: Addresses to measure in addition. The default is none.
+    ///   - addresses: Addresses to measure in addition. The default is empty.
     ///   - isSecure: Whether TLS is measured, too. The default is `true`.
     /// - Returns: The measurements, including addresses that failed; at most ``maximumAddressCount`` of them.
     /// - Throws: `NetworkError.Kind.cancelled` when the task is cancelled, after its sockets are closed; `invalidParameters`

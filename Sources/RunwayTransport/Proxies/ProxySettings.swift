@@ -1,6 +1,6 @@
 public import Runway
 
-/// Decides which proxy connections to which hosts are made through. The default is none, whatever the environment contains.
+/// Decides which proxy connections to which hosts are made through. By default no proxy is used, whatever the environment contains.
 ///
 /// No proxy is used for this machine itself, whatever the settings are: `localhost` and names below it, 127.0.0.0/8 and ::1.
 ///
@@ -8,12 +8,12 @@ public import Runway
 /// configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
 /// ```
 public struct ProxySettings: Sendable, Hashable {
-    /// The proxy for `https` hosts. The default, `nil`, is none.
+    /// The proxy for `https` hosts. The default is `nil`: no proxy.
     public var https: ProxyServer?
-    /// The proxy for plain `http` hosts. The default, `nil`, is none.
+    /// The proxy for plain `http` hosts. The default is `nil`: no proxy.
     public var http: ProxyServer?
     /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is
-    /// itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is none.
+    /// itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is empty.
     public var bypassed: [String]
 
     /// No proxy for anything.

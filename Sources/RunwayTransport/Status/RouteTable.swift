@@ -76,7 +76,7 @@ struct RouteTable {
                 isV6: family == v6))
     }
 
-    /// An address, as text; `nil` for bytes that are none.
+    /// An address, as text; `nil` if the bytes are not an address.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }

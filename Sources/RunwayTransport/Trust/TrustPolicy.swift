@@ -23,15 +23,15 @@ public struct TrustPolicy: Sendable {
     public var roots: TransportConfiguration.Trust
     /// The oldest version of TLS that is accepted. The default is TLS 1.2.
     public var minimumVersion: MinimumVersion
-    /// The public keys of hosts. If several sets are for one host, each of them is required. The default is none.
+    /// The public keys of hosts. If several sets are for one host, each of them is required. The default is empty.
     ///
     /// They need the package trait `Pins`, which is on by default; without it a transport's initializer throws. On Apple's systems they
     /// also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system reports no verified chain to SwiftNIO:
     /// `URLSessionTransport` compares them with the system's roots.
     public var pins: [PublicKeyPins]
-    /// The client certificates for hosts; of several for one host the first is used. The default is none.
+    /// The client certificates for hosts; of several for one host the first is used. The default is empty.
     public var clientIdentities: [ClientIdentity]
-    /// Trust for developers' own builds. The default is none.
+    /// Trust for developers' own builds. The default is empty.
     public var developmentExceptions: [DevelopmentException]
     /// Whether a release build accepts ``developmentExceptions``. For a command whose user asks for one on the command line.
     package var allowsExceptionsInReleaseBuilds = false

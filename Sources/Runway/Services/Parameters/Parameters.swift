@@ -50,7 +50,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         AnyIterator(entries.lazy.map { ($0.name, $0.value) }.makeIterator())
     }
 
-    /// Whether there are none.
+    /// Whether there are no parameters.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// The first value with a name. Setting it replaces every entry of that name, `nil` removes them.

@@ -20,6 +20,6 @@ public enum CookiePolicy: Sendable, Equatable {
     /// Cookies are stored and sent. A request that has a `Cookie` field of its own is sent with that field alone.
     ///
     /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
-    /// `example.com`. For any other domain the attribute counts as that of its host alone. The default is none.
+    /// `example.com`. For any other domain the attribute counts as that of its host alone. The default is empty.
     case jar(sharedDomains: Set<String> = [])
 }

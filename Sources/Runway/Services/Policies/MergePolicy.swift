@@ -28,8 +28,8 @@ public struct MergePolicy: Sendable, Equatable {
     /// How long the pending requests wait after a response, so that the next requests of its callers can be sent with them. The default
     /// is 2 ms; `.zero` sends the pending requests when the response is received.
     ///
-    /// The wait ends as soon as there are as many new requests as there were responses. There is none if one request completed and none
-    /// is pending: calls in sequence never wait.
+    /// The wait ends as soon as there are as many new requests as there were responses. There is no wait if one request completed and no
+    /// other is pending: calls in sequence never wait.
     public var settling: Duration
     /// Whether requests are merged over HTTP/2, too. The default is `false`.
     public var mergesOverHTTP2: Bool

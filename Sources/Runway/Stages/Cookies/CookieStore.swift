@@ -19,7 +19,7 @@ struct CookieStore {
     private var stored: [Cookie.Identity: Stored] = [:]
     private var counter: UInt64 = 0
     private var changeCount: UInt64
-    /// Changes whenever the value of a cookie changes, or a cookie is added or removed; 0 while there is none.
+    /// Changes whenever the value of a cookie changes, or a cookie is added or removed; 0 while the store is empty.
     var version: UInt64 { stored.isEmpty ? 0 : changeCount }
 
     /// Creates an empty store.

@@ -9,7 +9,7 @@ public struct CacheLimits: Sendable, Hashable {
     ///
     /// A larger response is not stored in memory.
     public let maximumByteCount: Int
-    /// The most bytes of the responses of each kind that has a budget of its own. The default is none: all kinds share
+    /// The most bytes of the responses of each kind that has a budget of its own. The default is empty: all kinds share
     /// ``maximumByteCount``.
     ///
     /// Each budget holds for the responses stored by the client's own rules, and again for those stored by the rules of HTTP caching; each

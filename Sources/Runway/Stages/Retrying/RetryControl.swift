@@ -25,7 +25,7 @@ final class RetryControl: Sendable {
     ///   - request: The request that failed.
     ///   - attempt: How many attempts were made.
     ///   - cause: Why the last one failed.
-    ///   - retryAfter: The wait that the server demands. The default is none.
+    ///   - retryAfter: The wait that the server demands. The default is `nil`.
     ///   - isCircuitOpen: Whether the circuit to the host is open. The default is `false`.
     ///   - origin: The host whose budget pays; `nil` if the attempt costs nothing, since the last one made progress.
     /// - Returns: The wait before the next attempt, with jitter.

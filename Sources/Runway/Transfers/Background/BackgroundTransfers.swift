@@ -43,7 +43,7 @@
         ///     the user alone.
         ///   - network: The layer that makes the requests.
         ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose pins do not
-        ///     hold here. The default is none: the system alone decides which servers are trusted.
+        ///     hold here. The default is empty: the system alone decides which servers are trusted.
         ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
         ///   - receive: Receives the ends.
         /// - Throws: ``NetworkError/Kind/storage`` if the folder or the ledger in it can't be used.

@@ -15,7 +15,7 @@ enum CBORValue: Equatable, Sendable {
     /// How deep arrays and maps can be in each other.
     static let maximumDepth = 8
 
-    /// Reads all bytes as one value; `nil` if they are none.
+    /// Reads all bytes as one value; `nil` if they are malformed.
     init?(_ bytes: [UInt8]) {
         var reader = CBORReader(bytes: bytes)
         guard let value = reader.value(depth: 0), reader.isAtEnd else { return nil }

@@ -9,7 +9,7 @@ extension HPACKHeaders {
     /// - Parameters:
     ///   - head: The request.
     ///   - expectsContinue: Whether its body waits for status 100.
-    ///   - name: The protocol that an extended CONNECT asks for (RFC 8441 §4). The default, `nil`, is none.
+    ///   - name: The protocol that an extended CONNECT asks for (RFC 8441 §4). The default is `nil`: no extended CONNECT.
     init(_ head: WireRequestHead, expectsContinue: Bool, connectingTo name: String? = nil) {
         self.init()
         reserveCapacity(head.fields.count + 6)
