@@ -4,7 +4,8 @@
 #
 #   Scripts/fuzz-signatures.sh               30 seconds each
 #   Scripts/fuzz-signatures.sh 600           600 seconds each
-#   Scripts/fuzz-signatures.sh check         nothing is fuzzed: the target is held against the sources
+#   Scripts/fuzz-signatures.sh check         nothing is fuzzed or run: the target is compiled against the sources, in seconds
+#   Scripts/fuzz-signatures.sh corpus        nothing is fuzzed: each input of the corpus is run once
 #   Scripts/fuzz-signatures.sh 600 message   one of message, fields, enrolment, keys and words
 #
 # Wants a debug build, swift build, of which it takes the dependencies as they are; RunwaySignatures is compiled anew, so that the fuzzer
@@ -69,9 +70,15 @@ for target in $targets; do
     corpus=$build/corpus/$target
     code=0
     mkdir -p "$corpus"
-    echo "fuzz-signatures: $target, $seconds s"
+    if [ "$seconds" = corpus ]; then
+        length=-runs=0
+        echo "fuzz-signatures: $target, the corpus"
+    else
+        length=-max_total_time=$seconds
+        echo "fuzz-signatures: $target, $seconds s"
+    fi
     RUNWAY_FUZZ=$target SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 \
-        "$build/fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+        "$build/fuzz" "$length" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
         -dict=Fuzz/Signatures/signatures.dict -artifact_prefix="$build/found/$target-" "$corpus" "Fuzz/Signatures/corpus/$target" \
         >"$build/$target.log" 2>&1 || code=$?
     if [ "$code" -ne 0 ]; then

@@ -35,8 +35,8 @@ enum SigningCost {
         for _ in 0..<rounds {
             bare.append(
                 try await microseconds(count) { _ in
-                    sink ^= SHA256.hash(data: body).first ?? 0
-                    sink ^= HMAC<SHA256>.authenticationCode(for: base, using: secret).first ?? 0
+                    sink ^= SHA256.hash(data: body).firstByte
+                    sink ^= HMAC<SHA256>.authenticationCode(for: base, using: secret).firstByte
                 })
             for (index, (_, key)) in keys.enumerated() {
                 signed[index].append(
@@ -61,4 +61,9 @@ enum SigningCost {
         for number in 0..<count { try await work(number) }
         return (start.duration(to: .now) / .seconds(1)) * 1e6 / Double(count)
     }
+}
+
+extension ContiguousBytes {
+    /// The first byte, so that the result of a hash is used.
+    fileprivate var firstByte: UInt8 { withUnsafeBytes { $0.first ?? 0 } }
 }
