@@ -14,7 +14,7 @@ extension DispatchSource {
 }
 
 // developer.apple.com: DispatchSourceMemoryPressure
-public protocol DispatchSourceMemoryPressure: DispatchSourceProtocol {}
+public protocol DispatchSourceMemoryPressure: DispatchSourceProtocol, Sendable {}
 extension DispatchSource: DispatchSourceMemoryPressure {}
 
 extension DispatchSource {

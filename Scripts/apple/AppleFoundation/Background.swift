@@ -8,6 +8,14 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     // developer.apple.com: urlSession(_:downloadTask:didFinishDownloadingTo:)
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
+    // developer.apple.com: urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
+    // developer.apple.com: URLSessionTaskDelegate.urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64)
     // developer.apple.com: URLSessionDelegate.urlSessionDidFinishEvents(forBackgroundURLSession:)
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 }
@@ -131,6 +139,51 @@ public enum FakeDaemon {
             return states[identifier]?.session
         }
         if let session { report(to: session, identifier) }
+    }
+
+    /// Reports how far a transfer is, to a session that is there.
+    ///
+    /// - Parameter total: -1 for an unknown length (`NSURLSessionTransferSizeUnknown`).
+    public static func progress(_ identifier: String, _ description: String, _ byteCount: Int64, of total: Int64) {
+        guard let (session, transfer) = find(identifier, description) else { return }
+        session.delegateQueue.addOperation {
+            guard let delegate = session.delegate as? any URLSessionDownloadDelegate else { return }
+            let task = transfer.task(of: session)
+            if let task = task as? URLSessionDownloadTask {
+                delegate.urlSession(
+                    session, downloadTask: task, didWriteData: 1, totalBytesWritten: byteCount,
+                    totalBytesExpectedToWrite: total)
+            } else {
+                delegate.urlSession(
+                    session, task: task, didSendBodyData: 1, totalBytesSent: byteCount, totalBytesExpectedToSend: total)
+            }
+        }
+    }
+
+    /// Reports a challenge of a transfer's server; returns what the delegate decides.
+    public static func challenge(
+        _ identifier: String, _ description: String, _ space: URLProtectionSpace
+    ) async -> URLSession.AuthChallengeDisposition? {
+        guard let (session, transfer) = find(identifier, description) else { return nil }
+        return await withCheckedContinuation { continuation in
+            session.delegateQueue.addOperation {
+                guard let delegate = session.delegate else { return continuation.resume(returning: nil) }
+                let challenge = URLAuthenticationChallenge(fakeOf: space)
+                delegate.urlSession(session, task: transfer.task(of: session), didReceive: challenge) {
+                    disposition, _ in
+                    continuation.resume(returning: disposition)
+                }
+            }
+        }
+    }
+
+    private static func find(_ identifier: String, _ description: String) -> (URLSession, FakeTransfer)? {
+        states.withLock { states in
+            guard let session = states[identifier]?.session,
+                let transfer = states[identifier]?.running.first(where: { $0.description == description })
+            else { return nil }
+            return (session, transfer)
+        }
     }
 
     static func attach(_ session: URLSession) {

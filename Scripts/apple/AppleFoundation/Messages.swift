@@ -11,6 +11,10 @@ public struct URLRequest: Sendable {
     // Unsafe: a stream is not Sendable, and a request with one is passed on as on Apple.
     nonisolated(unsafe) public var httpBodyStream: InputStream?
     public var timeoutInterval: TimeInterval = 60
+    // developer.apple.com: URLRequest.allowsExpensiveNetworkAccess
+    public var allowsExpensiveNetworkAccess = true
+    // developer.apple.com: URLRequest.allowsConstrainedNetworkAccess
+    public var allowsConstrainedNetworkAccess = true
     public private(set) var allHTTPHeaderFields: [String: String]? = [:]
     public init(url: URL) { self.url = url }
 
@@ -61,6 +65,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     // developer.apple.com: HTTPURLResponse.value(forHTTPHeaderField:)
     public func value(forHTTPHeaderField field: String) -> String? {
         allHeaderFields.first { "\($0.key)".lowercased() == field.lowercased() }.map { "\($0.value)" }
+    }
+}
+
+extension URLError {
+    // developer.apple.com: URLError.NetworkUnavailableReason. Newer systems have further reasons.
+    public enum NetworkUnavailableReason: Int, Sendable { case cellular, expensive, constrained }
+    // developer.apple.com: URLError.networkUnavailableReason, which the system stores among the error's values.
+    public var networkUnavailableReason: NetworkUnavailableReason? {
+        (userInfo["NSURLErrorNetworkUnavailableReasonKey"] as? Int).flatMap(NetworkUnavailableReason.init)
     }
 }
 

@@ -7,6 +7,7 @@ import class Foundation.NSData
 // developer.apple.com: OSStatus
 public typealias OSStatus = Int32
 
+// developer.apple.com: errSecSuccess, errSecDuplicateItem, errSecItemNotFound
 public let errSecSuccess: OSStatus = 0
 public let errSecDuplicateItem: OSStatus = -25299
 public let errSecItemNotFound: OSStatus = -25300

@@ -1,10 +1,12 @@
 import AppleFoundation
 import HTTPTypes
 import RunwayTesting
+import Security
 import Synchronization
 import Testing
 
 @testable import Runway
+@testable import TransportSuites
 
 /// Transfers that the system performs, over a daemon whose tasks outlive the objects of a launch.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -27,10 +29,13 @@ final class BackgroundTests {
 
     private var file: URL { folder.appendingPathComponent("film") }
 
-    private func launch() throws -> BackgroundTransfers {
+    private func launch(
+        pins: [PublicKeyPins] = [], onProgress: BackgroundTransfers.ProgressReport? = nil
+    ) throws -> BackgroundTransfers {
         let received = received
         return try BackgroundTransfers(
-            identifier, folder: folder.appendingPathComponent("transfers"), over: network
+            identifier, folder: folder.appendingPathComponent("transfers"), over: network, pins: pins,
+            onProgress: onProgress
         ) { received.note($0) }
     }
 
@@ -162,5 +167,75 @@ final class BackgroundTests {
         FakeDaemon.end(identifier, "film", .error(URLError(.timedOut)))
         try await waitForEnds(1)
         #expect(received.all[0].error?.kind == .noNetwork && received.all[0].status == nil)
+    }
+
+    @Test func transferUsesTheNetworksThatItMay() async throws {
+        let transfers = try launch()
+        try await transfers.download(Get(), to: file, id: "any")
+        try await transfers.download(Get(), to: file, id: "unmetered", on: .unmetered)
+        try await transfers.upload(
+            Post(content: .bytes([1])), id: "upload", on: .init(allowsExpensive: false))
+        func allowed(_ id: String) throws -> [Bool] {
+            let request = try #require(FakeDaemon.running(identifier).first { $0.description == id }?.request)
+            return [request.allowsExpensiveNetworkAccess, request.allowsConstrainedNetworkAccess]
+        }
+        #expect(try allowed("any") == [true, true])
+        #expect(try allowed("unmetered") == [false, false])
+        #expect(try allowed("upload") == [false, true])
+    }
+
+    @Test func progressIsReportedWhileTheAppRuns() async throws {
+        let reports = Seen<String>()
+        let transfers = try launch { id, progress in
+            reports.note("\(id) \(progress.completedByteCount) \(progress.totalByteCount ?? -1)")
+        }
+        try await transfers.download(Get(), to: file, id: "film")
+        try await transfers.upload(Post(content: .bytes([4, 5, 6])), id: "upload")
+        FakeDaemon.progress(identifier, "film", 1, of: -1)
+        FakeDaemon.progress(identifier, "film", 3 << 30, of: 4 << 30)
+        FakeDaemon.progress(identifier, "upload", 2, of: 3)
+        try await waitUntil("everything was reported") { reports.all.count == 3 }
+        #expect(reports.all == ["film 1 -1", "film \(3 << 30) \(4 << 30)", "upload 2 3"])
+        withExtendedLifetime(transfers) {}
+    }
+
+    @Test func serverWithoutAPinnedKeyGetsNoTransfer() async throws {
+        let root = try TestAuthority()
+        let chain = try root.server().chainDER + [root.der]
+        func challenge(_ host: String, isVerified: Bool = true) -> URLProtectionSpace {
+            URLProtectionSpace(
+                fakeHost: host, method: NSURLAuthenticationMethodServerTrust,
+                trust: SecTrust(fakeOf: chain, verified: isVerified ? chain : nil))
+        }
+        let others = try ["a", "b"].map { try PublicKeyPin(certificatePEM: TestAuthority($0).pem).description }
+        let transfers = try launch(pins: [
+            PublicKeyPins(host: "files.test", pins: others),
+            PublicKeyPins(
+                host: "right.test", pins: [PublicKeyPin(certificatePEM: root.pem).description, others[0]]),
+        ])
+        try await transfers.download(Get(), to: file, id: "film")
+        #expect(await FakeDaemon.challenge(identifier, "film", challenge("right.test")) == .useCredential)
+        #expect(await FakeDaemon.challenge(identifier, "film", challenge("unpinned.test")) == .performDefaultHandling)
+        #expect(
+            await FakeDaemon.challenge(identifier, "film", challenge("right.test", isVerified: false))
+                == .cancelAuthenticationChallenge)
+        #expect(
+            await FakeDaemon.challenge(identifier, "film", challenge("files.test")) == .cancelAuthenticationChallenge)
+        // What the session reports of a challenge that was cancelled.
+        FakeDaemon.end(identifier, "film", .error(URLError(.cancelled)))
+        try await waitForEnds(1)
+        #expect(received.all[0].error?.kind == .notTrusted)
+        #expect(received.all[0].error?.detail.contains(HostPins.refusal) == true)
+    }
+
+    @Test func credentialsOfAServerAreNotTheSystems() async throws {
+        let transfers = try launch()
+        try await transfers.download(Get(), to: file, id: "film")
+        let server = URLProtectionSpace(fakeHost: "files.test", method: NSURLAuthenticationMethodHTTPBasic)
+        #expect(await FakeDaemon.challenge(identifier, "film", server) == .rejectProtectionSpace)
+        let proxy = URLProtectionSpace(
+            fakeHost: "proxy.test", method: NSURLAuthenticationMethodHTTPBasic, proxyType: "https")
+        #expect(await FakeDaemon.challenge(identifier, "film", proxy) == .performDefaultHandling)
+        withExtendedLifetime(transfers) {}
     }
 }

@@ -150,6 +150,16 @@ struct ResponseTests {
         #expect(try await error(3, -9836).kind == .notTrusted)
     }
 
+    @Test(arguments: [
+        (1, "may cost money"), (2, "Low Data Mode"), (0, "mobile network"), (9, "no network for it"),
+    ])
+    func errorSaysWhichNetworkTheRequestMayNotUse(_ reason: Int, _ text: String) async throws {
+        let info = ["NSURLErrorNetworkUnavailableReasonKey": reason]
+        let error = try await layer { await $0.complete(URLError(.notConnectedToInternet, userInfo: info)) }.failure(
+            of: Get())
+        #expect(error.kind == .noNetwork && error.sending == .notSent && error.detail.contains(text), "\(error)")
+    }
+
     @Test func recordHasWhatTheSystemMeasured() async throws {
         let records = RecordCollector()
         let network = layer(sinks: [records]) { exchange in

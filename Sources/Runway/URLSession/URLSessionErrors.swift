@@ -60,7 +60,7 @@ extension NetworkError {
         case .cannotConnectToHost:
             return (.noNetwork, "No connection to \(place) could be made.", .notSent)
         case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            return (.noNetwork, "No connection to \(place) could be made: the device has no network for it.", .notSent)
+            return (.noNetwork, "No connection to \(place) could be made: \(error.lackOfNetwork).", .notSent)
         case .networkConnectionLost: return (.noNetwork, "The connection to \(place) was lost.", .unknown)
         case .secureConnectionFailed where error.isOfConnection:
             return (.noNetwork, "The connection to \(place) was lost before TLS was set up.", .notSent)
@@ -131,6 +131,19 @@ extension NetworkError {
 extension URLError {
     /// The error with its number.
     fileprivate var named: String { "URLError \(errorCode)" }
+
+    /// Why the device has no network for a request.
+    fileprivate var lackOfNetwork: String {
+        #if canImport(Darwin)
+            switch networkUnavailableReason {
+            case .constrained: return "the network is in Low Data Mode, which the request may not use"
+            case .expensive: return "the network may cost money, and the request may not use such networks"
+            case .cellular: return "the app may not use the mobile network"
+            default: break
+            }
+        #endif
+        return "the device has no network for it"
+    }
 
     /// Whether a failure of TLS is that of its connection, by the error of the stream below.
     ///

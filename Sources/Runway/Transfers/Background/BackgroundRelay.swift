@@ -32,19 +32,21 @@
         private let ledger: BackgroundLedgerFile
         private let folder: String
         private let trust: PinnedTrust
+        private let onProgress: BackgroundTransfers.ProgressReport?
         private let receive: BackgroundTransfers.Receive
         /// Guards what the tasks have reported so far, and the ends that the app receives.
         private let state = Mutex(State())
 
         init(
             _ ledger: BackgroundLedgerFile, bodies folder: String, _ trust: PinnedTrust,
-            _ receive: @escaping BackgroundTransfers.Receive
+            _ onProgress: BackgroundTransfers.ProgressReport?, _ receive: @escaping BackgroundTransfers.Receive
         ) {
             queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             self.ledger = ledger
             self.folder = folder
             self.trust = trust
+            self.onProgress = onProgress
             self.receive = receive
         }
 
@@ -154,6 +156,32 @@
             } catch {
                 state.withLock { $0.unplaced[id] = error }
             }
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+            totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+        ) {
+            report(totalBytesWritten, of: totalBytesExpectedToWrite, for: downloadTask)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+            totalBytesExpectedToSend: Int64
+        ) {
+            report(totalBytesSent, of: totalBytesExpectedToSend, for: task)
+        }
+
+        /// Reports progress to the app.
+        ///
+        /// - Parameter total: Negative for an unknown length (`NSURLSessionTransferSizeUnknown`).
+        private func report(_ byteCount: Int64, of total: Int64, for task: URLSessionTask) {
+            guard let onProgress, let id = task.taskDescription else { return }
+            onProgress(
+                id,
+                TransferProgress(
+                    completedByteCount: Int(clamping: byteCount),
+                    totalByteCount: total < 0 ? nil : Int(clamping: total)))
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

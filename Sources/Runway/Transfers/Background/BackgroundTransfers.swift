@@ -10,7 +10,7 @@
     /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
     ///     await library.note(transfer.id, transfer.error)
     /// }
-    /// try await transfers.download(RentalFilm(id: 7), to: file, id: "film-7")
+    /// try await transfers.download(RentalFilm(id: 7), to: file, id: "film-7", on: .unmetered)
     /// // In the app's delegate, application(_:handleEventsForBackgroundURLSession:completionHandler:):
     /// transfers.handleEvents(completionHandler)
     /// ```
@@ -27,6 +27,27 @@
         /// Receives the end of each transfer. When it returns, the transfer is forgotten and its id is free. An end comes once in a
         /// process; if the process ends while the app is receiving it, it comes again at the next launch.
         public typealias Receive = @Sendable (BackgroundTransfer) async -> Void
+
+        /// Receives how far the transfer with an id is.
+        public typealias ProgressReport = @Sendable (_ id: String, _ progress: TransferProgress) -> Void
+
+        /// The networks that a transfer may use. The system waits until the device has one of them.
+        public struct Networks: Sendable, Hashable {
+            /// Whether it may use networks whose bytes may cost money, such as mobile ones and hotspots.
+            public var allowsExpensive: Bool
+            /// Whether it may use networks in Low Data Mode.
+            public var allowsConstrained: Bool
+
+            /// Networks of some kinds; the default is any network.
+            public init(allowsExpensive: Bool = true, allowsConstrained: Bool = true) {
+                (self.allowsExpensive, self.allowsConstrained) = (allowsExpensive, allowsConstrained)
+            }
+
+            /// Any network.
+            public static let any = Networks()
+            /// Networks that are neither expensive nor in Low Data Mode.
+            public static let unmetered = Networks(allowsExpensive: false, allowsConstrained: false)
+        }
 
         private let network: NetworkLayer
         private let folder: String
@@ -45,11 +66,12 @@
         ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose pins do not
         ///     hold here. The default is empty: the system alone decides which servers are trusted.
         ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
+        ///   - onProgress: Called while the app runs, on any thread; it has to return soon. The default, `nil`, reports none.
         ///   - receive: Receives the ends.
         /// - Throws: ``NetworkError/Kind/storage`` if the folder or the ledger in it can't be used.
         public init(
             _ identifier: String, folder: URL, over network: NetworkLayer, pins: [PublicKeyPins] = [],
-            isDiscretionary: Bool = false, receive: @escaping Receive
+            isDiscretionary: Bool = false, onProgress: ProgressReport? = nil, receive: @escaping Receive
         ) throws(NetworkError) {
             self.network = network
             self.folder = folder.path
@@ -58,7 +80,8 @@
             }
             ledger = try BackgroundLedgerFile(folder.path + "/ledger.json")
             let known = ledger.current.startedIDs
-            relay = BackgroundRelay(ledger, bodies: folder.path, PinnedTrust(pins: pins, onReport: nil), receive)
+            relay = BackgroundRelay(
+                ledger, bodies: folder.path, PinnedTrust(pins: pins, onReport: nil), onProgress, receive)
             let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
             configuration.applyCommonSettings()
             configuration.isDiscretionary = isDiscretionary
@@ -85,10 +108,12 @@
         ///   - file: The file to write, on the volume of the app's files; its folder has to exist. It replaces a file that is
         ///     there, and has mode 0600.
         ///   - id: The app's name for the transfer.
+        ///   - networks: The networks that it may use. The default is any network.
         ///   - options: Overrides for this call what its endpoint specifies.
         /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use.
         public func download<E: Endpoint>(
-            _ endpoint: E, to file: URL, id: String, options: CallOptions = .standard
+            _ endpoint: E, to file: URL, id: String, on networks: Networks = .any,
+            options: CallOptions = .standard
         ) async throws(NetworkError) {
             let request = try await network.requestToHandOver(endpoint, options: options)
             guard case .none = request.body, file.isFileURL else {
@@ -96,7 +121,7 @@
                     .invalidParameters, in: .preparing,
                     "A background download has a file URL, and no body in its request.")
             }
-            try await handOver(id, .download(path: file.path), request, body: nil)
+            try await handOver(id, .download(path: file.path), request, body: nil, on: networks)
         }
 
         /// Hands an upload over. Its body is written to a file first, which the system sends. Returns when the system has it.
@@ -104,14 +129,15 @@
         /// - Parameters:
         ///   - endpoint: What to call; see ``RequestBody/file(_:)``.
         ///   - id: The app's name for the transfer.
+        ///   - networks: The networks that it may use. The default is any network.
         ///   - options: Overrides for this call what its endpoint specifies.
         /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use;
         ///   ``NetworkError/Kind/storage`` if the body can't be read or written.
         public func upload<E: Endpoint>(
-            _ endpoint: E, id: String, options: CallOptions = .standard
+            _ endpoint: E, id: String, on networks: Networks = .any, options: CallOptions = .standard
         ) async throws(NetworkError) {
             let request = try await network.requestToHandOver(endpoint, options: options)
-            try await handOver(id, .upload, request, body: relay.bodyFile(of: id))
+            try await handOver(id, .upload, request, body: relay.bodyFile(of: id), on: networks)
         }
 
         /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. Does nothing for one that has ended.
@@ -128,7 +154,7 @@
         }
 
         private func handOver(
-            _ id: String, _ kind: BackgroundLedger.Kind, _ request: Request, body: String?
+            _ id: String, _ kind: BackgroundLedger.Kind, _ request: Request, body: String?, on networks: Networks
         ) async throws(NetworkError) {
             // Before the task: one without an entry would end unnoticed.
             try ledger.change { ledger throws(NetworkError) in try ledger.start(id, kind) }
@@ -136,6 +162,8 @@
                 if let body { try await request.body.write(to: body) }
                 var urlRequest = try request.urlRequest()
                 urlRequest.httpBody = nil
+                urlRequest.allowsExpensiveNetworkAccess = networks.allowsExpensive
+                urlRequest.allowsConstrainedNetworkAccess = networks.allowsConstrained
                 let task: URLSessionTask =
                     if let body { session.uploadTask(with: urlRequest, fromFile: URL(fileURLWithPath: body)) } else {
                         session.downloadTask(with: urlRequest)
