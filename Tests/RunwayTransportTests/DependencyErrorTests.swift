@@ -19,7 +19,7 @@ import Testing
 #endif
 
 /// Errors of the libraries below, each of which holds a secret where it can hold anything, and what is said of them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DependencyErrorTests {
     private static let secret = "planted-7f3a"
 

@@ -183,15 +183,13 @@ struct MisbehaviourTests {
     @Test(.except(.urlSession, "it does not say why it could not connect"))
     func aRefusedConnectionFailsAtOnceWithoutRetry() async throws {
         let port = try DeafPort()
+        // A client that tried again would do so for as long as this, which is beyond the limit of the test.
         let network = try NetworkLayer(
-            to: "http://127.0.0.1:\(port.number)", TransportConfiguration(connectTimeout: .seconds(500)))
-        let start = ContinuousClock.now
+            to: "http://127.0.0.1:\(port.number)", TransportConfiguration(connectTimeout: .seconds(3600)))
         let error = try await network.failure(of: Fetch<GET>("a"))
         #expect(error.kind == .noNetwork)
         #expect(error.detail.hasPrefix("No connection to 127.0.0.1:\(port.number) could be made: "))
         #expect(error.detail.hasSuffix("Connection refused."))
-        // Far below the limit on connecting, within which the client by itself would try again.
-        #expect(start.duration(to: .now) < .seconds(120))
     }
 
     @Test func aNameThatNobodyKnowsFailsAsNoNetwork() async throws {

@@ -195,7 +195,7 @@ struct RedirectTests {
                 respond: .chunks(["or ", "there"], status: .found).header(.location, "/c")
                     .pausing(.beforeChunk(1), .gate(gate)))
             origin.on("/c", respond: .chunks(["the ", "response"]))
-            let configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 1)
+            let configuration = TransportConfiguration(connectTimeout: .seconds(60), maximumConnectionsPerOrigin: 1)
             let network = try NetworkLayer(to: origin.baseURL, configuration)
             let response = try await network.stream(Fetch<GET>("a"))
             #expect(try await response.body.text() == "the response")

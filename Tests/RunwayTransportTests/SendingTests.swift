@@ -45,12 +45,12 @@ struct SendingTests {
             origin.on("/held", respond: .text("held").held(by: gate))
             let network = try NetworkLayer(
                 to: origin.baseURL,
-                TransportConfiguration(connectTimeout: .seconds(2), maximumConnectionsPerOrigin: 1))
+                TransportConfiguration(connectTimeout: .seconds(6), maximumConnectionsPerOrigin: 1))
             let held = Task { try await network.call(Fetch<GET>("held")) }
             try await gate.waitForArrivals()
             // Of the two transports one ends the wait by itself, long before the deadline; the other at the deadline.
             let endsByItself = TransportUnderTest.current == .asyncHTTPClient
-            network.configure(TestService.self) { $0.deadline = endsByItself ? .seconds(60) : .milliseconds(500) }
+            network.configure(TestService.self) { $0.deadline = endsByItself ? .seconds(600) : .milliseconds(500) }
             let error = try await network.failure(of: Fetch<POST>("a"))
             #expect(error.kind == .timedOut)
             // Where the call's own deadline ends the wait it says nothing of the wire.

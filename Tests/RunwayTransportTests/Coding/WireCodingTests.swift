@@ -6,7 +6,7 @@ import Testing
 @testable import RunwayTransport
 
 /// Codings of responses over ``NIOTransport``, whole and as streams, over both versions of HTTP.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct WireCodingTests {
     enum Version: CaseIterable { case http1, http2 }
 

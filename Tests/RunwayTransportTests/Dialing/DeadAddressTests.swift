@@ -12,39 +12,49 @@ struct DeadAddressTests {
     private let others = ["127.0.0.3", "127.0.0.4", "127.0.0.5"]
 
     @Test func oneFailedAddressDelaysOnlyOneCall() async throws {
-        let test = try TestDialer(listed: [dead] + others, limits: HostSelectionLimits(firstBan: .seconds(600)))
-        try await withBadNetwork(4, test.certificate) { network, _ in
-            let records = RecordCollector()
-            let transport = NIOTransport(
-                configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer)
-            let layer = NetworkLayer(to: "https://\(dialHost):\(network.port)", over: transport, sinks: [records])
-            // The one that dies was the best by far, and all are known.
-            for (text, roundTrip) in [(dead, 1)] + others.map({ ($0, 500) }) {
-                let address = try #require(IPAddress(text))
-                test.book?.selector.note(.dialed(roundTrip: .milliseconds(roundTrip)), of: address, of: dialHost)
-            }
+        let certificate = try TestCertificate(for: dialHost)
+        try await withBadNetwork(4, certificate) { network, _ in
             try await network.paths[0].set(.silent)
-
-            var wires: [WireRecord] = []
-            for count in 1...6 {
-                // Each call dials anew.
-                transport.retireConnections()
-                _ = try await layer.call(Fetch<GET>("a"))
-                let record = try await records.records(count: count)[count - 1]
-                wires.append(try #require(record.attempts.first?.wire))
-            }
-            let first = wires[0]
-            #expect(first.dialed.first?.address == dead)
-            #expect(first.dialed.dropFirst().contains { first.address == "\($0.address):\(network.port)" })
-            for wire in wires {
-                #expect(wire.isReused == false && wire.address != "\(dead):\(network.port)")
-            }
-            // That it is silent is known since the first call. Only where all the others are slow, as on a machine that is busy, is it tried
-            // at last.
-            for wire in wires.dropFirst() {
-                #expect(wire.dialed.firstIndex { $0.address == dead } ?? 3 == 3)
+            try await untilUndisturbed {
+                let wires = try await wires(ofSixCallsTo: network, certificate)
+                let first = wires[0]
+                #expect(first.dialed.first?.address == dead)
+                #expect(first.dialed.dropFirst().contains { first.address == "\($0.address):\(network.port)" })
+                for wire in wires {
+                    #expect(wire.isReused == false && wire.address != "\(dead):\(network.port)")
+                }
+                // That it is silent is known since the first call. Only where all the others are slow, as on a machine that is busy, is it
+                // tried at last, and before others only if these are in doubt as well.
+                let places = wires.dropFirst().map { wire in wire.dialed.firstIndex { $0.address == dead } ?? 3 }
+                #expect(!places.contains(0))
+                return places.allSatisfy { $0 == 3 }
             }
         }
+    }
+
+    /// The wires of six calls, each of which dials anew. The address that is dead was the best by far, and all are known.
+    private func wires(
+        ofSixCallsTo network: BadNetwork, _ certificate: TestCertificate
+    ) async throws -> [WireRecord] {
+        // What is noted below is not measured anew meanwhile.
+        let limits = HostSelectionLimits(firstBan: .seconds(600), explorationInterval: .seconds(3600))
+        let test = try TestDialer(listed: [dead] + others, certificate: certificate, limits: limits)
+        let records = RecordCollector()
+        let transport = NIOTransport(
+            configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer)
+        let layer = NetworkLayer(to: "https://\(dialHost):\(network.port)", over: transport, sinks: [records])
+        for (text, roundTrip) in [(dead, 1)] + others.map({ ($0, 500) }) {
+            let address = try #require(IPAddress(text))
+            test.dialer.selector.note(.dialed(roundTrip: .milliseconds(roundTrip)), of: address, of: dialHost)
+        }
+        var wires: [WireRecord] = []
+        for count in 1...6 {
+            transport.retireConnections()
+            _ = try await layer.call(Fetch<GET>("a"))
+            let record = try await records.records(count: count)[count - 1]
+            wires.append(try #require(record.attempts.first?.wire))
+        }
+        return wires
     }
 
     @Test(arguments: 0..<4)

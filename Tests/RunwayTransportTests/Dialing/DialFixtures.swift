@@ -95,3 +95,35 @@ func withBadNetwork(
         await network.shutDown()
     }
 }
+
+/// Runs a test of measured times until the machine did not stall meanwhile, at most 20 times.
+///
+/// What is tested chooses by the times that it measures. On a machine that stands still for a second a near address takes longer than
+/// a far one, and to choose the other is right. Such a run proves nothing, and is repeated from the start.
+///
+/// - Parameter body: Returns whether the run was undisturbed, by what was measured. It checks what holds on every machine in each run, and
+///   the rest in an undisturbed one.
+func untilUndisturbed(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Bool
+) async throws {
+    for _ in 0..<20 { if try await body() { return } }
+    Issue.record("The times that were measured never were those of the paths.", sourceLocation: sourceLocation)
+}
+
+extension TestDialer {
+    /// Whether an address of the host was measured as the nearest, by a factor, and works.
+    func knowsAsNearest(_ address: String, by factor: Double = 1.5, of addresses: [String]) throws -> Bool {
+        try dialer.selector.knowsAsNearest(address, by: factor, of: addresses)
+    }
+}
+
+extension HostSelector {
+    /// Whether an address of the host of these tests was measured as the nearest, by a factor, and works.
+    func knowsAsNearest(_ address: String, by factor: Double = 1.5, of addresses: [String]) throws -> Bool {
+        let own = try #require(IPAddress(address))
+        guard let nearest = latency(of: own, of: dialHost), ban(of: own, of: dialHost) == nil else { return false }
+        return addresses.filter { $0 != address }.compactMap { IPAddress($0) }.allSatisfy { other in
+            latency(of: other, of: dialHost).map { nearest * factor < $0 } ?? true
+        }
+    }
+}

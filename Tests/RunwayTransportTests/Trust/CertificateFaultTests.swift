@@ -6,7 +6,7 @@ import X509
 @testable import RunwayTransport
 
 /// The error for an untrusted certificate, whether BoringSSL or swift-certificates verified it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CertificateFaultTests {
     enum Verification: CaseIterable { case ofSystem, withPins }
 

@@ -6,7 +6,7 @@ import X509
 @testable import RunwayTransport
 
 /// Client certificates, and exceptions for developers.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClientTrustTests {
     private let root: TestAuthority
     private let clients: TestAuthority

@@ -7,7 +7,7 @@ import Testing
 @testable import RunwayTransport
 
 /// Against mitmproxy, whose authority the device trusts: `Scripts/interceptor.sh` starts it before nginx and runs these tests.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["RUNWAY_INTERCEPTOR_PORT"] != nil), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["RUNWAY_INTERCEPTOR_PORT"] != nil), .timeLimit(.minutes(10)))
 struct InterceptorTests {
     /// What the script names in the environment.
     private struct Interceptor {

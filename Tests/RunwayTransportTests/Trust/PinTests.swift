@@ -11,7 +11,7 @@ import X509
 @testable import RunwayTransport
 
 /// A host with pins is asked only over a chain that has one of its keys.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct PinTests {
     /// Collects the reports of pins.
     private final class Reports: Sendable {

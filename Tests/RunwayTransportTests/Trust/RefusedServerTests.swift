@@ -8,7 +8,7 @@ import X509
 @testable import RunwayTransport
 
 /// Servers that are not who they should be see no byte of a request, whatever transport asks them and however.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RefusedServerTests {
     /// How a host is asked.
     enum Way: CaseIterable {

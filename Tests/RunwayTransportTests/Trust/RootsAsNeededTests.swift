@@ -12,7 +12,7 @@ import X509
 @testable import RunwayTransport
 
 /// Roots that are read from a folder when a server needs them, and all roots where that was not enough.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RootsAsNeededTests {
     private let certificate: TestCertificate
     private let other: TestCertificate

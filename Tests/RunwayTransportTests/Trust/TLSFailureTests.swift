@@ -5,7 +5,7 @@ import Testing
 @testable import RunwayTransport
 
 /// The messages of failed handshakes: a sentence, and nothing of the library's sources.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct TLSFailureTests {
     @Test(
         arguments: [

@@ -10,7 +10,7 @@ import Testing
 @testable import RunwayTransport
 
 /// The TLS of a transport: made once, before anybody asks for it, and in nobody's way.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct TLSPreparationTests {
     private let certificate: TestCertificate
     private let policy: TLSPolicy

@@ -8,7 +8,7 @@ import Testing
 @testable import RunwayTransport
 
 /// WebSockets on streams of an HTTP/2 connection (RFC 8441).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct WebSocketStreamTests {
     /// A server that announces extended CONNECT and responds to requests. `onTunnel` is called for each frame of a stream that a
     /// CONNECT opened, the CONNECT included.

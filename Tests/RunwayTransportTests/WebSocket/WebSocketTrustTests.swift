@@ -6,7 +6,7 @@ import Testing
 @testable import RunwayTransport
 
 /// Handshakes over TLS, with pins, and through proxies.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct WebSocketTrustTests {
     private let root: TestAuthority
     private let server: TestAuthority.Server

@@ -25,6 +25,8 @@ extension NetworkLayer {
         offering change: (inout WebSocketOffer) -> Void = { _ in }, headers: [String: String] = [:]
     ) async throws -> WebSocketFlight {
         var offer = WebSocketOffer()
+        // A busy server may take long to close.
+        offer.closeTimeout = .seconds(60)
         change(&offer)
         return try await openWebSocket(Chat(headers: headers), offering: offer, options: .standard)
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import RunwayTransport
 
 /// An HTTP/2 connection of which NIO's handler says that it is broken.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct BrokenConnectionTests {
     @Test func itAcceptsNoRequestWhileItsChannelCloses() async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

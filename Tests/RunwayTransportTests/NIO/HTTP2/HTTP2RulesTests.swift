@@ -7,7 +7,7 @@ import Testing
 @testable import RunwayTransport
 
 /// What NIO's handler judges otherwise than RFC 9113 does.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTP2RulesTests {
     /// Runs `body` with a server that responds to the first request with these frames, and to every other with the text "fine".
     private func withServer(

@@ -18,7 +18,7 @@ struct SilentResponseTests {
     @Test func stalledBodyFailsWithinTheIdleTimeout() async throws {
         try await RawHTTP2Server.run(Self.beginning) { server in
             // Long enough for the head to come in time on a busy machine.
-            let network = try server.layer(idleTimeout: .seconds(5))
+            let network = try server.layer(idleTimeout: .seconds(10))
             let response = try await network.stream(Fetch<GET>("a"))
             let error = try await response.body.failure()
             #expect(error.kind == .timedOut && error.detail.contains("silent"), "\(error)")
@@ -30,10 +30,10 @@ struct SilentResponseTests {
     @Test func aReaderThatTakesItsTimeIsNotASilentServer() async throws {
         try await RawHTTP2Server.run(Self.beginning) { server in
             var wire = WireSettings()
-            wire.pingInterval = .milliseconds(200)
-            let network = try server.layer(wire, idleTimeout: .seconds(5))
+            wire.pingInterval = .milliseconds(400)
+            let network = try server.layer(wire, idleTimeout: .seconds(10))
             let response = try await network.stream(Fetch<GET>("a"))
-            // With 200 ms and more between two of them these take longer than a server may be silent.
+            // With 400 ms and more between two of them these take longer than a server may be silent.
             await server.wait(for: .ping, count: 26)
             #expect(!server.frames().contains { $0.is(.reset) })
             let error = try await response.body.failure()
