@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Lets one transfer of a layer at a time use a file. A download that follows a cancelled one waits until that has closed the file; any
-/// other fails.
+/// Lets one transfer of a layer at a time use a file. A transfer that follows a cancelled one waits until that has closed the file; any
+/// other download fails, and any other upload does without the file.
 final class FileClaims: Sendable {
     private struct Claim {
         let number: UInt64
-        /// Whether the task of the download was cancelled, so that the download is about to end.
+        /// Whether the task of the transfer was cancelled, so that the transfer is about to end.
         var isCancelled: Bool
-        /// The downloads that wait for its end.
+        /// The transfers that wait for its end.
         var waiters: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
     }
 
@@ -34,10 +34,7 @@ final class FileClaims: Sendable {
         to file: URL, in flight: Flight, _ download: () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         let path = file.standardizedFileURL.path
-        let number = state.withLock { state in
-            state.count += 1
-            return state.count
-        }
+        let number = nextNumber()
         let result: Result<Value, NetworkError> = await withTaskCancellationHandler {
             do throws(NetworkError) {
                 try await claim(path, number, in: flight)
@@ -61,6 +58,26 @@ final class FileClaims: Sendable {
             state.count += 1
             state.claims[path] = Claim(number: state.count, isCancelled: false)
             return true
+        }
+    }
+
+    /// Records that the transfer that claimed a file was cancelled. Its owner calls it before ``release(_:)``.
+    func cancel(_ path: String) { state.withLock { $0.claims[path]?.isCancelled = true } }
+
+    /// Waits as long as a transfer that was cancelled has a file.
+    ///
+    /// - Throws: ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits.
+    func waitForCancelled(_ path: String, in flight: Flight) async throws(NetworkError) {
+        let number = nextNumber()
+        while state.withLock({ $0.claims[path]?.isCancelled ?? false }) {
+            try await waitForEnd(path, number, in: flight)
+        }
+    }
+
+    private func nextNumber() -> UInt64 {
+        state.withLock { state in
+            state.count += 1
+            return state.count
         }
     }
 
@@ -100,7 +117,7 @@ final class FileClaims: Sendable {
             throw NetworkError(.cancelled, in: .saving, "The call was cancelled.", sending: .notSent)
         }
         guard end == .granted else {
-            let reason = "The deadline passed before a cancelled download had closed the same file."
+            let reason = "The deadline passed before a cancelled transfer had closed the same file."
             throw flight.timeout(reason, in: .saving, sending: .notSent)
         }
     }

@@ -67,11 +67,21 @@ final class StoredUpload: Sendable {
         var turn: UInt64 = 0
         /// Carries the request that appends.
         var channel: (any Channel)?
+        /// Requests that wait until that request has ended.
+        var waiters: [EventLoopPromise<Void>] = []
         var lastUse: Date
         /// The bytes that count against the limit of all uploads.
         var reserved: Int
         var isRemoved = false
+
+        mutating func takeWaiters() -> [EventLoopPromise<Void>] {
+            defer { waiters = [] }
+            return waiters
+        }
     }
+
+    /// How long a request waits until the one before it is stored: 5 s.
+    private static let settlingTime = TimeAmount.seconds(5)
 
     let id: String
     let path: String
@@ -103,28 +113,50 @@ final class StoredUpload: Sendable {
     /// Whether a request appends to it now.
     var isHeld: Bool { state.withLock { $0.channel != nil } }
 
+    /// Closes the connection of the request that appends, and waits until what came over it is stored, for at most five seconds.
+    ///
+    /// The draft wants a server to append as much of an interrupted request as possible. What the client has sent last may still be in
+    /// memory when it asks for the offset; without this wait it would be sent again.
+    func settle(before channel: any Channel) async {
+        guard let former = state.withLock({ $0.channel }), former !== channel else { return }
+        former.close(promise: nil)
+        let end = former.eventLoop.makePromise(of: Void.self)
+        let limit = former.eventLoop.scheduleTask(in: Self.settlingTime) { end.succeed() }
+        let isHeld = state.withLock { state in
+            guard state.channel === former else { return false }
+            state.waiters.append(end)
+            return true
+        }
+        if !isHeld { end.succeed() }
+        try? await end.futureResult.get()
+        limit.cancel()
+    }
+
     /// Takes the upload from the request that appends to it, whose connection is cut, for another request.
     ///
     /// The request before can't append any more when this returns: the offset does not change until the new turn appends.
     func takeTurn(over channel: (any Channel)?, now: Date) -> Turn {
-        let (turn, former) = state.withLock { state in
+        let (turn, former, waiters) = state.withLock { state in
             state.turn += 1
             state.lastUse = now
             let former = state.channel
             state.channel = channel
-            return (Turn(number: state.turn), former)
+            return (Turn(number: state.turn), former, state.takeWaiters())
         }
+        for waiter in waiters { waiter.succeed() }
         if let former, former !== channel { former.close(promise: nil) }
         return turn
     }
 
     /// Ends a turn; does nothing if another has begun.
     func end(_ turn: Turn, now: Date) {
-        state.withLock { state in
-            guard state.turn == turn.number else { return }
+        let waiters = state.withLock { state -> [EventLoopPromise<Void>] in
+            guard state.turn == turn.number else { return [] }
             state.channel = nil
             state.lastUse = now
+            return state.takeWaiters()
         }
+        for waiter in waiters { waiter.succeed() }
     }
 
     /// Records the length of the upload.
@@ -158,14 +190,16 @@ final class StoredUpload: Sendable {
     ///
     /// - Returns: How many bytes were reserved.
     func invalidate() -> Int {
-        let (reserved, channel) = state.withLock { state in
+        let (reserved, channel, waiters) = state.withLock { state in
             defer {
                 state.isRemoved = true
                 state.turn += 1
                 state.channel = nil
             }
-            return (state.isRemoved || state.record.stage == .complete ? 0 : state.reserved, state.channel)
+            let reserved = state.isRemoved || state.record.stage == .complete ? 0 : state.reserved
+            return (reserved, state.channel, state.takeWaiters())
         }
+        for waiter in waiters { waiter.succeed() }
         channel?.close(promise: nil)
         return reserved
     }

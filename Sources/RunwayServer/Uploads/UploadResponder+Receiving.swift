@@ -14,7 +14,8 @@ extension UploadResponder {
         try checkSize(of: fields)
         let record = UploadRecord(
             method: request.method.rawValue, scheme: request.head.scheme, authority: request.head.authority,
-            path: request.head.path, fields: request.headers.storable, owner: owner, length: length)
+            path: request.head.path, fields: request.headers.storable(isWhole: fields.isComplete == true), owner: owner,
+            length: length)
         let upload = try await store.onDisk { try store.create(record) }
         let turn = upload.takeTurn(over: context.channel, now: store.time)
         if let version = fields.version {
@@ -44,6 +45,7 @@ extension UploadResponder {
             try await store.onDisk { store.remove(upload) }
             return Response(status: .noContent)
         }
+        await upload.settle(before: context.channel)
         // On a thread that may wait for the disk: the request before may be writing its last part.
         let channel = appends ? context.channel : nil
         let turn = try await store.onDisk { upload.takeTurn(over: channel, now: store.time) }
@@ -91,6 +93,10 @@ extension UploadResponder {
         _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
         let store = resource.store
+        // Status 104 is no substitute for it (draft-ietf-httpbis-resumable-upload, "Status Code 104").
+        if request.headers[.expect]?.lowercased() == "100-continue" {
+            context.channel.sendInterim(HTTPResponse(status: .continue))
+        }
         let intake = UploadIntake(store: store, upload: upload, turn: turn)
         do {
             try await intake.receive(request.body, from: offset, fields, context.channel)
@@ -253,6 +259,9 @@ extension HTTPFields {
         HTTPField.Name(known: "Runway-Digest"), HTTPField.Name(known: "Runway-Sealed-Key"),
     ]
 
+    /// The digest of the content of one request (RFC 9530 §2).
+    private static let contentDigest = HTTPField.Name(known: "Content-Digest")
+
     /// The fields that belong to one message, or to the upload.
     private static let ofMessage: Set<HTTPField.Name> = [
         .contentLength, .expect,
@@ -260,9 +269,12 @@ extension HTTPFields {
     ]
 
     /// The fields that are stored with an upload.
-    fileprivate var storable: [UploadRecord.Field] {
+    ///
+    /// - Parameter isWhole: Whether the content of the request is all of the upload, so that its digest is that of the upload.
+    fileprivate func storable(isWhole: Bool) -> [UploadRecord.Field] {
         filter {
             !Self.authenticating.contains($0.name) && !Self.ofMessage.contains($0.name) && !$0.name.belongsToConnection
+                && (isWhole || $0.name != Self.contentDigest)
         }
         .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
     }

@@ -3,8 +3,14 @@ import RunwayTesting
 
 /// One connection through a path: carries bytes both ways, later than they came, in order. Lives on its event loop.
 final class DelayedConnection {
-    /// The most bytes that are under way in one direction; the sender waits meanwhile.
-    static let maximumByteCount = 4 << 20
+    /// The size that is requested for the socket buffers of a path: 128 KiB, which Linux doubles.
+    ///
+    /// The buffers of a loopback grow to megabytes, all of which a cut would lose. A network holds about as much as it carries in a round trip.
+    static let socketByteCount: SocketOptionValue = 128 << 10
+    /// The most bytes that are under way in one direction of a path that delays bytes; the sender waits meanwhile.
+    private static let maximumDelayedByteCount = 4 << 20
+    /// The most bytes that wait in one direction of a path without a delay, for a receiver that is slower than the sender.
+    private static let maximumUndelayedByteCount = 128 << 10
 
     private enum Item {
         case bytes(ByteBuffer)
@@ -18,6 +24,12 @@ final class DelayedConnection {
         var last = NIODeadline.uptimeNanoseconds(0)
         var isScheduled = false
         var isHeldBack = false
+    }
+
+    /// The most bytes that are under way in one direction.
+    private var maximumByteCount: Int {
+        if case .passing(let conditions) = path.state, !conditions.delaysBytes { return Self.maximumUndelayedByteCount }
+        return Self.maximumDelayedByteCount
     }
 
     private let path: NetworkPath
@@ -44,7 +56,7 @@ final class DelayedConnection {
         directions[side].last = due
         directions[side].items.append((due, bytes.map { .bytes($0) } ?? .end))
         directions[side].byteCount += bytes?.readableBytes ?? 0
-        if directions[side].byteCount > Self.maximumByteCount { holdBack(side, true) }
+        if directions[side].byteCount > maximumByteCount { holdBack(side, true) }
         schedule(side)
     }
 
@@ -90,7 +102,7 @@ final class DelayedConnection {
             }
         }
         peer.flush()
-        if directions[side].byteCount < Self.maximumByteCount / 2 { holdBack(side, false) }
+        if directions[side].byteCount < maximumByteCount / 2 { holdBack(side, false) }
         schedule(side)
     }
 

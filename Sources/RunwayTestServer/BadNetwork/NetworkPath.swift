@@ -88,6 +88,9 @@ public final class NetworkPath: Sendable {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
+            // Accepted sockets inherit it; after the handshake it would no longer bound the window.
+            .serverChannelOption(.socketOption(.so_rcvbuf), value: DelayedConnection.socketByteCount)
+            .childChannelOption(.socketOption(.so_sndbuf), value: DelayedConnection.socketByteCount)
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [weak self] client in
@@ -142,6 +145,8 @@ public final class NetworkPath: Sendable {
     /// Connects a client to the server, on the client's loop.
     private func join(_ client: any Channel) -> EventLoopFuture<Void> {
         ClientBootstrap(group: client.eventLoop)
+            .channelOption(.socketOption(.so_rcvbuf), value: DelayedConnection.socketByteCount)
+            .channelOption(.socketOption(.so_sndbuf), value: DelayedConnection.socketByteCount)
             .channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(to: target)

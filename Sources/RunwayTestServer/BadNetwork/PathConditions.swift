@@ -27,6 +27,9 @@ public struct PathConditions: Sendable, Hashable {
         self.retransmissionTimeout = max(retransmissionTimeout, .zero)
     }
 
+    /// Whether any part arrives later than it was sent.
+    var delaysBytes: Bool { roundTrip > .zero || jitter > .zero || lossRate > 0 }
+
     /// How long a part takes one way.
     func delay(using random: inout SeededGenerator) -> Duration {
         var delay = roundTrip / 2

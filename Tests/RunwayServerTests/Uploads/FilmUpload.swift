@@ -58,4 +58,6 @@ extension FlightRecord {
     var resumptionCount: Int {
         decisions(of: UploadDecision.self).count { if case .resuming = $0 { true } else { false } }
     }
+    /// How many bytes the requests of the call passed to their connections, heads and framing included.
+    var writtenByteCount: Int { attempts.reduce(0) { $0 + ($1.wire?.sentByteCount ?? 0) } }
 }

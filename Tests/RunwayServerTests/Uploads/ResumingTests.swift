@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Hummingbird
 import RunwayServer
 import RunwayTestServer
 import RunwayTesting
@@ -12,6 +13,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ResumingTests {
     private static let byteCount = 24_000_000
+    /// The most bytes that a cut loses of those that have reached the path: what its two sockets and the path itself hold.
+    private static let lostByteCount = 1 << 20
+    /// The most bytes that a cut loses of those that the client has passed to its connection: those above, what the client's socket
+    /// holds of unsent ones, and the part of the file that is being written.
+    private static let lostWrittenByteCount = lostByteCount + 512 << 10
 
     /// An app behind a path whose connections a test cuts.
     private func withPath(
@@ -50,9 +56,26 @@ struct ResumingTests {
             #expect(record.attempts.count == 1 + 2 * cuts.count)
             #expect(record.resumptionCount == cuts.count)
             // What the path had when it was cut is sent again.
-            #expect(path.sentByteCount < Self.byteCount + cuts.count * 1_500_000, "\(path.sentByteCount)")
+            #expect(path.sentByteCount < Self.byteCount + cuts.count * Self.lostByteCount, "\(path.sentByteCount)")
             #expect(shown.withLock { $0.last?.completedByteCount } == Self.byteCount)
             #expect(!FileManager.default.fileExists(atPath: folder.file.path + ".upload"))
+        }
+    }
+
+    @Test func largeUploadThatIsCutTenTimesIsSentLittleMoreThanOnce() async throws {
+        let folder = try UploadFolder()
+        let (byteCount, cutCount) = (64 << 20, 10)
+        let digest = try folder.writeFile(byteCount: byteCount)
+        try await withPath(folder) { app, path, layer in
+            path.cut(atSentByteCounts: (1...cutCount).map { byteCount / (cutCount + 1) * $0 })
+            _ = try await layer.network.upload(FilmUpload(film: folder.file))
+            #expect(app.handled.map(\.digest) == [digest] && app.handled.first?.byteCount == byteCount)
+            let record = try #require(try await layer.records.records(count: 1).first)
+            #expect(record.resumptionCount == cutCount)
+            let sent = path.sentByteCount
+            #expect(sent <= byteCount + cutCount * Self.lostByteCount, "\(sent - byteCount) bytes more")
+            let written = record.writtenByteCount
+            #expect(written <= byteCount + cutCount * Self.lostWrittenByteCount, "\(written - byteCount) bytes more")
         }
     }
 
@@ -157,6 +180,53 @@ struct ResumingTests {
             #expect(landed.text == #"{"digest":"\#(digest)"}"# && landed.progress?.fraction == 1)
             #expect(app.handled.count == 1)
         }
+    }
+
+    /// The file is still claimed by the call that was cancelled when the next one begins.
+    @Test(arguments: [false, true])
+    @MainActor func nextLoadContinuesACancelledUpload(isManagerReleased: Bool) async throws {
+        let folder = try UploadFolder()
+        let digest = try folder.writeFile(byteCount: Self.byteCount)
+        let gate = ScriptedGate()
+        let isFirst = Mutex(true)
+        let owner: @Sendable (Hummingbird.Request, UploadRequestContext) async throws -> String? = { request, _ in
+            let isHeld =
+                request.method == .head
+                && isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+            if isHeld {
+                try await gate.pass()
+                throw HTTPError(.serviceUnavailable)
+            }
+            return nil
+        }
+        try await UploadApp.run(in: folder, owner: owner) { app in
+            let bad = try await BadNetwork(to: app.port, addresses: 1)
+            let layer = try UploadingLayer(host: bad.paths[0].address, port: bad.port)
+            bad.paths[0].cut(atSentByteCounts: [12_000_000])
+            // After the cut, the first call waits for the offset.
+            try await Self.cancelAndLoad(
+                FilmUpload(film: folder.file), on: layer.network, releasing: isManagerReleased,
+                when: { try await gate.waitForArrivals() })
+            #expect(app.handled.map(\.digest) == [digest])
+            #expect(bad.paths[0].sentByteCount < Self.byteCount + 2 * Self.lostByteCount)
+            gate.open()
+            await layer.shutDown()
+            await bad.shutDown()
+        }
+    }
+
+    @MainActor private static func cancelAndLoad(
+        _ upload: FilmUpload, on network: NetworkLayer, releasing: Bool, when isReady: () async throws -> Void
+    ) async throws {
+        var manager: UploadManager<FilmUpload>? = UploadManager(on: network)
+        manager?.load(upload)
+        try await isReady()
+        if releasing { manager = nil } else { manager?.cancelAll() }
+        let next = manager ?? UploadManager(on: network)
+        _ = try await next.landing(of: next.load(upload))
     }
 
     @MainActor private static func landing(

@@ -202,4 +202,35 @@ struct UploadRouterTests {
             #expect(last.statuses == ["201"] && app.handled.map(\.byteCount) == [8])
         }
     }
+    /// A client that waits for status 100 may not take status 104 for it.
+    @Test func clientThatExpectsToContinueGetsBothInterimResponses() async throws {
+        try await UploadApp.run(in: try UploadFolder()) { app in
+            let waiting = try await RawConnection(to: app.port, awaiting: "HTTP/1.1 100")
+            try await waiting.send(
+                "POST /films/7 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\n\(Self.v8)\r\n"
+                    + "Upload-Complete: ?1\r\nContent-Length: 4\r\n\r\n")
+            try await waiting.waitForText()
+            try await waiting.send("0123")
+            #expect(try await waiting.rest().statuses == ["104", "100", "201"])
+            #expect(app.handled.map(\.byteCount) == [4])
+        }
+    }
+
+    @Test(arguments: [true, false]) func digestOfAPartIsNoneOfTheUpload(isWhole: Bool) async throws {
+        try await UploadApp.run(in: try UploadFolder()) { app in
+            let fields = [
+                Self.v8, "Upload-Complete: \(isWhole ? "?1" : "?0")", "Content-Digest: sha-256=:AAAA:",
+                "Repr-Digest: sha-256=:BBBB:",
+            ]
+            let first = try await app.exchange("POST", "/films/7", fields, "0123")
+            if !isWhole {
+                let path = try #require(first.field("Location"))
+                _ = try await app.exchange(
+                    "PATCH", path, [Self.v8, Self.partial, "Upload-Offset: 4", "Upload-Complete: ?1"], "4")
+            }
+            let handled = try #require(app.handled.first)
+            #expect(handled.headers.contains(HTTPField.Name("Content-Digest")!) == isWhole)
+            #expect(handled.headers[HTTPField.Name("Repr-Digest")!] == "sha-256=:BBBB:")
+        }
+    }
 }

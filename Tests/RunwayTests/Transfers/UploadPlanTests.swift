@@ -146,6 +146,20 @@ struct UploadPlanTests {
         #expect(take(&plan, 201, ["Upload-Complete": "?1"]) == .land)
     }
 
+    @Test func uploadThatIsTooLargeForTheServerIsCancelled() {
+        var plan = UploadPlan(byteCount: 100, isRepeatable: false)
+        plan.take(interim: fields(["Upload-Limit": "max-size=100"]), location: Self.url)
+        #expect(plan.refusalOfSize == nil)
+        plan.take(interim: fields(["Upload-Limit": "max-size=99"]), location: nil)
+        #expect(plan.refusalOfSize?.contains("99 bytes") == true)
+        #expect(fail(&plan) == .wait)
+        guard case .contradict = take(&plan, 204, ["Upload-Offset": "10"]) else {
+            Issue.record("the upload continues")
+            return
+        }
+        #expect(take(&plan, 204, ["Upload-Offset": "100", "Upload-Complete": "?1"]) == .landWithoutResponse)
+    }
+
     @Test func partsAreNotResentForEver() {
         var plan = UploadPlan(byteCount: 100, isRepeatable: false)
         #expect(take(&plan, 413, ["Upload-Limit": "max-append-size=40"]) == .proceed)
@@ -173,5 +187,18 @@ struct UploadPlanTests {
         #expect(take(&plan, 204, ["Upload-Offset": "262144"]) == .proceed)
         let (first, second) = (plan.hasAdvanced(), plan.hasAdvanced())
         #expect(first && !second)
+    }
+    @Test func progressReportedBeforeAnInterruptionCounts() {
+        var plan = interrupted(byteCount: 1 << 20)
+        #expect(take(&plan, 204, ["Upload-Offset": "0"]) == .proceed)
+        plan.take(interim: fields(["Upload-Offset": "300000"]), location: nil)
+        #expect(fail(&plan) == .wait)
+        let (first, second) = (plan.hasAdvanced(), plan.hasAdvanced())
+        #expect(first && !second)
+        // What the server then says counts no second time, and its offset alone decides where the upload continues.
+        #expect(take(&plan, 204, ["Upload-Offset": "290000"]) == .proceed)
+        #expect(plan.step == .append(290_000..<1 << 20))
+        let third = plan.hasAdvanced()
+        #expect(!third)
     }
 }

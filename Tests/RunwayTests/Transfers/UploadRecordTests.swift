@@ -1,4 +1,5 @@
 import Foundation
+import RunwayTesting
 import Testing
 
 @testable import Runway
@@ -40,6 +41,49 @@ struct UploadRecordTests {
             await second.remove()
             first.close()
             #expect(await UploadRecordFile(beside: path, claims).load() == record())
+        }
+    }
+
+    private enum Films: APIService {
+        static let name = "films"
+        static let environments: [ServiceEnvironment: String] = [.release: "https://films.example"]
+    }
+
+    private struct Film: Endpoint {
+        static let service = Films.self
+        var path: EndpointPath { "film" }
+    }
+
+    @Test(arguments: [true, false]) func callWaitsForTheRecordOfACancelledOne(isCancelledFirst: Bool) async throws {
+        try await withFolder { path in
+            let first = UploadRecordFile(beside: path, claims)
+            if isCancelledFirst { first.cancel() }
+            await first.save(record())
+            if !isCancelledFirst { first.cancel() }
+            let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+            let flight = network.makeFlight(Film.self, .standard)
+            let second = Task { [claims] in
+                let file = UploadRecordFile(beside: path, claims)
+                try await file.waitForCancelled(in: flight)
+                return await file.load()
+            }
+            // The cancelled call ends some time later.
+            for _ in 1...10 { await Task.yield() }
+            first.close()
+            let found = try await second.value
+            #expect(found == record())
+        }
+    }
+
+    @Test func callDoesNotWaitForTheRecordOfARunningOne() async throws {
+        try await withFolder { path in
+            let first = UploadRecordFile(beside: path, claims)
+            await first.save(record())
+            let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+            let file = UploadRecordFile(beside: path, claims)
+            try await file.waitForCancelled(in: network.makeFlight(Film.self, .standard))
+            #expect(await file.load() == nil)
+            first.close()
         }
     }
 

@@ -102,6 +102,30 @@ struct ResumableUploadTests {
         }
     }
 
+    /// As the draft wants it of a client that learns the limit while it sends.
+    @Test func uploadThatExceedsTheLimitIsStoppedAndCancelled() async throws {
+        let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
+        try Data(file.bytes).write(to: folder.file)
+        try await withScriptedOrigin { origin in
+            var (status, fields) = try Self.interim("/uploads/1")
+            fields[try #require(HTTPField.Name("Upload-Limit"))] = "max-size=899999"
+            // It does not matter whether the client learns of the limit while it sends, or with the end of the connection.
+            origin.on(
+                "/film",
+                respond: ScriptedResponse(status: .serviceUnavailable).informing(status, fields))
+            origin.on("/uploads/1") { request in
+                let offset: HTTPFields = [HTTPField.Name("Upload-Offset")!: "10"]
+                return ScriptedResponse(status: .noContent, headerFields: request.method == .head ? offset : [:])
+            }
+            let error = await #expect(throws: NetworkError.self) {
+                try await layer(origin).upload(Film(film: folder.file))
+            }
+            #expect(error?.kind == .invalidResponse && error?.detail.contains("899999 bytes") == true)
+            #expect(origin.requests.last?.method == .delete && !origin.requests.contains { $0.method == .patch })
+            #expect(folder.names == ["file"])
+        }
+    }
+
     @Test func uploadContinuesAtARelativeLocationWithItsCredentials() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 10_000))
         try Data(file.bytes).write(to: folder.file)

@@ -46,11 +46,23 @@ struct ResumableUpload: Sendable {
         source = flight.sourceName(of: request)
     }
 
-    /// Sends the file, and returns the response that `check` accepts.
+    /// Sends the file, and returns the response that `check` accepts. A call for the same file that was cancelled ends first.
     @concurrent func run(
         _ check: @Sendable (Response) throws(NetworkError) -> RawData
     ) async throws(NetworkError) -> RawData {
         defer { record?.close() }
+        try await record?.waitForCancelled(in: flight)
+        let result: Result<RawData, NetworkError> = await withTaskCancellationHandler {
+            do throws(NetworkError) { return .success(try await send(check)) } catch { return .failure(error) }
+        } onCancel: {
+            record?.cancel()
+        }
+        return try result.get()
+    }
+
+    private func send(
+        _ check: @Sendable (Response) throws(NetworkError) -> RawData
+    ) async throws(NetworkError) -> RawData {
         if let stored = await record?.load(), stored.matches(source, file, byteCount: byteCount),
             request.forUpload(at: stored.location, policy) != nil
         {
@@ -64,9 +76,15 @@ struct ResumableUpload: Sendable {
             do throws(NetworkError) {
                 response = try await network.send(message(step, counting: sent), in: flight)
             } catch {
+                // The draft wants an upload that is too large to end at once, and to be cancelled.
+                if let reason = plan.refusalOfSize, !Task.isCancelled { throw await contradicted(reason) }
                 await saveRecord()
                 guard mayContinue(after: error) else { throw error }
-                _ = plan.update { $0.takeFailure(of: step, isWholeSent: sent.value >= step.bytes.count) }
+                let hasAdvanced = plan.update { plan in
+                    _ = plan.takeFailure(of: step, isWholeSent: sent.value >= step.bytes.count)
+                    return plan.hasAdvanced()
+                }
+                if hasAdvanced { attempt = 1 }
                 if plan.location == nil { progress.restart(at: 0) }
                 try await wait(&attempt, after: error.retryCause, sent, failing: error)
                 continue
@@ -119,10 +137,7 @@ struct ResumableUpload: Sendable {
                     await record?.remove()
                 }
                 throw response.uploadError
-            case .contradict(let reason):
-                await cancel()
-                await record?.remove()
-                throw NetworkError(.invalidResponse, in: .checking, reason, status: response.head.status)
+            case .contradict(let reason): throw await contradicted(reason, response.head.status)
             }
         }
     }
@@ -157,11 +172,16 @@ struct ResumableUpload: Sendable {
         var probe = request
         if plan.location != nil { probe.head.method = .head }
         let hasAdvanced = plan.location != nil && sent.value >= UploadPlan.stepByteCount
-        guard
-            let wait = try? network.retries.decide(
+        let wait: Duration
+        do throws(RetryDecision.Reason) {
+            wait = try network.retries.decide(
                 probe, after: attempt, cause, retryAfter: retryAfter,
                 paidBy: hasAdvanced ? nil : Origin(request.head), in: flight)
-        else { throw error }
+        } catch let reason {
+            // A caller that allows one attempt needs no reason for the lack of another.
+            if flight.retryPolicy.maximumAttempts > 1 { flight.note(RetryDecision.gaveUp(reason, cause: cause)) }
+            throw error
+        }
         attempt += 1
         flight.note(UploadDecision.interrupted(at: plan.offset, wait: wait, cause: cause))
         do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
@@ -181,6 +201,13 @@ struct ResumableUpload: Sendable {
         if ![.notFound, .gone].contains(response.head.status), response.head.status.code >= 400 {
             throw response.uploadError
         }
+    }
+
+    /// Ends an upload that can't be continued, and returns its error.
+    private func contradicted(_ reason: String, _ status: HTTPResponse.Status? = nil) async -> NetworkError {
+        await cancel()
+        await record?.remove()
+        return NetworkError(.invalidResponse, in: .checking, reason, status: status)
     }
 
     /// Cancels the upload on the server, as far as that is possible.
@@ -226,7 +253,7 @@ extension ResumableUpload {
 
     /// A part of the file, whose bytes extend the deadline and are reported as the wire takes them.
     private func body(_ part: Range<Int>, counting sent: SentCount) -> RequestBody {
-        let (file, flight, progress) = (file, flight, progress)
+        let (file, flight, progress, plan) = (file, flight, progress, plan)
         var counted = BodyStream {
             var parts = file.stream(part).makeAsyncIterator()
             var taken = 0
@@ -234,6 +261,7 @@ extension ResumableUpload {
                 // A consumer that asks for another part has consumed the ones before.
                 progress.report(sent: part.lowerBound + taken)
                 if taken > 0 { flight.extendDeadline() }
+                if let reason = plan.refusalOfSize { throw NetworkError(.invalidResponse, in: .transporting, reason) }
                 await saveRecord()
                 let next = try await parts.next()
                 taken += next?.count ?? 0

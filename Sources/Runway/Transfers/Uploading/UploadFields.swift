@@ -9,6 +9,8 @@ struct UploadFields: Sendable, Equatable {
     var length: Int?
     /// The most bytes that the server takes in one request.
     var maximumAppendByteCount: Int?
+    /// The most bytes that the server takes in all.
+    var maximumByteCount: Int?
 
     init(_ fields: HTTPFields) {
         offset = fields.structuredInteger(Self.offsetName)
@@ -16,7 +18,8 @@ struct UploadFields: Sendable, Equatable {
         // Final responses of swift-nio-extras 1.35 have the name of the first drafts.
         isComplete =
             fields.structuredBoolean(Self.completeName) ?? fields.structuredBoolean(Self.incompleteName).map { !$0 }
-        maximumAppendByteCount = Self.maximumAppendByteCount(fields)
+        maximumAppendByteCount = Self.limit("max-append-size", fields)
+        maximumByteCount = Self.limit("max-size", fields)
     }
 
     static let completeName = HTTPField.Name(known: "Upload-Complete")
@@ -26,12 +29,12 @@ struct UploadFields: Sendable, Equatable {
     private static let limitName = HTTPField.Name(known: "Upload-Limit")
     static let versionName = HTTPField.Name(known: "Upload-Draft-Interop-Version")
 
-    /// The member `max-append-size` of `Upload-Limit`; a value of another type makes the whole field invalid.
-    private static func maximumAppendByteCount(_ fields: HTTPFields) -> Int? {
+    /// A member of `Upload-Limit`, a dictionary of integers.
+    private static func limit(_ name: String, _ fields: HTTPFields) -> Int? {
         guard let value = fields[limitName], value.utf8.count <= 1024 else { return nil }
         for member in FieldList.elements(of: value) {
             let parts = member.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0] == "max-append-size" else { continue }
+            guard parts.count == 2, parts[0] == name else { continue }
             return HTTPFields.integer(parts[1].prefix { $0 != ";" })
         }
         return nil

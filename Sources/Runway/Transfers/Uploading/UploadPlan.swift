@@ -19,8 +19,12 @@ struct UploadPlan: Sendable {
     private var isOffsetUnknown = false
     /// The most bytes that the server takes in one request.
     private var maximumAppendByteCount: Int?
-    /// The most bytes that the server ever had.
+    /// The most bytes that the server takes in all.
+    private var maximumByteCount: Int?
+    /// How many bytes the server had when an attempt last counted as none.
     private var mark = 0
+    /// How many bytes the server said it had while it received them.
+    private var reported = 0
     private var freshStarts = 0
     /// Whether all bytes of the upload were passed to the wire, so that it may have taken effect.
     private var mayHaveEffect = false
@@ -49,6 +53,12 @@ struct UploadPlan: Sendable {
             case .append(let bytes): bytes
             }
         }
+    }
+
+    /// Why the server takes no upload of this size; `nil` if it may take it.
+    var refusalOfSize: String? {
+        guard let maximumByteCount, byteCount > maximumByteCount else { return nil }
+        return "The server takes uploads of at most \(maximumByteCount) bytes, and the file has \(byteCount)."
     }
 
     /// The next request.
@@ -81,6 +91,7 @@ struct UploadPlan: Sendable {
     /// - Parameter location: The URL of the upload; `nil` if the response has none that may be used.
     mutating func take(interim fields: UploadFields, location: String?) {
         takeLimit(fields)
+        if let offset = fields.offset, offset <= byteCount { reported = max(reported, offset) }
         guard self.location == nil, let location else { return }
         self.location = location
         isOffsetUnknown = true
@@ -131,6 +142,7 @@ struct UploadPlan: Sendable {
     private mutating func takeState(_ status: HTTPResponse.Status, _ fields: UploadFields) -> Action {
         takeLimit(fields)
         guard status.kind == .successful else { return takeRefusal(status) }
+        if fields.isComplete != true, let refusalOfSize { return .contradict(refusalOfSize) }
         if let length = fields.length, length != byteCount {
             return .contradict("The server has an upload of \(length) bytes, and the file has \(byteCount).")
         }
@@ -195,6 +207,7 @@ struct UploadPlan: Sendable {
 
     private mutating func takeLimit(_ fields: UploadFields) {
         if let limit = fields.maximumAppendByteCount, limit > 0 { maximumAppendByteCount = limit }
+        if let limit = fields.maximumByteCount { maximumByteCount = limit }
     }
 
     private func isLimited(to count: Int) -> Bool { maximumAppendByteCount.map { $0 < count } ?? false }
@@ -203,10 +216,10 @@ struct UploadPlan: Sendable {
         if isWholeSent, step != .retrieve, step.bytes.upperBound == byteCount { mayHaveEffect = true }
     }
 
-    /// Whether the server has considerably more bytes than ever before.
+    /// Whether the server has considerably more bytes than ever before, as far as is known.
     mutating func hasAdvanced() -> Bool {
-        guard offset - mark >= Self.stepByteCount else { return false }
-        mark = offset
+        guard max(offset, reported) - mark >= Self.stepByteCount else { return false }
+        mark = max(offset, reported)
         return true
     }
 }

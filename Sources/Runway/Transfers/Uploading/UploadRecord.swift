@@ -57,6 +57,8 @@ final class UploadRecordFile: Sendable {
         var file: OpenFile?
         /// Whether another call has the file.
         var isTaken = false
+        /// Whether the task of the call was cancelled.
+        var isCancelled = false
     }
 
     private let path: String
@@ -71,6 +73,21 @@ final class UploadRecordFile: Sendable {
     }
 
     deinit { close() }
+
+    /// Waits as long as a call that was cancelled has the record, so that this call continues what that one leaves.
+    ///
+    /// - Throws: ``NetworkError/Kind/cancelled`` or ``NetworkError/Kind/timedOut`` if the call ends while it waits.
+    func waitForCancelled(in flight: Flight) async throws(NetworkError) {
+        try await claims.waitForCancelled(path, in: flight)
+    }
+
+    /// The call was cancelled: the next one waits until this one lets it have the record.
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            if state.file != nil { claims.cancel(path) }
+        }
+    }
 
     /// The stored record; `nil` if there is none.
     func load() async -> UploadRecord? {
@@ -129,6 +146,7 @@ final class UploadRecordFile: Sendable {
         if isOwn, !isUsable { claims.release(path) }
         state.withLock { state in
             if isUsable { state.file = file } else { state.isTaken = true }
+            if isUsable, state.isCancelled { claims.cancel(path) }
         }
         return isUsable
     }

@@ -17,6 +17,7 @@ final class UploadState: Sendable {
     var step: UploadPlan.Step { state.withLock { $0.plan.step } }
     var location: String? { state.withLock { $0.plan.location } }
     var offset: Int { state.withLock { $0.plan.offset } }
+    var refusalOfSize: String? { state.withLock { $0.plan.refusalOfSize } }
 
     /// Continues an upload of an earlier call.
     func resume(at location: String) {

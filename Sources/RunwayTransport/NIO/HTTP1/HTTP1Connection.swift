@@ -87,6 +87,7 @@ extension HTTP1Connection {
             if case .bytes(let bytes) = exchange.request.body { writePieces(bytes, of: exchange) }
         case .parts:
             write(head)
+            channel.limitUnsentBytes()
             exchange.upload?.start()
         }
     }

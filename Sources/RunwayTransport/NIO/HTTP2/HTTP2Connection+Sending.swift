@@ -40,6 +40,7 @@ extension HTTP2Connection {
     private func sendBody(on stream: HTTP2Stream) {
         if let upload = stream.exchange.upload {
             stream.isPartDue = true
+            channel.limitUnsentBytes()
             return upload.start()
         }
         guard case .bytes(let bytes) = stream.exchange.request.body else { return }
