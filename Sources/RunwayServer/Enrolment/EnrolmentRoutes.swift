@@ -104,7 +104,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
         // A device whose response was lost sends the same key again, also when the replaced one has ended meanwhile.
         let present = try await stored { try await keys.record(forKeyID: sent.statement.keyID) }
-        if let present, present.owner == account, present.device == sent.statement.device, present.isActive(at: time) {
+        if let present, present.isSame(owner: account, device: sent.statement.device), present.isActive(at: time) {
             return enrolled(present.id)
         }
         if let replaced = sent.statement.replacedKeyID {
@@ -195,8 +195,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         _ sent: EnrolmentRequest, replacing replaced: String, of account: String, at time: UnixTime
     ) async throws {
         let record = try await stored { try await keys.record(forKeyID: replaced) }
-        guard let record, record.owner == account, record.device == sent.statement.device, record.isActive(at: time)
-        else {
+        guard let record, record.isSame(owner: account, device: sent.statement.device), record.isActive(at: time) else {
             throw EnrolmentRefusal(.unknownKey)
         }
         guard record.key.isValid(sent.replacedProof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }

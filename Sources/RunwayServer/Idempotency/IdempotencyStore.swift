@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+import RunwaySignatures
 
 /// Stores what became of requests with idempotency keys.
 ///
@@ -36,7 +37,7 @@ public protocol IdempotencyStore: Sendable {
     func release(_ key: IdempotencyKey, token: UUID) async throws
 }
 
-/// An idempotency key of one principal. The keys of others are different ones, whatever their text.
+/// An idempotency key of one principal. The keys of others are different ones, whatever their text. Both parts are compared byte by byte.
 public struct IdempotencyKey: Sendable, Hashable {
     /// Who sent the request.
     public var principal: String
@@ -47,6 +48,17 @@ public struct IdempotencyKey: Sendable, Hashable {
     public init(principal: String, text: String) {
         self.principal = principal
         self.text = text
+    }
+
+    /// Whether both parts have the same bytes.
+    public static func == (left: IdempotencyKey, right: IdempotencyKey) -> Bool {
+        left.principal.isExactly(right.principal) && left.text.isExactly(right.text)
+    }
+
+    /// Hashes the bytes of both parts.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactText(principal))
+        hasher.combine(ExactText(text))
     }
 }
 

@@ -42,7 +42,7 @@ final class FailureLimiter: Sendable {
 
     /// Whether a source has failed too often to be examined.
     func isExceeded(by source: String, at now: UnixTime) -> Bool {
-        let hash = source.hashValue
+        let hash = ExactText(source).hashValue
         return slots.withLock { slots in
             let slot = slots[index(of: hash)]
             return slot.source == hash && remaining(slot, now) >= limits.burst
@@ -51,7 +51,7 @@ final class FailureLimiter: Sendable {
 
     /// Counts a failure.
     func record(_ source: String, at now: UnixTime) {
-        let hash = source.hashValue
+        let hash = ExactText(source).hashValue
         slots.withLock { slots in
             let index = index(of: hash)
             let before = slots[index].source == hash ? remaining(slots[index], now) : 0

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOPosix
+import RunwaySignatures
 import Synchronization
 
 /// The uploads of a server, in a folder that only its user can access. Files of a server that was stopped are found again.
@@ -71,7 +72,9 @@ final class UploadStore: Sendable {
     func find(_ id: Substring, of owner: String?) throws -> StoredUpload? {
         try load()
         removeExpired()
-        guard let upload = state.withLock({ $0.uploads[String(id)] }), upload.owner == owner else { return nil }
+        guard let upload = state.withLock({ $0.uploads[String(id)] }),
+            upload.owner.map(ExactText.init) == owner.map(ExactText.init)
+        else { return nil }
         return upload
     }
 

@@ -1,7 +1,8 @@
 /// A directory of keys in which devices enrol keys of their own.
 ///
 /// ``InMemoryKeyDirectory`` is one for a single server that may forget its keys; `SQLiteEnrolmentStore` of `RunwayServerStorage` is one
-/// that survives a restart. A server implements the protocol over its database: each function is one transaction.
+/// that survives a restart. A server implements the protocol over its database: each function is one transaction. Identifiers, owners and
+/// devices are compared byte by byte.
 public protocol EnrolledKeyDirectory: KeyDirectory {
     /// The keys of an owner, also those that are not accepted any more.
     func records(of owner: String) async throws -> [KeyRecord]
@@ -36,7 +37,7 @@ public enum KeyEnrolment: Sendable, Hashable {
 
 extension InMemoryKeyDirectory: EnrolledKeyDirectory {
     /// The keys of an owner, sorted by identifier.
-    public func records(of owner: String) -> [KeyRecord] { all.filter { $0.owner == owner } }
+    public func records(of owner: String) -> [KeyRecord] { all.filter { $0.owner.isExactly(owner) } }
 
     /// Adds a key, and ends the one that it replaces, both or neither.
     ///
@@ -46,12 +47,13 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
     ) -> KeyEnrolment {
         change { records in
             let plan = KeyEnrolmentPlan(
-                record, present: records[record.id], own: records.values.filter { $0.owner == record.owner },
-                replacing: replaced, overlap: overlap, upTo: maximum, at: now)
+                record, present: records[ExactText(record.id)],
+                own: records.values.filter { $0.owner.isExactly(record.owner) }, replacing: replaced, overlap: overlap,
+                upTo: maximum, at: now)
             guard plan.isNew else { return plan.outcome }
-            for id in plan.removed { records[id] = nil }
-            if let replaced { records[replaced]?.notAfter = plan.replacedEnd }
-            records[record.id] = record
+            for id in plan.removed { records[ExactText(id)] = nil }
+            if let replaced { records[ExactText(replaced)]?.notAfter = plan.replacedEnd }
+            records[ExactText(record.id)] = record
             return plan.outcome
         }
     }
@@ -59,8 +61,8 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
     /// Refuses all signatures of a key of an owner from now on. Returns `false` if the owner has no such key.
     public func revoke(_ id: String, of owner: String) -> Bool {
         change { records in
-            guard records[id]?.owner == owner else { return false }
-            records[id]?.isRevoked = true
+            guard owner.isExactly(records[ExactText(id)]?.owner) else { return false }
+            records[ExactText(id)]?.isRevoked = true
             return true
         }
     }
@@ -90,19 +92,20 @@ package struct KeyEnrolmentPlan: Sendable {
         upTo maximum: Int, at now: UnixTime
     ) {
         if let present {
-            let isSame = present.owner == record.owner && present.device == record.device
+            let isSame = present.isSame(owner: record.owner, device: record.device)
             outcome = isSame && present.isActive(at: now) ? .enrolled : .inUse
             return
         }
         if let replaced {
-            guard let old = own.first(where: { $0.id == replaced }), old.device == record.device, old.isActive(at: now)
+            guard let old = own.first(where: { $0.id.isExactly(replaced) }),
+                old.isSame(owner: record.owner, device: record.device), old.isActive(at: now)
             else {
                 outcome = .notReplaceable
                 return
             }
             replacedEnd = min(old.notAfter ?? now + overlap, now + overlap)
         }
-        let others = own.filter { $0.id != replaced }
+        let others = own.filter { !$0.id.isExactly(replaced) }
         guard others.count(where: { $0.isActive(at: now) }) < maximum else {
             outcome = .full
             return

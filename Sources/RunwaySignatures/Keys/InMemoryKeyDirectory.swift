@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A directory of keys in memory.
+/// A directory of keys in memory. Identifiers are compared byte by byte.
 public final class InMemoryKeyDirectory: KeyDirectory {
     /// The records by the identifiers of their keys.
-    private let records: Mutex<[String: KeyRecord]>
+    private let records: Mutex<[ExactText: KeyRecord]>
 
     /// - Parameter records: The records; of two with the same identifier, the last.
     public init(_ records: [KeyRecord] = []) {
@@ -11,42 +11,42 @@ public final class InMemoryKeyDirectory: KeyDirectory {
     }
 
     /// The record of a key.
-    public func record(forKeyID id: String) -> KeyRecord? { records.withLock { $0[id] } }
+    public func record(forKeyID id: String) -> KeyRecord? { records.withLock { $0[ExactText(id)] } }
 
-    /// All records, sorted by identifier.
-    public var all: [KeyRecord] { records.withLock { Array($0.values) }.sorted { $0.id < $1.id } }
+    /// All records, sorted by the bytes of their identifiers.
+    public var all: [KeyRecord] { records.withLock { $0.sorted { $0.key < $1.key } }.map(\.value) }
 
     /// Adds a record, or replaces the one with the same identifier.
-    public func insert(_ record: KeyRecord) { records.withLock { $0[record.id] = record } }
+    public func insert(_ record: KeyRecord) { records.withLock { $0[ExactText(record.id)] = record } }
 
     /// Refuses all signatures of a key from now on. Returns `false` if the identifier is unknown.
     @discardableResult
-    public func revoke(_ id: String) -> Bool { records.withLock { $0[id]?.isRevoked = true } != nil }
+    public func revoke(_ id: String) -> Bool { records.withLock { $0[ExactText(id)]?.isRevoked = true } != nil }
 
     /// Adds the successor of a key. Both are accepted for the length of the overlap. Returns `false`, and adds nothing, if the old
     /// key is unknown or revoked.
     public func rotate(_ id: String, to successor: KeyRecord, at now: UnixTime, overlap: Duration) -> Bool {
-        precondition(successor.id != id, "A new key has an identifier of its own")
+        precondition(!successor.id.isExactly(id), "A new key has an identifier of its own")
         return records.withLock { records in
-            guard let old = records[id], !old.isRevoked else { return false }
-            records[id]?.notAfter = min(old.notAfter ?? now + overlap, now + overlap)
-            records[successor.id] = successor
+            guard let old = records[ExactText(id)], !old.isRevoked else { return false }
+            records[ExactText(id)]?.notAfter = min(old.notAfter ?? now + overlap, now + overlap)
+            records[ExactText(successor.id)] = successor
             return true
         }
     }
 
     /// Removes a record. Its key is unknown from now on.
-    public func remove(_ id: String) { records.withLock { $0[id] = nil } }
+    public func remove(_ id: String) { records.withLock { $0[ExactText(id)] = nil } }
 
     /// Changes the records at once.
-    func change<Value: Sendable>(_ change: (inout [String: KeyRecord]) -> Value) -> Value {
+    func change<Value: Sendable>(_ change: (inout [ExactText: KeyRecord]) -> Value) -> Value {
         records.withLock { change(&$0) }
     }
 
     /// Replaces all records at once.
     func replaceAll(_ records: [KeyRecord]) { self.records.withLock { $0 = Self.indexed(records) } }
 
-    private static func indexed(_ records: [KeyRecord]) -> [String: KeyRecord] {
-        Dictionary(records.map { ($0.id, $0) }) { $1 }
+    private static func indexed(_ records: [KeyRecord]) -> [ExactText: KeyRecord] {
+        Dictionary(records.map { (ExactText($0.id), $0) }) { $1 }
     }
 }

@@ -50,9 +50,11 @@ package struct KeyFile: Sendable {
         for (entry, members) in zip(contents.keys, members.values.joined()) where !known.isSuperset(of: members.keys) {
             throw KeyFileError(reason: "\(entry.id) has a member that is not known")
         }
-        var identifiers: Set<String> = []
+        var identifiers: Set<ExactText> = []
         for entry in contents.keys {
-            guard identifiers.insert(entry.id).inserted else { throw KeyFileError(reason: "\(entry.id) occurs twice") }
+            guard identifiers.insert(ExactText(entry.id)).inserted else {
+                throw KeyFileError(reason: "\(entry.id) occurs twice")
+            }
             let record = try entry.record()
             guard isPrivate || !record.key.algorithm.isSymmetric && entry.privateKey == nil else {
                 throw KeyFileError(reason: "other users can read the file, and \(entry.id) is a secret")

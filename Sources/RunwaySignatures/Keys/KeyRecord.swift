@@ -30,4 +30,9 @@ public struct KeyRecord: Sendable {
     public func isActive(at now: UnixTime) -> Bool {
         !isRevoked && notBefore.map { $0 <= now } ?? true && notAfter.map { now <= $0 } ?? true
     }
+
+    /// Whether the key belongs to a device of an owner.
+    package func isSame(owner: String, device: String?) -> Bool {
+        self.owner.isExactly(owner) && self.device.map(ExactText.init) == device.map(ExactText.init)
+    }
 }

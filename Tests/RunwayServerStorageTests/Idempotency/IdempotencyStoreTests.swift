@@ -46,6 +46,17 @@ struct IdempotencyStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
+    func keysAreComparedByteByByte(_ kind: Kind) async throws {
+        let store = try store(kind)
+        // Each pair is one text for `String`, and two for a database.
+        #expect(try await claim(store, by: "\u{E9}") == .claimed)
+        #expect(try await claim(store, by: "e\u{301}") == .claimed)
+        #expect(try await claim(store, "\u{E9}") == .claimed)
+        #expect(try await claim(store, "e\u{301}") == .claimed)
+        #expect(try await claim(store, "\u{E9}") == .inFlight(until: start + 60))
+    }
+
+    @Test(arguments: Kind.allCases)
     func expiredLeaseIsTakenOverAndFencesItsOwnerOut(_ kind: Kind) async throws {
         let store = try store(kind)
         let (key, first, second) = (IdempotencyKey(principal: "ada", text: "k"), UUID(), UUID())

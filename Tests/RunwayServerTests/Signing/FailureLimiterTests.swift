@@ -25,6 +25,12 @@ struct FailureLimiterTests {
         #expect(!limiter.isExceeded(by: "a", at: start - .seconds(1)))
     }
 
+    @Test func accountsAreComparedByteByByte() {
+        let limiter = FailureLimiter(FailureLimits(burst: 1))
+        limiter.record("\u{E9}", at: start)
+        #expect(limiter.isExceeded(by: "\u{E9}", at: start) && !limiter.isExceeded(by: "e\u{301}", at: start))
+    }
+
     @Test func addressOfProxyIsNoSource() throws {
         let request = HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/")
         let address = try SocketAddress(ipAddress: "192.0.2.7", port: 1)

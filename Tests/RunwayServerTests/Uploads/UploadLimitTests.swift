@@ -125,7 +125,8 @@ struct UploadLimitTests {
     @Test func uploadOfAnotherOwnerDoesNotExist() async throws {
         let owner: @Sendable (Request, UploadRequestContext) async throws -> String? = { request, _ in
             guard let user = request.headers[.authorization] else { throw HTTPError(.unauthorized) }
-            return user
+            // Two accounts that are one text for `String`.
+            return ["composed": "\u{E9}", "decomposed": "e\u{301}"][user] ?? user
         }
         try await UploadApp.run(in: try UploadFolder(), owner: owner) { app in
             #expect(try await app.exchange("POST", "/films/7", Self.fields, "0").statuses == ["401"])
@@ -134,6 +135,10 @@ struct UploadLimitTests {
             #expect(try await app.exchange("HEAD", path, Self.version + ["Authorization: b"]).statuses == ["404"])
             #expect(try await app.exchange("DELETE", path, Self.version + ["Authorization: b"]).statuses == ["404"])
             #expect(try await app.exchange("HEAD", path, Self.version + ["Authorization: a"]).statuses == ["204"])
+            let other = try await app.exchange("POST", "/films/7", Self.fields + ["Authorization: composed"], "0")
+            let place = try #require(other.field("Location"))
+            let fields = Self.version + ["Authorization: decomposed"]
+            #expect(try await app.exchange("HEAD", place, fields).statuses == ["404"])
         }
     }
 

@@ -26,6 +26,9 @@ public struct AppAttestation: DeviceAttestation {
     private let roots: [Certificate]
     private let environment: Environment
     private let devices: any AttestedDeviceStore
+    /// With its key assertions of unknown devices are verified, so that the time does not show whether a device is known.
+    private static let decoy = AttestedDevice(
+        id: "", publicKey: Array(P256.Signing.PrivateKey().publicKey.x963Representation), account: "", counter: 0)
 
     /// A verifier.
     ///
@@ -86,15 +89,16 @@ public struct AppAttestation: DeviceAttestation {
     ) async throws(EnrolmentRefusal) {
         let known: AttestedDevice?
         do { known = try await devices.device(keyID) } catch { throw EnrolmentRefusal(.store) }
-        guard let known, known.account == account,
-            let key = try? P256.Signing.PublicKey(x963Representation: known.publicKey),
+        let device = known ?? Self.decoy
+        guard let key = try? P256.Signing.PublicKey(x963Representation: device.publicKey),
             let bytes = value["authenticatorData"]?.byteString, let data = AuthenticatorData(bytes, hasKey: false),
             let encoded = value["signature"]?.byteString,
             let signature = try? P256.Signing.ECDSASignature(derRepresentation: encoded), data.appHash == appHash
         else { throw EnrolmentRefusal(.attestation) }
         // The signed message is the nonce itself, which ECDSA hashes once more.
         let nonce = Array(SHA256.hash(data: bytes + statementHash))
-        guard key.isValidSignature(signature, for: nonce) else { throw EnrolmentRefusal(.attestation) }
+        let isValid = key.isValidSignature(signature, for: nonce)
+        guard isValid, known != nil, device.account.isExactly(account) else { throw EnrolmentRefusal(.attestation) }
         let isRaised: Bool
         do { isRaised = try await devices.raise(keyID, to: data.counter) } catch { throw EnrolmentRefusal(.store) }
         guard isRaised else { throw EnrolmentRefusal(.attestation) }

@@ -1,3 +1,4 @@
+import RunwaySignatures
 import Synchronization
 
 /// A device whose key of the App Attest service was attested.
@@ -31,20 +32,20 @@ public protocol AttestedDeviceStore: Sendable {
 /// Remembers attested devices in memory, for one server.
 public final class InMemoryAttestedDevices: AttestedDeviceStore {
     /// Guards the devices.
-    private let devices = Mutex<[String: AttestedDevice]>([:])
+    private let devices = Mutex<[ExactText: AttestedDevice]>([:])
     private let maximumDevices: Int
 
     /// - Parameter maximumDevices: How many devices are remembered; any beyond is refused. The default is 100,000.
     public init(maximumDevices: Int = 100_000) { self.maximumDevices = maximumDevices }
 
     /// The device with an identifier.
-    public func device(_ id: String) -> AttestedDevice? { devices.withLock { $0[id] } }
+    public func device(_ id: String) -> AttestedDevice? { devices.withLock { $0[ExactText(id)] } }
 
     /// Adds a device.
     public func insert(_ device: AttestedDevice) -> Bool {
         devices.withLock { devices in
-            guard devices[device.id] == nil, devices.count < maximumDevices else { return false }
-            devices[device.id] = device
+            guard devices[ExactText(device.id)] == nil, devices.count < maximumDevices else { return false }
+            devices[ExactText(device.id)] = device
             return true
         }
     }
@@ -52,8 +53,8 @@ public final class InMemoryAttestedDevices: AttestedDeviceStore {
     /// Sets the counter of a device, if it is greater than the present one.
     public func raise(_ id: String, to counter: UInt32) -> Bool {
         devices.withLock { devices in
-            guard let present = devices[id], counter > present.counter else { return false }
-            devices[id]?.counter = counter
+            guard let present = devices[ExactText(id)], counter > present.counter else { return false }
+            devices[ExactText(id)]?.counter = counter
             return true
         }
     }
