@@ -5,14 +5,30 @@ import RunwaySignatures
 
 /// The rows of a ``SQLiteEnrolmentStore``.
 extension Database {
+    /// The key with an identifier, for a signature by it; `nil` if it is unknown. Throws if a row that it reads is not one of a key.
+    ///
+    /// The work is the same for an unknown identifier: the key with the next identifier is read, or the first one, and discarded.
+    func key(_ id: String) throws -> KeyRecord? {
+        let table = "SELECT \(Self.keyColumns) FROM device_key"
+        return try nearest(id, in: table).map { try KeyRecord($0) }.flatMap { $0.id.isExactly(id) ? $0 : nil }
+    }
+
     /// The keys for which a condition with one argument holds, sorted by identifier. Throws if a row is not one of a key.
     func keys(_ condition: String, _ argument: String) throws -> [KeyRecord] {
         let statement = try cachedStatement(
-            sql: """
-                SELECT id, algorithm, key, owner, device, not_before, not_after, is_revoked, covers FROM device_key
-                WHERE \(condition) ORDER BY id
-                """)
+            sql: "SELECT \(Self.keyColumns) FROM device_key WHERE \(condition) ORDER BY id")
         return try Row.fetchAll(statement, arguments: [argument]).map { try KeyRecord($0) }
+    }
+
+    private static let keyColumns = "id, algorithm, key, owner, device, not_before, not_after, is_revoked, covers"
+
+    /// The first row whose identifier is not less than one, or else the first of all; `nil` if there are no rows. Two statements run
+    /// in either case.
+    private func nearest(_ id: String, in table: String) throws -> Row? {
+        let first = try Row.fetchOne(cachedStatement(sql: "\(table) ORDER BY id LIMIT 1"))
+        let next = try Row.fetchOne(
+            cachedStatement(sql: "\(table) WHERE id >= ? ORDER BY id LIMIT 1"), arguments: [id])
+        return next ?? first
     }
 
     func insert(_ record: KeyRecord) throws {
@@ -25,13 +41,14 @@ extension Database {
             ])
     }
 
+    /// The device with an identifier; `nil` if it is unknown. The work is the same for an unknown one, as by ``key(_:)``.
     func device(_ id: String) throws -> AttestedDevice? {
-        let row = try Row.fetchOne(
-            self, sql: "SELECT public_key, account, counter FROM attested_device WHERE id = ?", arguments: [id])
+        let row = try nearest(id, in: "SELECT id, public_key, account, counter FROM attested_device")
         guard let row else { return nil }
-        let key: Data = try row.value(0)
-        return AttestedDevice(
-            id: id, publicKey: Array(key), account: try row.value(1), counter: try row.value(2))
+        let key: Data = try row.value(1)
+        let device = AttestedDevice(
+            id: try row.value(0), publicKey: Array(key), account: try row.value(2), counter: try row.value(3))
+        return device.id.isExactly(id) ? device : nil
     }
 }
 
@@ -41,7 +58,7 @@ extension KeyRecord {
         guard let algorithm = SignatureAlgorithm(name: try row.value(1)),
             let key = try? VerificationKey(algorithm, text: try row.value(2)),
             let components = CoveredComponents(texts: covers.split(separator: "\n").map(String.init))
-        else { throw ServerStorageError(.corrupted, "A row of the file has no valid key.") }
+        else { throw ServerStorageError(.corrupted, "A row of the file has a key that can't be read.") }
         // A time of another type must not be read as none: the key would be accepted for ever.
         let (notBefore, notAfter): (Int64?, Int64?) = (try row.optionalValue(5), try row.optionalValue(6))
         self.init(

@@ -13,7 +13,8 @@ public import RunwaySignatures
 ///
 /// The same store is the `devices` of an `AppAttestation`. A key, a revocation and a counter are on the drive before the response is sent,
 /// so that neither a crash nor a restart makes a revoked key or an old counter acceptable again. Requests that come at the same time
-/// share a transaction; a lookup waits for the transaction that is being committed. If too much waits, the store throws, and what needs it is refused.
+/// share a transaction; a lookup waits for the transaction that is being committed. If too much waits, the store throws, and what needs it is
+/// refused. A lookup of an unknown key or device is the same work as of a known one: another row is read and discarded.
 ///
 /// Used challenges are not stored here: pass a `ServerNonces` whose key persists only together with a `NonceStore` that persists, too.
 /// By default a challenge of before a restart is refused.
@@ -29,6 +30,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
     }
 
     private enum Result: Sendable {
+        case key(KeyRecord?)
         case keys([KeyRecord])
         case enrolment(KeyEnrolment)
         case device(AttestedDevice?)
@@ -85,8 +87,8 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
 
     /// The record of a key.
     public func record(forKeyID id: String) async throws -> KeyRecord? {
-        guard case .keys(let records) = try await perform(.key(id)) else { return nil }
-        return records.first
+        guard case .key(let record) = try await perform(.key(id)) else { return nil }
+        return record
     }
 
     /// The keys of an owner, sorted by identifier.
@@ -138,7 +140,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
 
     private static func perform(_ request: Request, in database: Database, upTo maximumDevices: Int) throws -> Result {
         switch request {
-        case .key(let id): return .keys(try database.keys("id = ?", id))
+        case .key(let id): return .key(try database.key(id))
         case .keys(let owner): return .keys(try database.keys("owner = ?", owner))
         case .enrol(let record, let replaced, let overlap, let maximum, let now):
             let plan = KeyEnrolmentPlan(

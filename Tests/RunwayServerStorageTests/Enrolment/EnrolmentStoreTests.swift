@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import GRDB
 import HTTPTypes
 import RunwayServer
 import RunwayServerStorage
@@ -103,6 +104,62 @@ struct EnrolmentStoreTests {
         #expect(count == 2)
     }
 
+    @Test(arguments: Kind.allCases)
+    func identifiersAreComparedByteByByte(_ kind: Kind) async throws {
+        // Each pair is one text for `String`, and two for a database.
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        let directory = try directory(kind)
+        #expect(try await enrol(record("k-1", of: composed, device: composed), in: directory) == .enrolled)
+        #expect(try await directory.records(of: decomposed).isEmpty)
+        #expect(try await directory.revoke("k-1", of: decomposed) == false)
+        #expect(try await enrol(record("k-1", of: decomposed, device: composed), in: directory) == .inUse)
+        #expect(try await enrol(record("k-1", of: composed, device: decomposed), in: directory) == .inUse)
+        let successor = record("k-2", of: composed, device: decomposed)
+        #expect(try await enrol(successor, in: directory, replacing: "k-1") == .notReplaceable)
+        #expect(try await enrol(record(composed), in: directory) == .enrolled)
+        #expect(try await directory.record(forKeyID: decomposed) == nil)
+        #expect(try await enrol(record(decomposed), in: directory) == .enrolled)
+        let identifiers = try await directory.records(of: "anna").map { Array($0.id.utf8) }
+        #expect(identifiers == [[0x65, 0xCC, 0x81], [0xC3, 0xA9]])
+    }
+
+    /// A row that is not one of a key makes visible that it was read, also for an identifier that is unknown.
+    @Test func lookupOfAnUnknownKeyReadsAndParsesAKey() async throws {
+        let first = try SQLiteEnrolmentStore(at: folder.file)
+        #expect(try await first.record(forKeyID: "k-0") == nil)
+        #expect(try await enrol(record("k-1"), in: first) == .enrolled)
+        for unknown in ["k-0", "k-2", ""] { #expect(try await first.record(forKeyID: unknown) == nil) }
+        #expect(try await first.record(forKeyID: "k-1")?.id == "k-1")
+        try await first.close()
+        try await change("UPDATE device_key SET key = 'none'")
+        let second = try SQLiteEnrolmentStore(at: folder.file)
+        for id in ["k-1", "k-0", "k-2", ""] {
+            await #expect(throws: ServerStorageError.self, "\(id)") { try await second.record(forKeyID: id) }
+        }
+        try await second.close()
+    }
+
+    @Test func lookupOfAnUnknownDeviceReadsADevice() async throws {
+        let first = try SQLiteEnrolmentStore(at: folder.file)
+        #expect(try await first.insert(device("d-1")))
+        for unknown in ["d-0", "d-2"] { #expect(try await first.device(unknown) == nil) }
+        #expect(try await first.device("d-1") == device("d-1"))
+        try await first.close()
+        try await change("UPDATE attested_device SET counter = 'none'")
+        let second = try SQLiteEnrolmentStore(at: folder.file)
+        for id in ["d-1", "d-0", "d-2"] {
+            await #expect(throws: ServerStorageError.self, "\(id)") { try await second.device(id) }
+        }
+        try await second.close()
+    }
+
+    /// Changes the file of a store that is closed.
+    private func change(_ sql: String) async throws {
+        let database = try DatabaseQueue(path: folder.file.path)
+        try await database.write { try $0.execute(sql: sql) }
+        try database.close()
+    }
+
     @Test func keysSurviveARestart() async throws {
         let first = try SQLiteEnrolmentStore(at: folder.file)
         let algorithms: [SignatureAlgorithm] = [.ecdsaP256SHA256, .ed25519, .hmacSHA256]
@@ -161,6 +218,15 @@ struct EnrolmentStoreTests {
         }
         #expect(raised == 1)
         #expect(try await devices.device("d-1")?.counter == .max)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func devicesAreComparedByteByByte(_ kind: Kind) async throws {
+        let devices = try devices(kind)
+        #expect(try await devices.insert(device("\u{E9}")))
+        #expect(try await devices.device("e\u{301}") == nil)
+        #expect(try await devices.raise("e\u{301}", to: 1) == false)
+        #expect(try await devices.insert(device("e\u{301}")))
     }
 
     @Test(arguments: Kind.allCases)
