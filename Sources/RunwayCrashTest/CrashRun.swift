@@ -1,4 +1,5 @@
 import Foundation
+import RunwayDemo
 import RunwayTestServer
 import RunwayTesting
 
@@ -25,7 +26,7 @@ struct CrashRun {
         var process: ChildProcess
 
         init(_ process: ChildProcess) async throws {
-            guard let port = process.firstLine.flatMap({ Int($0) }) else {
+            guard let port = await process.nextLine().flatMap({ Int($0) }) else {
                 throw CrashFailure("the server did not start")
             }
             (self.port, self.process) = (port, process)

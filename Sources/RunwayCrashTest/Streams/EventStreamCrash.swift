@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 import Runway
+import RunwayDemo
 import RunwayStreams
 import RunwayTesting
 import RunwayTransport
@@ -50,7 +51,7 @@ struct EventStreamCrash: AsyncParsableCommand {
 
     private func play(in file: URL) async throws -> [String] {
         var random = SeededGenerator(seed: start)
-        var (server, port, _) = try serve(file, port: 0, pace: 0)
+        var (server, port, _) = try await serve(file, port: 0, pace: 0)
         var configuration = TransportConfiguration()
         configuration.maximumConnectionsPerOrigin = readers * 2
         let transport = try NIOTransport(configuration: configuration)
@@ -63,12 +64,12 @@ struct EventStreamCrash: AsyncParsableCommand {
         while ContinuousClock.now < end {
             try await server.kill()
             kills += 1
-            (server, port, _) = try serve(file, port: port, pace: 5)
+            (server, port, _) = try await serve(file, port: port, pace: 5)
             try await Task.sleep(for: .milliseconds(Int.random(in: 50...1500, using: &random)))
         }
         try await server.kill()
         let last: Int
-        (server, port, last) = try serve(file, port: port, pace: 0)
+        (server, port, last) = try await serve(file, port: port, pace: 0)
         // What a bug loses never comes.
         if last > 0 {
             try? await wait("every client has the last number") { clients.allSatisfy { $0.numbers.last == last } }
@@ -81,11 +82,11 @@ struct EventStreamCrash: AsyncParsableCommand {
         return last == 0 ? ["nothing was published"] + findings : findings
     }
 
-    private func serve(_ file: URL, port: Int, pace: Int) throws -> (ChildProcess, port: Int, last: Int) {
+    private func serve(_ file: URL, port: Int, pace: Int) async throws -> (ChildProcess, port: Int, last: Int) {
         let server = try ChildProcess(
             ["event-server", "--file", file.path, "--port", "\(port)", "--pace", "\(pace)"]
                 + (bug.map { ["--bug", $0.rawValue] } ?? []))
-        let words = server.firstLine?.split(separator: " ").compactMap { Int($0) } ?? []
+        let words = await server.nextLine()?.split(separator: " ").compactMap { Int($0) } ?? []
         guard words.count == 2 else { throw CrashFailure("the server did not start") }
         return (server, words[0], words[1])
     }

@@ -34,7 +34,8 @@ struct OpenStreams: AsyncParsableCommand {
 
     func run() async throws {
         let server = try ChildProcess(["open-server"])
-        guard let words = server.firstLine?.split(separator: " "), words.count == 3, let process = Int(words[2]) else {
+        guard let words = await server.nextLine()?.split(separator: " "), words.count == 3, let process = Int(words[2])
+        else {
             throw CrashFailure("the server did not start")
         }
         let usage = ProcessUsage(process: process)
@@ -47,7 +48,9 @@ struct OpenStreams: AsyncParsableCommand {
                 "--events", "\(events)",
             ])
         }
-        for client in clients where client.firstLine != "open" { throw CrashFailure("clients could not connect") }
+        for client in clients {
+            guard await client.nextLine() == "open" else { throw CrashFailure("clients could not connect") }
+        }
         let count = 4 * connections * ManyStreams.perConnection
         print("\(count) streams were opened in \(ContinuousClock.now - start)")
         print(
@@ -64,7 +67,8 @@ struct OpenStreams: AsyncParsableCommand {
             try await Task.sleep(for: .seconds(3))
         }
         for client in clients {
-            print("an event at \(connections * ManyStreams.perConnection) streams: \(client.firstLine ?? "nothing")")
+            let report = await client.nextLine() ?? "nothing"
+            print("an event at \(connections * ManyStreams.perConnection) streams: \(report)")
         }
         await transport.shutdown(.cutting)
         for client in clients { try await client.kill() }

@@ -36,14 +36,13 @@ public enum LogTour {
         ActionLogRoute(to: sink).add(to: router)
         let isComplete = try await LoopbackServer.run(router) { url in
             let arguments = [commandName, folder.appending(path: "app/actions.sqlite").path, url]
-            let first = try DemoProcess(program, arguments + ["\(counts.first)", "--until-killed"])
-            try await first.firstLine()
+            let first = try ChildProcess(arguments + ["\(counts.first)", "--until-killed"], of: program)
+            guard await first.nextLine() != nil else { throw CancellationError() }
             // The server has stored the batch, and its response is not sent.
             try await sink.gate.waitForArrivals()
-            first.kill()
-            await first.end()
+            try await first.kill()
             sink.gate.open()
-            let second = try DemoProcess(program, arguments + ["\(counts.second)"])
+            let second = try ChildProcess(arguments + ["\(counts.second)"], of: program)
             return await second.end() == 0
         }
         try await sink.base.close()
@@ -75,7 +74,7 @@ public enum LogTour {
         for receipt in (0..<count).map({ log.record("opened", ["listing": .integer(Int64($0))]) }) {
             try await receipt.committed()
         }
-        if isKilled { try await DemoProcess.waitForKill(saying: "recorded") }
+        if isKilled { try await ChildProcess.waitForKill(saying: "recorded") }
         for _ in 0..<600 {
             await log.flush()
             if try await log.state().waitingCount == 0 { return await log.close() }

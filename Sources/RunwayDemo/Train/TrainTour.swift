@@ -40,30 +40,28 @@ public enum TrainTour {
         let router = Router()
         server.add(to: router)
         let (screens, isComplete) = try await LoopbackServer.run(router) { url in
-            func start(_ run: Run) throws -> DemoProcess {
-                try DemoProcess(program, [commandName, run.rawValue, folder.appending(path: "app").path, url])
+            func start(_ run: Run) throws -> ChildProcess {
+                try ChildProcess([commandName, run.rawValue, folder.appending(path: "app").path, url], of: program)
             }
             let first = try start(.atHome)
-            let fetched = try await first.firstLine()
-            first.kill()
-            await first.end()
+            guard let fetched = await first.nextLine() else { throw CancellationError() }
+            try await first.kill()
             let second = try start(.onTheTrain)
-            let stored = try await second.firstLine()
+            guard let stored = await second.nextLine() else { throw CancellationError() }
             // The server has the first offer, and its response is not sent.
             try await server.gate.waitForArrivals()
-            second.kill()
-            await second.end()
+            try await second.kill()
             server.gate.open()
             let third = try start(.atWork)
             return ([fetched, stored], await third.end() == 0)
         }
         try await server.close()
         var report = TrainTourReport(
-            screen: screens[1].split(separator: "\n").map(String.init), openings: screens.count,
+            screen: [screens[1]], openings: screens.count,
             detailRequests: server.detailRequests.value, changes: prices.count, effects: server.offers.count,
             repeated: server.offerRequestCount - server.offers.count)
         let row = catalogue.listing(.secondHand, number: home)?.rowText
-        if screens.contains(where: { $0 != "\(row ?? "")\n" }) {
+        if screens.contains(where: { $0 != row }) {
             report.problems.append("The details screen showed \(screens), and not \(row ?? "").")
         }
         if !isComplete { report.problems.append("The last run of the app did not send all of its offers.") }
@@ -94,7 +92,7 @@ public enum TrainTour {
             _ = try await lists.detail.landing(of: lists.detail.load(SecondHandDetail(id: id)))
             await network.cache.flush()
             let text = screen.lines.joined(separator: "\n")
-            if run == .atHome { return try await DemoProcess.waitForKill(saying: text) }
+            if run == .atHome { return try await ChildProcess.waitForKill(saying: text) }
             for price in prices {
                 do throws(NetworkError) {
                     _ = try await network.call(SecondHandOffer(id: id, price: price))
@@ -103,7 +101,7 @@ public enum TrainTour {
                 }
             }
             status.set(.wifi)
-            try await DemoProcess.waitForKill(saying: text)
+            try await ChildProcess.waitForKill(saying: text)
         }
         for _ in 0..<600 {
             await queue.flush()
