@@ -27,7 +27,9 @@ enum ReplayVerdict: Equatable {
         default:
             switch error.status?.code {
             case 401: self = .unauthorized
-            case 408, 425, 429, 502, 503, 504: self = .failed(retryAfter: error.retryAfter)
+            case 429: self = .failed(retryAfter: error.retryAfter)
+            case let code? where RetryPolicy.transientStatuses.contains(code):
+                self = .failed(retryAfter: error.retryAfter)
             // The server still works on an earlier attempt (draft-ietf-httpapi-idempotency-key-header §2.6).
             case 409 where error.retryAfter != nil: self = .failed(retryAfter: error.retryAfter)
             case 409 where error.saysThatKeyIsInUse: self = .faulted(retryAfter: nil)

@@ -123,6 +123,13 @@ struct DrainScheduleTests {
 
     // MARK: Verdicts and previews
 
+    @Test func changeWithATransientStatusMaySucceedLater() {
+        for code in RetryPolicy.transientStatuses.union([429]) {
+            let error = NetworkError(.refused, in: .judging, "\(code)", status: HTTPResponse.Status(code: code))
+            #expect(ReplayVerdict(error) == .failed(retryAfter: nil), "\(code)")
+        }
+    }
+
     @Test func conflictIsToldApartFromARequestInProgress() {
         var error = NetworkError(.refused, in: .judging, "409", status: .conflict)
         #expect(ReplayVerdict(error) == .conflicting)
