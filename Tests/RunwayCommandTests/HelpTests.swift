@@ -19,6 +19,14 @@ struct HelpTests {
         #expect(long.isEmpty, "\(long)")
     }
 
+    @Test func callAndListenHaveTheSameOptionsOfAConnection() async throws {
+        let helps = try await [Tool.run("call", "--help").output, Tool.run("listen", "--help").output]
+        for option in ["--timeout <seconds>", "--proxy <url>", "--cacert <file>", "-k, --insecure", "--http1"] {
+            let texts = helps.map { help in help.components(separatedBy: "\n  \(option) ").last?.prefix(60) }
+            #expect(texts[0] == texts[1], "\(option)")
+        }
+    }
+
     @Test func everySubcommandIsMeasured() async throws {
         let help = try await Tool.run("--help").output
         let names = help.components(separatedBy: "SUBCOMMANDS:")[1].matches(of: #/(?m)^  (\w+)  /#).map { String($0.1) }

@@ -41,23 +41,10 @@ struct CallCommand: AsyncParsableCommand {
         help: ArgumentHelp("Send and store cookies and the token of the session NAME.", valueName: "name"))
     var session: String?
 
-    @Option(help: ArgumentHelp("The longest wait, for the response and for each part of it.", valueName: "seconds"))
-    var timeout = 60.0
-
     @Flag(help: "Print redirects instead of following them.")
     var noFollow = false
 
-    @Option(
-        help: ArgumentHelp("The proxy: http:// or socks5://, or none. See above.", valueName: "url"))
-    var proxy: String?
-
-    @Option(
-        help: ArgumentHelp("Trust the certificate authorities in FILE (PEM), and no others.", valueName: "file"),
-        completion: .file())
-    var cacert: String?
-
-    @Flag(name: [.customShort("k"), .long], help: "Do not verify the certificate of the URL's host.")
-    var insecure = false
+    @OptionGroup var connecting: ConnectionOptions
 
     @Option(
         help: ArgumentHelp("Send the client certificate in FILE (PEM) to the URL's host.", valueName: "file"),
@@ -75,9 +62,6 @@ struct CallCommand: AsyncParsableCommand {
     var sign: String?
 
     @OptionGroup var signing: SigningOptions
-
-    @Flag(help: "Offer HTTP/1.1 alone.")
-    var http1 = false
 
     @Option(
         name: [.short, .long],
@@ -109,9 +93,7 @@ struct CallCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOption
 
     func validate() throws {
-        try TimeoutLimit.year.check(timeout, of: "--timeout")
         if body != nil, form { throw ValidationError("--body and --form exclude one another.") }
-        if insecure, cacert != nil { throw ValidationError("--insecure and --cacert exclude one another.") }
         if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
         if sign == nil, signing.isUsed { throw ValidationError("The options of a signature need --sign FILE.") }
         try checkOutput()
@@ -154,11 +136,8 @@ struct CallCommand: AsyncParsableCommand {
                 signing: try sign.map { file throws(CommandFailure) in
                     try CallSigning(keyFile: file, signing, for: target)
                 }), host: target.host)
-        if insecure, target.scheme == "https", !(offline || curl) {
-            Console.error.warn(
-                "The certificate of \(target.host) is not verified: anyone on the way can read and change this call.")
-        }
         if offline || curl { return try await show(call, in: session) }
+        connecting.warnIfInsecure(target)
         let result = try await make(call, in: session)
         try stored?.save(session.cookies, after: result, sent: call.request.head)
         return try report(result)
@@ -173,9 +152,9 @@ struct CallCommand: AsyncParsableCommand {
     var redaction: Redaction { showSecrets ? .none : Redaction(recordsBodies: true) }
 
     var connection: CallConnection {
-        CallConnection(
-            timeout: .milliseconds(Int64(max(timeout * 1000, 1))), isHTTP1Only: http1,
-            certificateAuthorityFile: cacert, isInsecure: insecure, certificateFile: cert, keyFile: key, proxy: proxy)
+        var connection = connecting.connection
+        (connection.certificateFile, connection.keyFile) = (cert, key)
+        return connection
     }
 
     /// Adds the field `Authorization` of `--auth`, or of the session if the request has none.

@@ -50,22 +50,7 @@ struct ListenCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("End after so many events or messages.", valueName: "number"))
     var count: Int?
 
-    @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "seconds"))
-    var timeout = 60.0
-
-    @Option(
-        help: ArgumentHelp("Trust the certificate authorities in FILE (PEM), and no others.", valueName: "file"),
-        completion: .file())
-    var cacert: String?
-
-    @Flag(name: [.customShort("k"), .long], help: "Do not verify the certificate of the URL's host.")
-    var insecure = false
-
-    @Option(help: ArgumentHelp("The proxy: http:// or socks5://, or none.", valueName: "url"))
-    var proxy: String?
-
-    @Flag(help: "Offer HTTP/1.1 alone.")
-    var http1 = false
+    @OptionGroup var connecting: ConnectionOptions
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -73,9 +58,7 @@ struct ListenCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOption
 
     func validate() throws {
-        try TimeoutLimit.year.check(timeout, of: "--timeout")
         if let count, count < 1 { throw ValidationError("--count needs a number above 0.") }
-        if insecure, cacert != nil { throw ValidationError("--insecure and --cacert exclude one another.") }
     }
 
     func run() async throws {
@@ -86,15 +69,8 @@ struct ListenCommand: AsyncParsableCommand {
         }
         let request = try ListenRequest(
             address.target, items, topics: topics.map { Set($0.split(separator: ",").map(String.init)) })
-        let connection = CallConnection(
-            timeout: .milliseconds(Int64(max(timeout * 1000, 1))), isHTTP1Only: http1, certificateAuthorityFile: cacert,
-            isInsecure: insecure, proxy: proxy)
-        if insecure, address.target.scheme == "https" {
-            Console.error.warn(
-                "The certificate of \(address.target.host) is not verified: anyone on the way can read and change this."
-            )
-        }
-        let session = try ListenSession(connection, to: address.target)
+        connecting.warnIfInsecure(address.target)
+        let session = try ListenSession(connecting.connection, to: address.target)
         let printer = ListenPrinter(isJSON: json)
         try await Interruption.cancelling { [after, count] in
             if address.isWebSocket {
