@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the system says to an operation on a file.
-struct FileError: DescribedError {
+package struct FileError: DescribedError {
     let path: String
     /// What could not be done, such as `can't be written`.
     let problem: String
@@ -27,7 +27,7 @@ struct FileError: DescribedError {
         self.code = code
     }
 
-    var description: String { "The file \(path) \(problem): \(reason)." }
+    package var description: String { "The file \(path) \(problem): \(reason)." }
 }
 
 extension NetworkError {

@@ -1,10 +1,10 @@
 import Foundation
 
 /// A file that only the user of the process may read, and the operations that keep it so.
-struct PrivateFile {
+package struct PrivateFile {
     private let file: OpenFile
 
-    /// Opens a file; `nil` where there is none.
+    /// Opens a file; returns `nil` if it does not exist.
     ///
     /// - Throws: ``FileError`` also for one that is not a regular file, of another owner, or open to others.
     init?(reading path: String) throws(FileError) {
@@ -32,7 +32,7 @@ struct PrivateFile {
     /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked by nobody, and
     /// removed by the next that comes to its name: there are never more drafts than were written at one time, nor than ``maximumDrafts``.
     /// Where files are not locked (``AppGroup``), a draft counts as left behind if it was not written to for ``longestDraft``.
-    static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let draft = try makeDraft(of: path)
         // It is locked for as long as it is open.
         defer { withExtendedLifetime(draft) {} }
@@ -96,7 +96,7 @@ struct PrivateFile {
     /// Takes a draft for oneself, until it is closed; `false` where another has it, or where it was moved or removed meanwhile.
     private static func takes(_ draft: OpenFile) -> Bool { draft.lock() && (try? draft.isInPlace()) == true }
 
-    /// Removes a file, and what crashes left of its drafts; does nothing where there is none.
+    /// Removes a file, and what crashes left of its drafts; does nothing if it does not exist.
     static func remove(_ path: String) throws(FileError) {
         for draft in drafts(of: path) { removeForsaken(draft) }
         if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }

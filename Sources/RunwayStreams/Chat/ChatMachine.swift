@@ -191,7 +191,7 @@ extension ChatMachine {
     private mutating func take(_ page: ChatPage, _ range: ChatPage.Range) {
         serverFirst = page.first
         for mark in page.marks { merge(mark) }
-        if let found = page.presence { presence = found }
+        if let found = page.presence { presence = found.limited(to: options.maximumMemberCount) }
         switch range {
         case .latest:
             guard last == nil else { return }

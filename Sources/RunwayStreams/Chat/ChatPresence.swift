@@ -30,6 +30,14 @@ struct ChatPresence: Sendable, Hashable, Codable {
         members = Set(json["present"].elements.compactMap(\.string))
     }
 
+    /// Returns at most so many members, the first ones by their names.
+    func limited(to maximumCount: Int) -> ChatPresence {
+        guard members.count > maximumCount else { return self }
+        var limited = self
+        limited.members = Set(members.sorted().prefix(maximumCount))
+        return limited
+    }
+
     /// Takes a change. A server that has started again does not know who left before: all others are forgotten.
     mutating func take(_ change: Change, upTo maximumCount: Int) {
         if change.run != run { (run, members) = (change.run, []) }

@@ -1,4 +1,5 @@
 public import Foundation
+import Runway
 import Synchronization
 
 /// Stores conversations until the app ends.
@@ -18,9 +19,11 @@ public final class MemoryChatStateStore: ChatStateStore {
 
 /// Stores each conversation in a file of a folder, so that an app that starts again shows it at once.
 ///
-/// A file is replaced at once, never changed in place, and survives the end of the app when ``store(_:)`` returns. After a loss of power the
-/// former file may be there instead: what it lacks of the server's messages is fetched, and messages that were written since and not sent
-/// are lost. A file that can't be read counts as absent: the conversation is fetched from the server.
+/// A file is replaced at once, never changed in place, and survives the end of the app and a loss of power when ``store(_:)`` returns. A file
+/// that can't be read counts as absent: the conversation is fetched from the server.
+///
+/// Folder and files are for their user alone. On Apple's systems they can be read as soon as the device was unlocked once, and are excluded from
+/// backups.
 ///
 /// Use a folder for each account, and remove it at the sign-out, after `ChatClient.stop()` and `await ChatClient.flush()`: a state that is
 /// being stored would create the folder again.
@@ -28,9 +31,9 @@ public final class FileChatStateStore: ChatStateStore {
     private let folder: URL
     private let queue = DispatchQueue(label: "runway.chat")
 
-    /// Creates a store. The folder is created at the first use, for its user alone.
+    /// Creates a store. The folder is created at the first use.
     ///
-    /// - Parameter folder: The folder, which has no other files.
+    /// - Parameter folder: The folder, which has no other files. Other users lose the access to it.
     public init(folder: URL) { self.folder = folder }
 
     /// Returns the state of a conversation; `nil` if there is none, or it can't be read.
@@ -56,20 +59,8 @@ public final class FileChatStateStore: ChatStateStore {
     }
 
     private func write(_ state: ChatState, of conversation: String) throws {
-        let files = FileManager.default
-        try files.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let file = file(of: conversation)
-        let draft = file.appendingPathExtension("new")
-        try? files.removeItem(at: draft)
-        guard files.createFile(atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-            throw CocoaError(.fileWriteUnknown)
-        }
-        let handle = try FileHandle(forWritingTo: draft)
-        defer { try? handle.close() }
-        try handle.write(contentsOf: JSONEncoder().encode(state))
-        try handle.synchronize()
-        guard rename(draft.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        try StateFolder.prepare(folder)
+        try PrivateFile.replace(file(of: conversation).path, with: Array(JSONEncoder().encode(state)))
     }
 
     /// The name is in hexadecimal digits, since file systems differ in the characters and cases that they tell apart.

@@ -1,9 +1,10 @@
 public import Foundation
+import Runway
 import Synchronization
 
 /// Stores cursors in a file, so that an app that starts again continues where it stopped.
 ///
-/// The file is replaced at once, never changed in place. Cursors that come while it is being written are written together after that, so
+/// The file is for its user alone, and replaced at once, never changed in place. Cursors that come while it is being written are written together after that, so
 /// that a fast stream writes the file at the pace of the disk. A crash loses at most the cursors that were not written yet: their events
 /// come a second time. A file that can't be read counts as empty, and is replaced; one that can't be written is tried again with the
 /// next cursor. At most ``maximumCount`` cursors are stored; of more, the one that was stored longest ago is removed.
@@ -68,7 +69,7 @@ public final class FileStreamCursorStore: StreamCursorStore {
         }
         guard let rows, let data = try? JSONEncoder().encode(rows) else { return }
         do {
-            try data.write(to: file, options: .atomic)
+            try PrivateFile.replace(file.path, with: Array(data))
         } catch {
             state.withLock { $0.isDirty = true }
         }

@@ -189,11 +189,7 @@ extension LinkFailure {
         switch error.kind {
         case .noNetwork, .timedOut, .overloaded, .unavailable: self = .transient(retryAfter: error.retryAfter)
         case .notTrusted: self = .untrusted
-        case .refused:
-            let status = error.status?.code ?? 500
-            self =
-                status >= 500 || status == 408 || status == 425
-                ? .transient(retryAfter: error.retryAfter) : .final(error)
+        case .refused where error.status?.isTransient ?? true: self = .transient(retryAfter: error.retryAfter)
         default: self = .final(error)
         }
     }

@@ -46,6 +46,16 @@ struct ChatMachineTests {
         #expect(machine.received(message, at: .zero) == [] && machine.last == greatest && machine.messages.count == 1)
     }
 
+    @Test func membersOfAPageHaveABound() throws {
+        let members = (0..<2000).map { #"{"member":"m\#($0)","delivered":1,"read":0}"# }.joined(separator: ",")
+        let present = (0..<2000).map { #""m\#($0)""# }.joined(separator: ",")
+        let text = #"{"messages":[],"first":1,"last":0,"marks":[\#(members)],"run":"1","present":[\#(present)]}"#
+        var machine = ChatMachine(member: "ada")
+        _ = machine.connected(.reset(.first), at: .zero)
+        _ = machine.fetched(try #require(ChatPage(try json(text))), at: .zero)
+        #expect(machine.marks.count == 1000 && machine.presence.members.count == 1000)
+    }
+
     @Test func messageThatNoPagePrecedesIsFetchedMoreAndMoreRarely() {
         var machine = machine(upTo: 10)
         #expect(machine.received(message(12), at: .zero) == [.fetch(.after(10))])

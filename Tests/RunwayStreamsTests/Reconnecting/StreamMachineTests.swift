@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 import RunwayTesting
 import Testing
@@ -20,6 +21,18 @@ struct StreamMachineTests {
         #expect(machine.opened(facts, at: .zero).isEmpty)
         #expect(machine.state == .open)
         return machine
+    }
+
+    @Test(arguments: [
+        (408, true), (425, true), (429, true), (500, true), (599, true), (400, false), (404, false), (409, false),
+    ])
+    func refusalsAreRetriedByTheRuleOfTheLayer(_ status: Int, _ isTransient: Bool) {
+        var error = NetworkError(.refused, in: .checking, "")
+        error.status = HTTPResponse.Status(code: status)
+        switch LinkFailure(error) {
+        case .transient: #expect(isTransient)
+        default: #expect(!isTransient)
+        }
     }
 
     @Test func aSilentLinkIsDeadWithinItsStatedTime() {

@@ -1,0 +1,26 @@
+import Foundation
+
+/// The folder of a store of conversations.
+enum StateFolder {
+    /// Creates a folder, unless it exists, and takes it away from other users.
+    ///
+    /// - Throws: What the file system reports.
+    static func prepare(_ folder: URL) throws {
+        let files = FileManager.default
+        try files.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        // It may have existed.
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+        #if canImport(Darwin)
+            #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+                // New files inherit the class. A call in the background reads them while the device is locked.
+                try files.setAttributes(
+                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+                    ofItemAtPath: folder.path)
+            #endif
+            var (url, values) = (folder, URLResourceValues())
+            values.isExcludedFromBackup = true
+            try url.setResourceValues(values)
+        #endif
+    }
+}
