@@ -35,7 +35,13 @@ final class ServerTime: Sendable {
 
 /// A server of signed requests on a real socket, and a client that sends what a test makes.
 struct SignedServer: Sendable {
-    enum Wire: CaseIterable { case http1, http2 }
+    enum Wire: CaseIterable {
+        case http1, http2
+        /// HTTP/2 without TLS, for frames that a test writes itself.
+        case plainHTTP2
+
+        static let allCases: [Wire] = [.http1, .http2]
+    }
 
     static let secret = SymmetricKey(data: Array("a secret of the tests".utf8))
     static let deviceKey = P256.Signing.PrivateKey()
@@ -101,6 +107,7 @@ func withSignedServer(
         switch wire {
         case .http1: .http1()
         case .http2: try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration())
+        case .plainHTTP2: .plaintextHTTP2()
         }
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     let application = Application(
@@ -119,7 +126,7 @@ func withSignedServer(
         defer { group.cancelAll() }
         guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
         let server = SignedServer(
-            url: "\(wire == .http1 ? "http" : "https")://127.0.0.1:\(port)", client: client, keys: keys, time: time,
+            url: "\(wire == .http2 ? "https" : "http")://127.0.0.1:\(port)", client: client, keys: keys, time: time,
             metrics: metrics, handled: handled)
         do {
             try await body(server)
