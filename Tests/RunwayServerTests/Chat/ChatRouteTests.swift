@@ -69,11 +69,18 @@ struct ChatRouteTests {
             return member
         }.add(to: router.group("v1"))
         let (ports, port) = AsyncStream<Int>.makeStream()
+        let connections = OpenConnections()
         let app = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
+            router: router, server: .http1(trackedBy: connections),
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                connections.add(channel)
+                port.yield(channel.localAddress?.port ?? 0)
+            },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let server = Task { try await app.runService(gracefulShutdownSignals: []) }
+        let server = Task {
+            try await connections.run { try await app.runService(gracefulShutdownSignals: []) }
+        }
         defer { server.cancel() }
         var found = 0
         for await port in ports.prefix(1) { found = port }

@@ -37,14 +37,19 @@ func withEnrolmentServer(
         return "\(record?.id ?? "") \(context.signer?.owner ?? "") \(record?.device ?? "")"
     }
     let (ports, continuation) = AsyncStream<Int>.makeStream()
+    let connections = OpenConnections()
     let application = Application(
-        router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) },
+        router: router, server: .http1(trackedBy: connections),
+        configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { channel in
+            connections.add(channel)
+            continuation.yield(channel.localAddress?.port ?? 0)
+        },
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             // However a server ends that is cancelled is no affair of the test.
-            do { try await application.run() } catch { continuation.finish() }
+            do { try await connections.run { try await application.run() } } catch { continuation.finish() }
         }
         defer { group.cancelAll() }
         guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }

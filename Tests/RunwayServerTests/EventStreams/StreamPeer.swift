@@ -134,20 +134,26 @@ func withStreamPeer(
     ) { request, _ in try gate.permission(for: request.headers) }.add(to: router, path: "feed")
     router.get("client") { _, context in "\(context.remoteAddress?.port ?? 0)" }
     let certificate = try DemoCertificate()
+    let connections = OpenConnections()
     let builder: HTTPServerBuilder =
-        wire == .http2 ? try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration()) : .http1()
+        wire == .http2
+        ? try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration(), trackedBy: connections)
+        : .http1(trackedBy: connections)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     let application = Application(
         router: router, server: builder,
         configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) },
+        onServerRunning: { channel in
+            connections.add(channel)
+            continuation.yield(channel.localAddress?.port ?? 0)
+        },
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     let nio = try NIOTransport(
         configuration: TransportConfiguration(trust: .certificates(pem: [certificate.authorityPEM])))
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             // However a server ends that is cancelled is no affair of the test.
-            do { try await application.run() } catch { continuation.finish() }
+            do { try await connections.run { try await application.run() } } catch { continuation.finish() }
         }
         defer { group.cancelAll() }
         guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }

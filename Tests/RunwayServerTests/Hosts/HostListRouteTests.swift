@@ -23,10 +23,17 @@ struct HostListRouteTests {
         let router = Router()
         HostListRoute(lifetime: .seconds(7200), hosts: hosts).add(to: router.group("v1"))
         let (ports, port) = AsyncStream<Int>.makeStream()
+        let connections = OpenConnections()
         let app = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) })
-        let server = Task { try await app.runService(gracefulShutdownSignals: []) }
+            router: router, server: .http1(trackedBy: connections),
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                connections.add(channel)
+                port.yield(channel.localAddress?.port ?? 0)
+            })
+        let server = Task {
+            try await connections.run { try await app.runService(gracefulShutdownSignals: []) }
+        }
         defer { server.cancel() }
         var found = 0
         for await port in ports.prefix(1) { found = port }

@@ -70,14 +70,19 @@ struct IdempotentServer: Sendable {
             })
         addRoutes(to: router, effects, gate)
         let (ports, port) = AsyncStream<Int>.makeStream()
+        let connections = OpenConnections()
         let application = Application(
-            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
+            router: router, server: .http1(trackedBy: connections),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                connections.add(channel)
+                port.yield(channel.localAddress?.port ?? 0)
+            },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let client = HTTPClient()
         let serving = Task {
             // However a server ends that is cancelled is no affair of the test.
-            do { try await application.run() } catch { port.finish() }
+            do { try await connections.run { try await application.run() } } catch { port.finish() }
         }
         defer { serving.cancel() }
         let result: Result<Void, any Error>

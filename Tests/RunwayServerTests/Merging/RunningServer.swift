@@ -92,14 +92,19 @@ func withServer(
     let (held, count, records) = (ScriptedGate(), Count(), RecordCollector())
     let certificate = try DemoCertificate()
     let (ports, continuation) = AsyncStream<Int>.makeStream()
+    let connections = OpenConnections()
     let builder: HTTPServerBuilder =
         switch wire {
-        case .plain: .http1()
-        case .tls, .http2: try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration())
+        case .plain: .http1(trackedBy: connections)
+        case .tls, .http2:
+            try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration(), trackedBy: connections)
         }
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0))
-    let announce: @Sendable (any Channel) async -> Void = { continuation.yield($0.localAddress?.port ?? 0) }
+    let announce: @Sendable (any Channel) async -> Void = { channel in
+        connections.add(channel)
+        continuation.yield(channel.localAddress?.port ?? 0)
+    }
     let router = makeRouter(held: held, count: count)
     let run: @Sendable () async throws -> Void
     if merges {
@@ -122,7 +127,7 @@ func withServer(
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             // However a server ends that is cancelled is no affair of the test.
-            do { try await run() } catch { continuation.finish() }
+            do { try await connections.run(run) } catch { continuation.finish() }
         }
         defer { group.cancelAll() }
         guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }

@@ -103,17 +103,22 @@ func withSignedServer(
             rules, keys: directory ?? keys, nonces: nonces, metrics: metrics, now: { time.now }))
     addRoutes(to: router, handled: handled)
     let certificate = try DemoCertificate()
+    let connections = OpenConnections()
     let builder: HTTPServerBuilder =
         switch wire {
-        case .http1: .http1()
-        case .http2: try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration())
-        case .plainHTTP2: .plaintextHTTP2()
+        case .http1: .http1(trackedBy: connections)
+        case .http2:
+            try .http2Upgrade(tlsConfiguration: certificate.serverConfiguration(), trackedBy: connections)
+        case .plainHTTP2: .plaintextHTTP2(trackedBy: connections)
         }
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     let application = Application(
         router: MergingRouter(router, base: "/v1"), server: builder,
         configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
+        onServerRunning: { channel in
+            connections.add(channel)
+            continuation.yield(channel.localAddress?.port ?? 0)
+        }, logger: logger)
     var configuration = HTTPClient.Configuration.singletonConfiguration
     configuration.tlsConfiguration = .makeClientConfiguration()
     configuration.tlsConfiguration?.certificateVerification = .none
@@ -121,7 +126,7 @@ func withSignedServer(
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             // However a server ends that is cancelled is no affair of the test.
-            do { try await application.run() } catch { continuation.finish() }
+            do { try await connections.run { try await application.run() } } catch { continuation.finish() }
         }
         defer { group.cancelAll() }
         guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }

@@ -86,15 +86,20 @@ final class UploadApp: Sendable {
         router.on("films/{id}", method: .put) { request, _ in try await handled.respond(to: request) }
         router.on("films/{id}", method: .post) { request, _ in try await handled.respond(to: request) }
         let (ports, continuation) = AsyncStream<Int>.makeStream()
+        let connections = OpenConnections()
         let app = Application(
             router: UploadRouter(router, folder: folder.uploads, limits: limits, now: now, owner: owner),
+            server: .http1(trackedBy: connections),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) },
+            onServerRunning: { channel in
+                connections.add(channel)
+                continuation.yield(channel.localAddress?.port ?? 0)
+            },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 // However a server ends that is cancelled is no affair of the test.
-                do { try await app.run() } catch { continuation.finish() }
+                do { try await connections.run { try await app.run() } } catch { continuation.finish() }
             }
             defer { group.cancelAll() }
             guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
