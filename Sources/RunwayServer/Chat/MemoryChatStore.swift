@@ -1,4 +1,5 @@
 import Foundation
+import RunwaySignatures
 import Synchronization
 
 /// Stores conversations in memory, for tests and for servers whose conversations may end with the process.
@@ -8,7 +9,7 @@ public final class MemoryChatStore: ChatStore {
         var messages: [StoredChatMessage] = []
         var last: Int64 = 0
         var published: Int64 = 0
-        var marks: [String: StoredChatMark] = [:]
+        var marks: [ExactText: StoredChatMark] = [:]
 
         var first: Int64 { last - Int64(messages.count) + 1 }
 
@@ -19,12 +20,12 @@ public final class MemoryChatStore: ChatStore {
     }
 
     private struct Key: Hashable {
-        var sender: String
+        var sender: ExactText
         var id: UUID
     }
 
     private struct State {
-        var conversations: [String: Conversation] = [:]
+        var conversations: [ExactText: Conversation] = [:]
         /// Where the message with an id is.
         var places: [Key: StoredChatMessage] = [:]
     }
@@ -44,19 +45,19 @@ public final class MemoryChatStore: ChatStore {
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
     ) -> ChatAppendResult {
         state.withLock { state in
-            let key = Key(sender: submission.sender, id: submission.id)
+            let key = Key(sender: ExactText(submission.sender), id: submission.id)
             if let known = state.places[key] {
                 return known == StoredChatMessage(submission, number: known.number, time: known.time)
                     ? .known(known) : .mismatch
             }
             // The conversation is changed in place: a copy of it would copy all its messages.
-            let name = submission.conversation
+            let name = ExactText(submission.conversation)
             guard state.conversations[name, default: Conversation()].admit(submission.sender, upTo: maximumMemberCount)
             else { return .full }
             let message = state.conversations[name, default: Conversation()].append(submission, at: time)
             state.places[key] = message
             let removed = state.conversations[name, default: Conversation()].removeOldest(beyond: maximumCount)
-            for message in removed { state.places[Key(sender: message.sender, id: message.id)] = nil }
+            for message in removed { state.places[Key(sender: ExactText(message.sender), id: message.id)] = nil }
             return .stored(message)
         }
     }
@@ -66,13 +67,14 @@ public final class MemoryChatStore: ChatStore {
         _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) -> ChatMarkResult {
         state.withLock { state in
-            var found = state.conversations[conversation] ?? Conversation()
-            guard found.admit(mark.member, upTo: maximumMemberCount), let old = found.marks[mark.member] else {
+            var found = state.conversations[ExactText(conversation)] ?? Conversation()
+            guard found.admit(mark.member, upTo: maximumMemberCount), let old = found.marks[ExactText(mark.member)]
+            else {
                 return .full
             }
             let new = old.advanced(by: mark, upTo: found.last)
-            found.marks[mark.member] = new
-            state.conversations[conversation] = found
+            found.marks[ExactText(mark.member)] = new
+            state.conversations[ExactText(conversation)] = found
             return new == old ? .unchanged(old) : .moved(new)
         }
     }
@@ -80,7 +82,7 @@ public final class MemoryChatStore: ChatStore {
     /// Returns messages of a conversation, and the marks of its members.
     public func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) -> ChatPage {
         state.withLock { state in
-            let found = state.conversations[conversation] ?? Conversation()
+            let found = state.conversations[ExactText(conversation)] ?? Conversation()
             let start =
                 switch range {
                 case .latest: found.last - Int64(maximumCount) + 1
@@ -91,14 +93,14 @@ public final class MemoryChatStore: ChatStore {
             if case .before(let number) = range { messages.removeAll { $0.number >= number } }
             return ChatPage(
                 messages: messages, first: found.first, last: found.last,
-                marks: found.marks.values.sorted { $0.member < $1.member })
+                marks: found.marks.sorted { $0.key < $1.key }.map(\.value))
         }
     }
 
     /// Returns the first messages of a conversation that were not reported as published.
     public func unpublished(in conversation: String, upTo maximumCount: Int) -> [StoredChatMessage] {
         state.withLock { state in
-            guard let found = state.conversations[conversation] else { return [] }
+            guard let found = state.conversations[ExactText(conversation)] else { return [] }
             return found.messages(from: found.published + 1, upTo: maximumCount)
         }
     }
@@ -106,15 +108,16 @@ public final class MemoryChatStore: ChatStore {
     /// Records that the messages of a conversation up to a number have been published.
     public func setPublished(through number: Int64, in conversation: String) {
         state.withLock { state in
-            let published = state.conversations[conversation]?.published ?? 0
-            state.conversations[conversation]?.published = max(published, number)
+            let published = state.conversations[ExactText(conversation)]?.published ?? 0
+            state.conversations[ExactText(conversation)]?.published = max(published, number)
         }
     }
 
     /// Returns conversations that have messages to publish.
     public func unpublishedConversations(upTo maximumCount: Int) -> [String] {
         state.withLock { state in
-            Array(state.conversations.filter { $0.value.published < $0.value.last }.keys.sorted().prefix(maximumCount))
+            let names = state.conversations.filter { $0.value.published < $0.value.last }.keys.sorted()
+            return names.prefix(maximumCount).map(\.text)
         }
     }
 }
@@ -138,9 +141,9 @@ extension MemoryChatStore.Conversation {
 
     /// Adds a member; returns `false` if there are as many as allowed, and this member is not one of them.
     fileprivate mutating func admit(_ member: String, upTo maximumCount: Int) -> Bool {
-        if marks[member] != nil { return true }
+        if marks[ExactText(member)] != nil { return true }
         guard marks.count < maximumCount else { return false }
-        marks[member] = StoredChatMark(member: member)
+        marks[ExactText(member)] = StoredChatMark(member: member)
         return true
     }
 }

@@ -41,6 +41,22 @@ struct ChatStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
+    func membersAndConversationsAreComparedByteByByte(_ kind: Kind) async throws {
+        let (store, id) = (try store(kind), UUID())
+        // Each pair is one text for `String`, and two for a database.
+        for (number, member) in ["\u{E9}", "e\u{301}"].enumerated() {
+            let submission = submission("x", by: member, id: id)
+            let message = StoredChatMessage(submission, number: Int64(number + 1), time: 7)
+            #expect(try await append(submission, to: store) == .stored(message))
+        }
+        let members = try await store.page(of: "c", .latest, upTo: 10).marks.map { Array($0.member.utf8) }
+        #expect(members == [[0x65, 0xCC, 0x81], [0xC3, 0xA9]])
+        let other = submission("x", in: "\u{E9}")
+        #expect(try await append(other, to: store) == .stored(StoredChatMessage(other, number: 1, time: 7)))
+        #expect(try await store.page(of: "e\u{301}", .latest, upTo: 10).last == 0)
+    }
+
+    @Test(arguments: Kind.allCases)
     func manyWhoSendAtATimeGetDifferentNumbers(_ kind: Kind) async throws {
         let store = try store(kind)
         let numbers = try await withThrowingTaskGroup(of: Int64.self) { group in
