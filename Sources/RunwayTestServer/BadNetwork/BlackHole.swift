@@ -29,8 +29,9 @@ final class BlackHole: Sendable {
                     _ = fcntl(filler, F_SETFL, O_NONBLOCK)
                     if connect(filler, socketAddress, length) != 0, errno != EINPROGRESS { throw Self.error }
                     var request = pollfd(fd: filler, events: Int16(POLLOUT), revents: 0)
-                    // A connection that is not established within 50 ms never will be.
-                    if poll(&request, 1, 50) == 0 { return }
+                    let isEstablished = poll(&request, 1, 50) != 0
+                    // Where the system does not say it, a connection that is not established within 50 ms never will be.
+                    if Self.isFull(listener) ?? !isEstablished { return }
                 }
                 throw POSIXError(.ENOBUFS)
             }
@@ -43,6 +44,19 @@ final class BlackHole: Sendable {
     }
 
     deinit { for descriptor in fillers + [listener] { close(descriptor) } }
+
+    /// Whether the backlog of a listening socket is full; `nil` if the system does not say so.
+    private static func isFull(_ listener: Int32) -> Bool? {
+        #if canImport(Glibc)
+            var info = tcp_info()
+            var size = socklen_t(MemoryLayout<tcp_info>.size)
+            guard getsockopt(listener, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0 else { return nil }
+            // Of a listening socket these are the connections in its backlog, and its limit, which one more exceeds.
+            return info.tcpi_unacked > info.tcpi_sacked
+        #else
+            return nil
+        #endif
+    }
 
     private static var error: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 

@@ -9,7 +9,8 @@ import Testing
 struct AddressReportTests {
     /// Whether a call of POST that ends like this has its address left alone; it is the second one on its connection, or the first.
     private func isBanned(after ending: ScriptedResponse, onReusedConnection isReused: Bool) async throws -> Bool {
-        let test = try TestDialer(listed: ["127.0.0.2"])
+        // A ban that outlasts the test on any machine.
+        let test = try TestDialer(listed: ["127.0.0.2"], limits: HostSelectionLimits(firstBan: .seconds(600)))
         var isBanned = false
         try await withBadNetwork(1, test.certificate) { network, origin in
             origin.on("/a", respond: ending)

@@ -69,7 +69,8 @@ struct NetworkChangeTests {
 
     @Test func measurementsBelongToTheirNetwork() throws {
         let address = try #require(IPAddress("192.0.2.1"))
-        let book = HostBook(bundled: try HostList([dialHost: ["192.0.2.1"]]))
+        let selector = HostSelector(limits: HostSelectionLimits(firstBan: .seconds(600)))
+        let book = HostBook(bundled: try HostList([dialHost: ["192.0.2.1"]]), selector: selector)
         var configuration = TransportConfiguration()
         configuration.hosts = book
         let status = SettableNetworkStatus(.wifi)
