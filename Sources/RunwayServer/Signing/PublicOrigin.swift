@@ -12,6 +12,9 @@ import RunwaySignatures
 /// With one authority, that one is verified, whatever `Host` or `:authority` the request has: a proxy may have replaced it. With
 /// several, the one that the request names is verified if it is in the list; otherwise the request is refused with 421. A default
 /// port is the same as none.
+///
+/// A request that names two servers is refused with 400: by a `Host` that differs from `:authority` in HTTP/2 (RFC 9113 §8.3.1), or by
+/// several that differ (RFC 9112 §3.2). Case and the default port make no difference.
 public struct PublicOrigin: Sendable, Hashable {
     /// The scheme. The default is `https`.
     public let scheme: String
