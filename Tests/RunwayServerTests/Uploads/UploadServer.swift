@@ -35,15 +35,12 @@ final class UploadFolder: Sendable {
 
     /// Writes a file of bytes that do not repeat, and returns its digest.
     func writeFile(byteCount: Int) throws -> String {
-        var bytes = [UInt8](repeating: 0, count: byteCount)
-        var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-        for index in bytes.indices {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            bytes[index] = UInt8(truncatingIfNeeded: state >> 24)
-        }
-        try Data(bytes).write(to: file)
+        // The key stream of a cipher, which is faster than a generator in a debug build.
+        let bytes = try ChaChaPoly.seal(
+            Data(count: byteCount), using: SymmetricKey(data: Data(count: 32)),
+            nonce: ChaChaPoly.Nonce(data: Data(count: 12))
+        ).ciphertext
+        try bytes.write(to: file)
         return hexadecimal(SHA256.hash(data: bytes))
     }
 }
