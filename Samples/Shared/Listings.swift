@@ -44,6 +44,13 @@ struct FilmUpload: Endpoint {
     var content: RequestBody { get throws { try .file(film) } }
 }
 
+/// The film of a home.
+struct RentalFilm: Endpoint {
+    static let service = Listings.self
+    @Unencoded var id: Int
+    var path: EndpointPath { "rentals/\(id)/film" }
+}
+
 /// Asks for an access token, by a password or a refresh token.
 struct TokenRequest: Endpoint {
     static let service = Listings.self

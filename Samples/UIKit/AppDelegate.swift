@@ -5,6 +5,7 @@ import UIKit
 final class AppDelegate: UIResponder, UIApplicationDelegate {
     /// One layer for the whole app. The keychain holds its tokens between launches, and calls in flight end in the background.
     let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
+    private lazy var films = FilmDownloads(on: network)
     var window: UIWindow?
 
     func application(
@@ -12,9 +13,17 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     ) -> Bool {
         let window = UIWindow(frame: UIScreen.main.bounds)
         window.rootViewController = UINavigationController(
-            rootViewController: RentalListController(network: network))
+            rootViewController: RentalListController(network: network, films: films))
         window.makeKeyAndVisible()
         self.window = window
         return true
+    }
+
+    /// The system has launched the app since a download has ended.
+    func application(
+        _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping () -> Void
+    ) {
+        films.handleEvents(completionHandler)
     }
 }

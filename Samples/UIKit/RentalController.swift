@@ -3,20 +3,22 @@ import Runway
 import RunwayJSON
 import UIKit
 
-/// One home, and a film of it to send. The same controller is the delegate of both managers.
+/// One home, and a film of it to send or to save. The same controller is the delegate of both managers.
 final class RentalController: UIViewController, APIManagerDelegate {
     /// Where the app has recorded a film.
     private static let film = FileManager.default.temporaryDirectory.appendingPathComponent("film.mp4")
     private let row: RentalRow
     private let network: NetworkLayer
+    private let saved: FilmDownloads
     private lazy var details = APIManager<RentalDetails>(on: network, delegate: self)
     private lazy var films = UploadManager<FilmUpload>(on: network, delegate: self)
     private let text = UILabel()
     private let bar = UIProgressView(progressViewStyle: .default)
 
-    init(_ row: RentalRow, network: NetworkLayer) {
+    init(_ row: RentalRow, network: NetworkLayer, films: FilmDownloads) {
         self.row = row
         self.network = network
+        saved = films
         super.init(nibName: nil, bundle: nil)
     }
 
@@ -32,11 +34,25 @@ final class RentalController: UIViewController, APIManagerDelegate {
                 guard let self else { return }
                 films.load(FilmUpload(film: Self.film, id: row.id))
             })
-        let stack = UIStackView(arrangedSubviews: [text, bar, send])
+        let save = UIButton(
+            type: .system, primaryAction: UIAction(title: "Save the film") { [weak self] _ in self?.save() })
+        saved.onChange = { [weak self, row] home, text in if home == "\(row.id)" { self?.text.text = text } }
+        let stack = UIStackView(arrangedSubviews: [text, bar, send, save])
         stack.axis = .vertical
         stack.frame = view.bounds
         view.addSubview(stack)
         details.load(RentalDetails(id: row.id))
+    }
+
+    private func save() {
+        Task { [saved, row, text] in
+            do throws(NetworkError) {
+                try await saved.save(row.id)
+                text.text = "Waiting for Wi-Fi"
+            } catch {
+                text.text = error.detail
+            }
+        }
     }
 
     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID) {

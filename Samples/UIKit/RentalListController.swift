@@ -5,12 +5,14 @@ import UIKit
 /// Search as you type, and page after page. The controller holds a manager, and is its delegate.
 final class RentalListController: UITableViewController, UISearchResultsUpdating, APIManagerDelegate {
     private let network: NetworkLayer
+    private let films: FilmDownloads
     private lazy var rentals = PagedAPIManager<RentalList>(on: network, delegate: self)
     private var rows: [RentalRow] = []
     private var search: Task<Void, Never>?
 
-    init(network: NetworkLayer) {
+    init(network: NetworkLayer, films: FilmDownloads) {
         self.network = network
+        self.films = films
         super.init(style: .plain)
     }
 
@@ -76,7 +78,7 @@ final class RentalListController: UITableViewController, UISearchResultsUpdating
     }
 
     override func tableView(_ tableView: UITableView, didSelectRowAt indexPath: IndexPath) {
-        let controller = RentalController(rows[indexPath.row], network: network)
+        let controller = RentalController(rows[indexPath.row], network: network, films: films)
         navigationController?.pushViewController(controller, animated: true)
     }
 }

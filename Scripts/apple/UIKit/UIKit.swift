@@ -38,6 +38,10 @@ public struct UIBackgroundTaskIdentifier: RawRepresentable, Hashable, Sendable {
     func application(
         _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
+    // developer.apple.com: application(_:handleEventsForBackgroundURLSession:completionHandler:). Its methods are optional there.
+    func application(
+        _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping () -> Void)
 }
 extension UIApplicationDelegate { public static func main() {} }
 
