@@ -152,7 +152,7 @@ answers() {
     (
         . "$dir/environment"
         for url in "$RUNWAY_NGINX/iso_4217.json" "$RUNWAY_NGINX_PLAIN/iso_4217.json" "$RUNWAY_HTTPBIN/get"; do
-            curl --silent --fail --noproxy '*' --max-time 5 --cacert "$RUNWAY_NGINX_CA" --output /dev/null "$url" || exit 1
+            curl --silent --fail --noproxy '*' --max-time 30 --cacert "$RUNWAY_NGINX_CA" --output /dev/null "$url" || exit 1
         done
     )
 }
@@ -176,7 +176,7 @@ export RUNWAY_NGINX_PROXIED_LOG="$dir/proxied.log"
 export RUNWAY_NGINX_SIGNED_PORT="$signed_port"
 export RUNWAY_HTTPBIN="http://127.0.0.1:$httpbin_port"
 EOF
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         if answers; then return 0; fi
         sleep 0.2
     done
