@@ -12,6 +12,7 @@
 # can't find. RUNWAY_SOURCES names another copy of Sources and Tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source Scripts/apple/jobs.sh
 
 what=${1:-all}
 root=${RUNWAY_SOURCES:-$PWD}
@@ -19,7 +20,7 @@ built=$(realpath .build/debug)
 [ -e "$built/Modules/NIOHTTP2.swiftmodule" ] || { echo "apple.sh: swift build --build-tests first" >&2; exit 1; }
 [ "$what" = planted ] && exec Scripts/apple/planted.sh
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'stopJobs; rm -rf "$work"' EXIT
 mkdir "$work/stubs" "$work/modules"
 echo "apple.sh: type-checks and runs region isolation of Apple-only code against hand-written stubs;" \
     "it does not mean that it compiles on Apple"
@@ -49,64 +50,106 @@ turn() {
         /import/!s/\bFoundation\./AppleFoundation./g" {} +
 }
 
-# Compiles a folder as a module against the modules of another folder, where its own goes: compile NAME SOURCES MODULES FLAG...
+# Runs the compiler on a folder, against the modules of another folder: compile JOB NAME SOURCES MODULES FLAG...
 compile() {
-    local name=$1 sources=$2 modules=$3 files
-    shift 3
+    local job=$1 name=$2 sources=$3 modules=$4 files
+    shift 4
     mapfile -t files < <(find "$sources" -name '*.swift')
-    if ! swiftc -swift-version 6 -parse-as-library -wmo -warnings-as-errors -package-name runway -module-name "$name" \
-        -emit-module-path "$modules/$name.swiftmodule" -I "$modules" -I "$work/modules" -I "$work/stubs" -I "$built/Modules" \
-        "${maps[@]}" "$@" "${files[@]}" >"$work/$name.log" 2>&1; then
-        sed "s|$work/macOS/||; s|$work/||" "$work/$name.log" >&2
-        echo "apple.sh: $name does not compile" >&2
+    if ! swiftc -swift-version 6 -parse-as-library -wmo -package-name runway -module-name "$name" \
+        -I "$modules" -I "$work/modules" -I "$work/stubs" -I "$built/Modules" \
+        "${maps[@]}" "$@" "${files[@]}" >"$work/$job.log" 2>&1; then
+        sed "s|$work/macOS/||; s|$work/||" "$work/$job.log" >&2
+        echo "apple.sh: $job does not compile" >&2
         return 1
     fi
-    echo "apple.sh: $name ($SECONDS s)"
+    report "$job"
 }
 
-# `-typecheck` alone would leave out region isolation.
-check() { compile "$1" "$2" "$work/modules" "${features[@]}" "${@:3}" -emit-sil -o "$work/$1.sil"; }
-object() { compile "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
+# Reports that a job is done, with the time of processors that its subshell spent.
+report() {
+    # Into a file: a command substitution would have times of its own.
+    times >"$work/$1.times"
+    local seconds
+    seconds=$(tail -n 1 "$work/$1.times" | tr 'ms' '  ' | awk '{ printf "%.0f", $1 * 60 + $2 + $3 * 60 + $4 }')
+    echo "apple.sh: $1 ($SECONDS s; took $seconds s of a processor)"
+}
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix SwiftUI; do
-    compile "$stub" "Scripts/apple/$stub" "$work/stubs" -c -o "$work/stubs/$stub.o"
+# Adds a job that compiles a module, with all that it makes, into a folder: module NAME SOURCES MODULES FLAG...
+module() {
+    sourcesOf[$1]=$2
+    job "$1" "" compile "$1" "$1" "$2" "$3" -warnings-as-errors -emit-module-path "$3/$1.swiftmodule" "${@:4}"
+}
+stub() { module "$1" "Scripts/apple/$1" "$2" -c -o "$work/stubs/$1.o"; }
+object() { module "$1" "$2" "$work/modules" "${features[@]}" -c -o "$work/modules/$1.o"; }
+# `-typecheck` alone would leave out region isolation.
+check() { module "$1" "$2" "$work/modules" "${features[@]}" "${@:3}" -emit-sil -o "$work/$1.sil"; }
+
+# Adds two jobs for a module that most others need: they start when its declarations are compiled, beside its functions.
+early() {
+    sourcesOf[$1]=$2
+    sourcesOf[$1.object]=$2
+    job "$1" "" compile "$1" "$1" "$2" "$work/modules" "${features[@]}" -suppress-warnings -emit-module \
+        -emit-module-path "$work/modules/$1.swiftmodule" -Xfrontend -experimental-skip-non-inlinable-function-bodies-without-types
+    job "$1.object" "" compile "$1.object" "$1" "$2" "$work/modules" "${features[@]}" -warnings-as-errors -c -o "$work/modules/$1.o"
+}
+
+# The folder that a job compiles. It needs the jobs that are named as the modules that its files import.
+declare -A sourcesOf
+needImports() {
+    local name import
+    local kinds='class|enum|func|let|protocol|struct|typealias|var'
+    local statement="^ *(@[A-Za-z_()]+ +)*((public|package|internal|private) +)?import +(($kinds) +)?\\w+"
+    for name in "${!sourcesOf[@]}"; do
+        for import in $(grep -rhoE "$statement" "${sourcesOf[$name]}" --include='*.swift' | grep -oE '\w+$' | sort -u); do
+            if [ -n "${jobCommands[$import]:-}" ]; then jobNeeds[$name]+=" $import"; fi
+        done
+    done
+}
+
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix; do
+    stub "$stub" "$work/stubs"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"
 turn macOS "$root/Tests" "$work/macOS/Tests"
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:
-run=(RunwayJSON Runway RunwayTesting RunwayTestServer RunwayTransport RunwaySignatures RunwaySigning)
+run=(RunwayJSON RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning)
+# That which most others need.
+first=(Runway)
 checked=(RunwayStorage RunwayStreams RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+# The largest.
+firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests RunwayStreamsTests
     RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayTestingTests TidyTests)
-# Beside the program, so that both halves take about as long.
-firstTests=(RunwayTests)
 
+for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done
 for target in "${run[@]}"; do object "$target" "$work/macOS/Sources/$target"; done
 
+# The one part of which watchOS and iOS have others, as modules of their own.
+for system in watchOS iOS; do
+    turn $system "$root/Sources/Runway/Status" "$work/$system/Status"
+    rm "$work"/$system/Status/Network{StatusMonitor,Track}.swift
+done
+object WatchStatus "$work/watchOS/Status"
+object PhoneStatus "$work/iOS/Status"
+# The suites that run over every transport, except those that docs/apple.md names, and what they are made with.
+mkdir "$work/suites"
+(
+    cd "$work/macOS/Tests/RunwayTransportTests"
+    cp {Cancellation,Connection,ContentCoding,Misbehaviour,Redirect,Request,Response,Sending,Time,Trust,WholeDeadline}Tests.swift \
+        Transfers/{DownloadTests,TransferManagerTests,UploadTests,RangedFile}.swift Caching/HTTPCacheWireTests.swift Coding/Tool.swift AsyncHTTPClient/*.swift Trust/TestAuthority.swift \
+        TransportUnderTest.swift TestService.swift TestCertificate.swift DeafPort.swift "$work/suites"
+)
+object TransportSuites "$work/suites"
+object AppleTests Scripts/apple/Tests
+
 fakes() {
-    # The one part of which watchOS and iOS have others, as modules of their own.
-    local system
-    for system in watchOS iOS; do
-        turn $system "$root/Sources/Runway/Status" "$work/$system/Status"
-        rm "$work"/$system/Status/Network{StatusMonitor,Track}.swift
-    done
-    object WatchStatus "$work/watchOS/Status"
-    object PhoneStatus "$work/iOS/Status"
-    # The suites that run over every transport, except those that docs/apple.md names, and what they are made with.
-    mkdir "$work/suites"
-    (
-        cd "$work/macOS/Tests/RunwayTransportTests"
-        cp {Cancellation,Connection,ContentCoding,Misbehaviour,Redirect,Request,Response,Sending,Time,Trust,WholeDeadline}Tests.swift \
-            Transfers/{DownloadTests,TransferManagerTests,UploadTests,RangedFile}.swift Caching/HTTPCacheWireTests.swift Coding/Tool.swift AsyncHTTPClient/*.swift Trust/TestAuthority.swift \
-            TransportUnderTest.swift TestService.swift TestCertificate.swift DeafPort.swift "$work/suites"
-    )
-    object TransportSuites "$work/suites"
-    object AppleTests Scripts/apple/Tests
     # All that the debug build has compiled, of which the linker takes what is needed.
     find -L "$built" -path '*.build/*.o' ! -path '*/Runway*.build/*.swift.o' ! -path '*-tool.build/*' -printf '"%p"\n' >"$work/objects"
     ar --thin -qcs "$work/dependencies.a" "@$work/objects"
-    swiftc -use-ld=lld "$work"/modules/*.o "$work"/stubs/*.o "$work/dependencies.a" -lz -lstdc++ -lTesting -o "$work/fakes"
+    local objects=() name
+    for name in "${first[@]}" "${run[@]}" WatchStatus PhoneStatus TransportSuites AppleTests; do objects+=("$work/modules/$name.o"); done
+    swiftc -use-ld=lld "${objects[@]}" "$work"/stubs/*.o "$work/dependencies.a" -lz -lstdc++ -lTesting -o "$work/fakes"
     # One module after the other: what depends on the order of threads is seldom found beside tests that use the whole machine.
     local tests code=0
     for tests in AppleTests TransportSuites; do
@@ -115,58 +158,49 @@ fakes() {
         tail -n 1 "$work/fakes.log"
     done
     [ "$code" = 0 ] || return 1
-    echo "apple.sh: the program over the fakes ($SECONDS s)"
+    report fakes
 }
+job fakes "${first[*]/%/.object} ${run[*]} WatchStatus PhoneStatus TransportSuites AppleTests" fakes
 
 if [ "$what" = run ]; then
-    fakes
+    needImports
+    runJobs
     exit
 fi
+
+for target in "${firstTests[@]}" "${tests[@]}"; do check "$target" "$work/macOS/Tests/$target"; done
 for target in "${checked[@]}"; do check "$target" "$work/macOS/Sources/$target"; done
 
-samples() {
-    turn macOS "$root/Samples" "$work/macOS/Samples"
-    # Seen by the samples alone: tests of the package have no UIKit.
-    mkdir "$work/kits"
-    compile UIKit Scripts/apple/UIKit "$work/kits" -c -o "$work/kits/UIKit.o"
-    local kit
-    for kit in SwiftUI UIKit; do
-        # Two apps: each with what they share.
-        mkdir "$work/$kit"
-        cp -R "$work"/macOS/Samples/{Shared,$kit} "$work/$kit"
-        check "Samples$kit" "$work/$kit" -I "$work/kits"
-    done
-}
+# Two apps, each with what they share. UIKit is seen by the samples alone: tests of the package have none.
+turn macOS "$root/Samples" "$work/macOS/Samples"
+mkdir "$work/kits"
+stub SwiftUI "$work/stubs"
+stub UIKit "$work/kits"
+for kit in SwiftUI UIKit; do
+    mkdir "$work/$kit"
+    cp -R "$work"/macOS/Samples/{Shared,$kit} "$work/$kit"
+    check "Samples$kit" "$work/$kit" -I "$work/kits"
+done
 
-# The targets with code for other systems of Apple's alone, in the order in which they need each other: otherSystem SYSTEM TARGET...
+# Adds jobs for the targets with code for other systems of Apple's alone, each of which needs the one before: otherSystem SYSTEM TARGET...
 otherSystem() {
-    local system=$1 target
+    local system=$1 target needed=RunwayJSON
     shift
     mkdir "$work/modules-$system"
     for target in "$@"; do
         turn "$system" "$root/Sources/$target" "$work/$system/$target"
-        compile "$target" "$work/$system/$target" "$work/modules-$system" "${features[@]}" -emit-sil -o "$work/$target-$system.sil"
+        sourcesOf[$target-$system]=$work/$system/$target
+        job "$target-$system" "$needed" compile "$target-$system" "$target" "$work/$system/$target" "$work/modules-$system" "${features[@]}" \
+            -warnings-as-errors -emit-module-path "$work/modules-$system/$target.swiftmodule" -emit-sil -o "$work/$target-$system.sil"
+        needed=$target-$system
     done
 }
+otherSystem watchOS Runway
+otherSystem iOS Runway RunwayStorage
 
-checkTests() { for target in "$@"; do check "$target" "$work/macOS/Tests/$target"; done; }
-
-# Two at a time.
-(
-    checkTests "${firstTests[@]}"
-    fakes
-) &
-first=$!
-(
-    samples
-    otherSystem watchOS Runway
-    otherSystem iOS Runway RunwayStorage
-    checkTests "${tests[@]}"
-) &
-second=$!
+needImports
 code=0
-wait "$first" || code=1
-wait "$second" || code=1
+runJobs || code=1
 echo "apple.sh: everything ($SECONDS s)"
 [ "$SECONDS" -le 240 ] || echo "apple.sh: more than four minutes; on an idle machine this is too long" >&2
 exit $code
