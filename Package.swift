@@ -163,9 +163,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RunwaySQLite",
+            dependencies: [product("GRDB", of: "GRDB.swift", with: "Storage")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RunwayStorage",
             dependencies: [
-                "Runway", "RunwayJSON",
+                "Runway", "RunwayJSON", "RunwaySQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
@@ -200,7 +205,7 @@ let package = Package(
         .target(
             name: "RunwayServerStorage",
             dependencies: [
-                "RunwayServer", "RunwaySignatures",
+                "RunwayServer", "RunwaySQLite", "RunwaySignatures",
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -309,7 +314,7 @@ let package = Package(
         .testTarget(
             name: "RunwayStorageTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStorage", "RunwayTesting", "RunwayZlib",
+                "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTesting", "RunwayZlib",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
@@ -382,7 +387,7 @@ let package = Package(
         .testTarget(
             name: "RunwayServerStorageTests",
             dependencies: [
-                "RunwayServer", "RunwayServerStorage", "RunwaySignatures", "RunwayTesting",
+                "RunwayServer", "RunwayServerStorage", "RunwaySQLite", "RunwaySignatures", "RunwayTesting",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),

@@ -116,7 +116,7 @@ turn macOS "$root/Tests" "$work/macOS/Tests"
 run=(RunwayJSON RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning)
 # That which most others need.
 first=(Runway)
-checked=(RunwayStorage RunwayStreams RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwaySQLite RunwayStorage RunwayStreams RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests RunwayStreamsTests

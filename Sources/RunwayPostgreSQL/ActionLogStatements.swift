@@ -11,10 +11,14 @@ enum ActionLogStatements {
         """
         CREATE TABLE IF NOT EXISTS runway_record (tenant text NOT NULL, id uuid NOT NULL, installation uuid NOT NULL,
         stream uuid NOT NULL, batch bigint NOT NULL, place integer NOT NULL, received bigint NOT NULL, account text,
-        name text, json bytea, PRIMARY KEY (tenant, id))
+        name text, json bytea, sent bigint, PRIMARY KEY (tenant, id))
         """,
         "CREATE INDEX IF NOT EXISTS runway_record_by_account ON runway_record (tenant, account) WHERE account IS NOT NULL",
     ]
+
+    /// Fails with `42703` in a database of before clients' dates were stored.
+    static let probe = "SELECT sent FROM runway_record WHERE tenant = $1 LIMIT 0"
+    static let addition = "ALTER TABLE runway_record ADD COLUMN IF NOT EXISTS sent bigint"
 
     /// Creates the row of a stream, which the next statement locks.
     static let begin = """
@@ -37,22 +41,24 @@ enum ActionLogStatements {
         GROUP BY tenant, installation, name ORDER BY installation, count(*) DESC, name
         """
     static let records = """
-        SELECT received, id, installation, name, json FROM runway_record WHERE tenant = $1 AND name IS NOT NULL
+        SELECT received, id, installation, name, json, sent FROM runway_record WHERE tenant = $1 AND name IS NOT NULL
         ORDER BY received, installation, stream, batch, place LIMIT $2
         """
 
     /// Inserts so many records of a batch, and returns the ids of those that were not there.
     static func insertion(of count: Int) -> String {
         let rows = (0..<count).map { index in
-            let first = 7 + index * 4
-            return "($1, $\(first), $2, $3, $4, $\(first + 1), $5, $6, $\(first + 2), $\(first + 3)::bytea)"
+            let first = 8 + index * 4
+            return "($1, $\(first), $2, $3, $4, $\(first + 1), $5, $6, $\(first + 2), $\(first + 3)::bytea, $7)"
         }
         return """
-            INSERT INTO runway_record (tenant, id, installation, stream, batch, place, received, account, name, json)
+            INSERT INTO runway_record (tenant, id, installation, stream, batch, place, received, account, name, json, sent)
             VALUES \(rows.joined(separator: ", ")) ON CONFLICT (tenant, id) DO NOTHING RETURNING id
             """
     }
 
     /// Every statement with a predicate or a key, for the tests that hold the rules.
-    static var all: [String] { tables + [begin, highest, known, advance, erase, counts, records, insertion(of: 2)] }
+    static var all: [String] {
+        tables + [probe, begin, highest, known, advance, erase, counts, records, insertion(of: 2)]
+    }
 }

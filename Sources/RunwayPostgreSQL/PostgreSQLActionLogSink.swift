@@ -41,9 +41,17 @@
                 }
                 return (lane, writer)
             }
-            try await read { lane throws(PostgreSQLError) in
+            try await read { [tenant] lane throws(PostgreSQLError) in
                 for statement in ActionLogStatements.tables {
                     try Self.create(statement, over: lane)
+                }
+                do throws(PostgreSQLError) {
+                    _ = try lane.transaction { connection throws(PostgreSQLError) in
+                        try connection.run(ActionLogStatements.probe, [tenant])
+                    }
+                } catch {
+                    guard error.state == "42703" else { throw error }
+                    try Self.create(ActionLogStatements.addition, over: lane)
                 }
             }
         }
@@ -92,7 +100,9 @@
                 else { return nil }
                 return StoredAction(
                     sequence: row[0].flatMap { Int64($0) } ?? 0, id: id, installation: installation, name: row[3] ?? "",
-                    json: row[4].flatMap { [UInt8](bytea: $0) } ?? [])
+                    json: row[4].flatMap { [UInt8](bytea: $0) } ?? [],
+                    received: row[0].date ?? Date(timeIntervalSince1970: 0),
+                    sent: row[5].date)
             }
         }
 
@@ -159,11 +169,12 @@
                 return known == ids.count ? .known : .gap(expected: highest + 1)
             }
             guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
+            let sent = batch.sent.map { "\(Int64(max(-1e15, min($0.timeIntervalSince1970 * 1e6, 1e18))))" }
             var duplicates = Set(batch.records.map(\.id))
             // PostgreSQL takes 65,535 parameters.
             for start in stride(from: 0, to: batch.records.count, by: 1000) {
                 let records = batch.records[start..<min(start + 1000, batch.records.count)]
-                var parameters: [String?] = key + ["\(batch.number)", "\(received)", batch.account]
+                var parameters: [String?] = key + ["\(batch.number)", "\(received)", batch.account, sent]
                 for (place, record) in zip(records.indices, records) {
                     parameters += [record.id.uuidString, "\(place)", record.name, record.json.bytea]
                 }
@@ -172,6 +183,13 @@
             }
             try connection.run(ActionLogStatements.advance, key + ["\(batch.number)"])
             return .stored(duplicates: duplicates)
+        }
+    }
+
+    extension String? {
+        /// Reads a column of microseconds since 1970.
+        fileprivate var date: Date? {
+            flatMap { Int64($0) }.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
         }
     }
 #endif

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import Synchronization
 
 /// A SQLite file that one process writes, and others may read.
@@ -11,46 +12,38 @@ final class ServerDatabase: Sendable {
     struct Schema: Sendable {
         /// Marks the files of this kind, in the header of SQLite.
         var applicationID: Int
-        /// The version that the code reads and writes.
-        var version: Int
         /// The statements that create the tables of version 1.
         var tables: String
+        /// The statements that make the tables of each later version from those of the one before.
+        var migrations: [String] = []
+
+        /// The version that the code reads and writes.
+        var version: Int { migrations.count + 1 }
     }
 
     let url: URL
     private let queue: DatabaseQueue
     private let lock: WriterLock
+    /// Guards when the write-ahead log is moved that readers have held up.
+    private let bound: Mutex<LogBound>
 
     /// Opens a file, and creates it if there is none, for its user alone.
     ///
     /// - Parameter waitsForDrive: Whether a commit returns when it is on the drive.
     /// - Throws: ``ServerStorageError``. A damaged file is not replaced: what it knows of clients would be lost, and duplicates stored.
-    init(at url: URL, _ schema: Schema, waitsForDrive: Bool) throws(ServerStorageError) {
+    init(
+        at url: URL, _ schema: Schema, waitsForDrive: Bool, bound: LogBound = LogBound(), busyTimeout: TimeInterval = 5
+    ) throws(ServerStorageError) {
         self.url = url
+        self.bound = Mutex(bound)
         do {
-            let files = FileManager.default
-            try files.createDirectory(
+            try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             lock = try WriterLock(for: url)
-            // SQLite takes an empty file for a new database, and creates the other files with the permissions of this one.
-            if !files.fileExists(atPath: url.path) {
-                guard files.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-                    throw ServerStorageError(.unavailable, "\(url.lastPathComponent) can't be created.")
-                }
-            }
-            var configuration = Configuration()
-            configuration.prepareDatabase { database in
-                try database.execute(
-                    sql: """
-                        PRAGMA journal_mode = WAL; PRAGMA synchronous = \(waitsForDrive ? "FULL" : "NORMAL");
-                        PRAGMA fullfsync = \(waitsForDrive ? 1 : 0); PRAGMA checkpoint_fullfsync = 1;
-                        PRAGMA journal_size_limit = 16777216; PRAGMA secure_delete = ON
-                        """)
-            }
-            // A reader may hold a lock for a moment while the file is opened.
-            configuration.busyMode = .timeout(5)
-            queue = try DatabaseQueue(path: url.path, configuration: configuration)
+            // A reader may hold a lock for a moment while the file is opened, or while the log is moved.
+            queue = try SQLiteFile.open(
+                at: url, waitsForDrive: waitsForDrive, overwritesRemovedBytes: true, busyTimeout: busyTimeout)
             try queue.write { try Self.prepare($0, schema, url) }
         } catch {
             throw ServerStorageError(error, at: url)
@@ -60,13 +53,16 @@ final class ServerDatabase: Sendable {
     private static func prepare(_ database: Database, _ schema: Schema, _ url: URL) throws {
         if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 {
             try database.execute(sql: schema.tables)
-            try database.execute(
-                sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = \(schema.version)")
+            try database.execute(sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = 1")
         }
-        try check(database, schema, url)
+        let version = max(1, try check(database, schema, url))
+        for migration in schema.migrations.dropFirst(version - 1) { try database.execute(sql: migration) }
+        if version < schema.version { try database.execute(sql: "PRAGMA user_version = \(schema.version)") }
     }
 
-    private static func check(_ database: Database, _ schema: Schema, _ url: URL) throws {
+    /// Returns the version of a file.
+    @discardableResult
+    private static func check(_ database: Database, _ schema: Schema, _ url: URL) throws -> Int {
         guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else {
             throw ServerStorageError(.foreign, "\(url.lastPathComponent) is a database with other contents.")
         }
@@ -74,20 +70,32 @@ final class ServerDatabase: Sendable {
         guard version <= schema.version else {
             throw ServerStorageError(.newerSchema, "\(url.lastPathComponent) was written by a later version.")
         }
+        return version
     }
 
     /// Runs one transaction. It blocks. If the disk is full, it may run `change` twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(ServerStorageError) -> Value {
-        do { return try queue.writeMakingRoom(change) } catch { throw ServerStorageError(error, at: url) }
+        let value: Value
+        do { value = try queue.writeMakingRoom(change) } catch { throw ServerStorageError(error, at: url) }
+        boundLog()
+        return value
     }
+
+    /// Moves a write-ahead log that has grown since processes read it at every moment. SQLite moves no more than the oldest reader has
+    /// seen; this waits for readers, and has new ones wait for it.
+    private func boundLog() {
+        let count = logByteCount
+        guard bound.withLock({ $0.isExceeded(by: count) }) else { return }
+        let isMoved = (try? queue.moveLog()) != nil
+        bound.withLock { $0.didMove(isMoved) }
+    }
+
+    /// The bytes of the write-ahead log.
+    var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
     /// Moves all that was committed to the database file, so that nothing erased stays in the log of SQLite.
     func checkpoint() throws(ServerStorageError) {
-        do {
-            try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-        } catch {
-            throw ServerStorageError(error, at: url)
-        }
+        do { try queue.moveLog() } catch { throw ServerStorageError(error, at: url) }
     }
 
     /// Closes the file and releases its lock. Nothing else may be called after it.
@@ -102,7 +110,7 @@ final class ServerDatabase: Sendable {
 
     /// Reads a file that a server may be writing at the same time.
     static func read<Value>(
-        _ url: URL, _ schema: Schema, _ read: (Database) throws -> Value
+        _ url: URL, _ schema: Schema, _ read: (Database, _ version: Int) throws -> Value
     ) throws(ServerStorageError) -> Value {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw ServerStorageError(.missing, "There is no file \(url.lastPathComponent).")
@@ -113,8 +121,7 @@ final class ServerDatabase: Sendable {
             configuration.busyMode = .timeout(5)
             let queue = try DatabaseQueue(path: url.path, configuration: configuration)
             return try queue.read { database in
-                try check(database, schema, url)
-                return try read(database)
+                try read(database, try check(database, schema, url))
             }
         } catch {
             throw ServerStorageError(error, at: url)
@@ -150,36 +157,6 @@ private final class WriterLock: Sendable {
             Foundation.close(open)
             descriptor = nil
         }
-    }
-}
-
-extension DatabaseQueue {
-    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the transaction once more.
-    ///
-    /// SQLite itself moves the log at about 4 MB. On a small disk the log takes all space before, and what is freed later, too.
-    fileprivate func writeMakingRoom<Value>(_ change: (Database) throws -> Value) throws -> Value {
-        do {
-            return try write(change)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
-            guard (try? writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }) != nil else { throw error }
-            return try write(change)
-        }
-    }
-}
-
-extension Row {
-    /// The value of a column. The subscript of `Row` traps for a value of another type, which a damaged file may have.
-    func value<Value: DatabaseValueConvertible>(_ column: Int) throws(ServerStorageError) -> Value {
-        guard let value = Value.fromDatabaseValue(self[column]) else {
-            throw ServerStorageError(.corrupted, "A column of the file has a value of another type.")
-        }
-        return value
-    }
-
-    /// The value of a column, or `nil` if it has none.
-    func optionalValue<Value: DatabaseValueConvertible>(_ column: Int) throws(ServerStorageError) -> Value? {
-        let stored: DatabaseValue = self[column]
-        return stored.isNull ? nil : try value(column)
     }
 }
 

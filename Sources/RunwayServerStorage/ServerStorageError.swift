@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 
 #if !Storage || !Server
     #error("RunwayServerStorage needs the package traits Server and Storage.")
@@ -44,14 +45,14 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         switch error {
         case let error as ServerStorageError: self = error
         case let error as DatabaseError:
-            let code = "SQLite code \(error.extendedResultCode.rawValue)"
-            switch error.resultCode {
-            case .SQLITE_FULL: self.init(.full, "There is no space for \(name) (\(code)).")
-            case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.locked, "\(name) is in use elsewhere (\(code)).")
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB: self.init(.corrupted, "\(name) is damaged or no database (\(code)).")
-            default: self.init(.unavailable, "\(name) can't be used now (\(code)).")
+            let code = error.codeText
+            switch error.failure(of: url) {
+            case .full: self.init(.full, "There is no space for \(name) (\(code)).")
+            case .locked: self.init(.locked, "\(name) is in use elsewhere (\(code)).")
+            case .damaged: self.init(.corrupted, "\(name) is damaged or no database (\(code)).")
+            case .unavailable: self.init(.unavailable, "\(name) can't be used now (\(code)).")
             }
-        case is RowDecodingError, is DecodingError: self.init(.corrupted, "\(name) is damaged.")
+        case is RowDecodingError, is DamagedColumn, is DecodingError: self.init(.corrupted, "\(name) is damaged.")
         default: self.init(.unavailable, "\(name) can't be used.")
         }
     }

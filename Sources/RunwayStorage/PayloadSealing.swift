@@ -28,13 +28,18 @@ public protocol PayloadSealing: Sendable {
     ///   - bytes: What is to be stored.
     ///   - context: What identifies it. It is not stored with the bytes, and not secret.
     /// - Throws: Any error, such as that the key can't be read while the device is locked. Nothing is stored then: records stay in memory,
-    ///   the call of a change fails, a response is not cached.
+    ///   the call of a change fails, a response is not cached. The problem is reported as ``StorageError/Kind/keyUnavailable``.
     func seal(_ bytes: [UInt8], for context: [UInt8]) throws -> [UInt8]
 
     /// Returns the bytes that ``seal(_:for:)`` encrypted for the same context.
     ///
-    /// - Throws: Any error if they were encrypted with another key or for another context, or are damaged. A record or a change is set aside
-    ///   then, and a response counts as not found.
+    /// After an error, a few bytes are encrypted and decrypted. If that fails, too, the key can't be read now: nothing that is stored
+    /// changes, nothing is sent, and ``StorageError/Kind/keyUnavailable`` is reported until the key can be read. Otherwise the bytes belong
+    /// to another key: the record or the change waits for it, is counted as sealed, and is sent when it opens, in this run or a later one.
+    /// A response is not found in either case, and stays.
+    ///
+    /// - Throws: Any error if the key can't be read, or if the bytes were encrypted with another key or for another context. Bytes that were
+    ///   damaged on disk are found by a checksum before, and never passed.
     func open(_ sealed: [UInt8], for context: [UInt8]) throws -> [UInt8]
 }
 
@@ -47,18 +52,32 @@ struct PayloadCoder: Sendable {
 
     /// An entry as it is stored.
     ///
-    /// - Throws: ``StorageError/Kind/unavailable`` if the payload can't be sealed now.
+    /// - Throws: ``StorageError/Kind/keyUnavailable`` if the payload can't be sealed now.
     func sealed(_ entry: JournalEntry) throws(StorageError) -> JournalEntry {
         guard let sealing else { return entry }
         var sealed = entry
         do {
             sealed.payload = [Self.mark] + (try sealing.seal(entry.payload, for: context(of: entry)))
         } catch {
-            // No text of the error is used: it is the app's, and may contain anything.
-            throw StorageError(.unavailable, "The contents can't be encrypted now.")
+            throw Self.unavailable
         }
         return sealed
     }
+
+    /// Whether the key can be read now: a few bytes are encrypted and decrypted.
+    var isKeyReadable: Bool {
+        guard let sealing else { return true }
+        let (bytes, context) = ([UInt8](repeating: 7, count: 16), Array("runway key".utf8))
+        guard let sealed = try? sealing.seal(bytes, for: context) else { return false }
+        return (try? sealing.open(sealed, for: context)) == bytes
+    }
+
+    /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now.
+    func checkKey() throws(StorageError) { if !isKeyReadable { throw Self.unavailable } }
+
+    // No text of the app's error is used: it may contain anything.
+    static let unavailable = StorageError(
+        .keyUnavailable, "The key of the app's sealing can't be read now. What is stored stays.")
 
     /// An entry as its owner stored it, without a payload if that can't be opened.
     func opened(_ entry: JournalEntry) -> JournalEntry {

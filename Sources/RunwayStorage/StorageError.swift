@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Runway
+import RunwaySQLite
 
 /// What went wrong with a file of this module, and what becomes of it.
 ///
@@ -23,6 +24,8 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let newerSchema = Kind(description: "newerSchema")
         /// The folder or the file can't be written or read, such as while the device is locked.
         public static let unavailable = Kind(description: "unavailable")
+        /// The key of the app's ``PayloadSealing`` can't be read now. What is stored stays, and is used when the key can be read.
+        public static let keyUnavailable = Kind(description: "keyUnavailable")
         /// A value was not accepted, such as a record that is too large.
         public static let rejected = Kind(description: "rejected")
     }
@@ -45,15 +48,14 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         switch error {
         case let error as StorageError: self = error
         case let error as DatabaseError:
-            let code = "SQLite code \(error.extendedResultCode.rawValue)"
-            switch error.resultCode {
-            case .SQLITE_FULL: self.init(.full, "There is no space for \(name) (\(code)).")
-            case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.locked, "\(name) is open elsewhere (\(code)).")
-            case _ where error.saysThatFileIsDamaged(at: url):
-                self.init(.corrupted, "\(name) is damaged (\(code)).")
-            default: self.init(.unavailable, "\(name) can't be used now (\(code)).")
+            let code = error.codeText
+            switch error.failure(of: url) {
+            case .full: self.init(.full, "There is no space for \(name) (\(code)).")
+            case .locked: self.init(.locked, "\(name) is open elsewhere (\(code)).")
+            case .damaged: self.init(.corrupted, "\(name) is damaged (\(code)).")
+            case .unavailable: self.init(.unavailable, "\(name) can't be used now (\(code)).")
             }
-        case is RowDecodingError: self.init(.corrupted, "\(name) is damaged.")
+        case is RowDecodingError, is DamagedColumn: self.init(.corrupted, "\(name) is damaged.")
         case let error as NSError where error.code == CocoaError.fileWriteOutOfSpace.rawValue:
             self.init(.full, "There is no space for \(name).")
         default: self.init(.unavailable, "\(name) can't be used now.")
@@ -63,15 +65,3 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Its sentences name files and codes of SQLite, and nothing that was stored.
 extension StorageError: DescribedError {}
-
-extension DatabaseError {
-    /// Whether the error says that the contents of a database file are damaged. All others, such as a full disk, pass.
-    func saysThatFileIsDamaged(at url: URL) -> Bool {
-        switch resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_FORMAT: true
-        // A file that can be written has a header that says it can't.
-        case .SQLITE_READONLY: extendedResultCode == resultCode && FileManager.default.isWritableFile(atPath: url.path)
-        default: false
-        }
-    }
-}

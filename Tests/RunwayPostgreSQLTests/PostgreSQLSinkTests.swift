@@ -43,6 +43,19 @@
             await sink.close()
         }
 
+        @Test func bothClocksAreStored() async throws {
+            let received = Date(timeIntervalSince1970: 1_790_000_000.25)
+            let sink = try await PostgreSQLActionLogSink(at: Self.url, tenant: tenant) { received }
+            for sent in [Date(timeIntervalSince1970: 1_700_000_000.5), nil] {
+                var batch = batch(1, of: UUID(), stream: UUID(), [UUID()])
+                batch.sent = sent
+                _ = try await sink.store(batch)
+                let records = try await sink.records()
+                #expect(records.contains { $0.received == received && $0.sent == sent })
+            }
+            await sink.close()
+        }
+
         @Test func largeBatchIsStoredInParts() async throws {
             let sink = try await sink()
             let ids = (0..<2500).map { _ in UUID() }

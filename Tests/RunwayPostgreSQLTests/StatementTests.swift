@@ -30,7 +30,7 @@ struct StatementTests {
     @Test func insertionHasARowForEachRecord() {
         let text = ActionLogStatements.insertion(of: 1000)
         #expect(text.matches(of: /::bytea/).count == 1000)
-        #expect(text.contains("$4006::bytea") && !text.contains("$4007"))
+        #expect(text.contains("$4007::bytea, $7)") && !text.contains("$4008"))
     }
 
     @Test func onlyConflictsAreTriedAgain() {

@@ -1,15 +1,73 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import Testing
 
 @testable import RunwayServerStorage
 
 /// What a file of a server does on a disk that is full.
 struct ServerDatabaseTests {
+    private static let schema = ServerDatabase.Schema(
+        applicationID: 7, tables: "CREATE TABLE item (bytes BLOB NOT NULL)")
+
+    /// Writes 20 MB in small transactions, and returns the most bytes that the write-ahead log had.
+    private func fill(_ database: ServerDatabase) throws -> Int {
+        let bytes = Data(repeating: 7, count: 10_000)
+        var largest = 0
+        for _ in 0..<200 {
+            try database.write { database in
+                for _ in 0..<10 { try database.execute(sql: "INSERT INTO item VALUES (?)", arguments: [bytes]) }
+            }
+            largest = max(largest, database.logByteCount)
+        }
+        return largest
+    }
+
+    /// See `docs/decisions/0081-size-of-the-log.md`.
+    @Test func logIsBoundedUnderSteadyWriting() throws {
+        let folder = ScratchFolder()
+        let database = try ServerDatabase(at: folder.file, Self.schema, waitsForDrive: false)
+        let largest = try fill(database)
+        #expect((1 << 20...5 << 20).contains(largest), "\(largest)")
+        try database.close()
+    }
+
+    @Test func slowReaderStopsNoWriterAndTheLogShrinksAfterIt() throws {
+        let folder = ScratchFolder()
+        let database = try ServerDatabase(
+            at: folder.file, Self.schema, waitsForDrive: false, bound: LogBound(byteCount: 5 << 20), busyTimeout: 0.01)
+        var configuration = Configuration()
+        configuration.readonly = true
+        let reader = try DatabaseQueue(path: folder.file.path, configuration: configuration)
+        try reader.read { snapshot in
+            _ = try Int.fetchOne(snapshot, sql: "SELECT count(*) FROM item")
+            #expect(try fill(database) > 16 << 20)
+            #expect(try Int.fetchOne(snapshot, sql: "SELECT count(*) FROM item") == 0)
+        }
+        #expect(try fill(database) > 16 << 20)
+        #expect(database.logByteCount <= 5 << 20)
+        #expect(try database.write { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 4000)
+        try database.close()
+    }
+
+    @Test func failedMoveIsRepeatedWhenTheLogHasDoubled() {
+        var bound = LogBound(byteCount: 100)
+        #expect(!bound.isExceeded(by: 100) && bound.isExceeded(by: 101))
+        bound.didMove(false)
+        #expect(!bound.isExceeded(by: 200) && bound.isExceeded(by: 201))
+        bound.didMove(false)
+        #expect(!bound.isExceeded(by: 400))
+        bound.didMove(true)
+        #expect(bound.isExceeded(by: 101))
+        bound = LogBound(byteCount: .max)
+        bound.didMove(false)
+        #expect(!bound.isExceeded(by: .max))
+    }
+
     @Test func fullDiskMovesTheWriteAheadLogAndTriesAgain() throws {
         let folder = ScratchFolder()
         let schema = ServerDatabase.Schema(
-            applicationID: 7, version: 1, tables: "CREATE TABLE item (number INTEGER NOT NULL UNIQUE)")
+            applicationID: 7, tables: "CREATE TABLE item (number INTEGER NOT NULL UNIQUE)")
         let database = try ServerDatabase(at: folder.file, schema, waitsForDrive: false)
         func logByteCount() throws -> Int { try Data(contentsOf: URL(filePath: folder.file.path + "-wal")).count }
         try database.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }

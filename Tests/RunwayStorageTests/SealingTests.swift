@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -25,6 +26,24 @@ private struct LockedSealing: PayloadSealing {
 
     func seal(_ bytes: [UInt8], for context: [UInt8]) throws -> [UInt8] { throw Locked() }
     func open(_ sealed: [UInt8], for context: [UInt8]) throws -> [UInt8] { throw Locked() }
+}
+
+/// A sealing whose key an app can't read for a while, or replaces.
+private final class ChangingSealing: PayloadSealing {
+    private let key: Mutex<KeyedSealing?>
+
+    init(_ key: KeyedSealing?) { self.key = Mutex(key) }
+
+    /// Replaces the key; with `nil`, it can't be read.
+    func set(_ newKey: KeyedSealing?) { key.withLock { $0 = newKey } }
+
+    private func readKey() throws -> KeyedSealing {
+        guard let key = key.withLock({ $0 }) else { throw LockedSealing.Locked() }
+        return key
+    }
+
+    func seal(_ bytes: [UInt8], for context: [UInt8]) throws -> [UInt8] { try readKey().seal(bytes, for: context) }
+    func open(_ sealed: [UInt8], for context: [UInt8]) throws -> [UInt8] { try readKey().open(sealed, for: context) }
 }
 
 /// Payloads that are encrypted with a key of the app.
@@ -55,7 +74,7 @@ struct SealingTests {
         await log.close()
     }
 
-    @Test func recordsOfAnotherKeyAreSetAsideUntilItReturns() async throws {
+    @Test func recordsOfAnotherKeyWaitUntilItReturns() async throws {
         let fixture = LogFixture()
         fixture.status.set(.none)
         var log = fixture.open { $0.sealing = sealing }
@@ -67,14 +86,81 @@ struct SealingTests {
         await log.flush()
         #expect(fixture.server.names == ["of the other key"])
         let refused = try await log.refusedRecords()
-        #expect(refused.map(\.json) == [[]] && refused[0].reason.contains("decrypted"))
+        #expect(refused.map(\.json) == [[]] && refused.map(\.isSealed) == [true])
         let state = try await log.state()
-        #expect(state.setAsideCount == 1 && state.lost == [:])
+        #expect(state.sealedCount == 1 && state.setAsideCount == 0 && state.lost == [:] && state.problem == nil)
         await log.close()
         log = fixture.open { $0.sealing = sealing }
         await log.flush()
         try await waitUntil("the sealed record") { fixture.server.names == ["of the other key", "sealed"] }
         await log.close()
+    }
+
+    @Test func keyThatCannotBeReadStopsTheLogAndLosesNothing() async throws {
+        let fixture = LogFixture()
+        fixture.status.set(.none)
+        let changing = ChangingSealing(sealing)
+        var log = fixture.open { $0.sealing = changing }
+        for number in 0..<40 { try await log.record("r\(number)").committed() }
+        await log.close()
+        changing.set(nil)
+        fixture.status.set(.wifi)
+        log = fixture.open { $0.sealing = changing }
+        await log.flush()
+        var state = try await log.state()
+        #expect(state.problem?.kind == .keyUnavailable && fixture.server.batches.isEmpty)
+        #expect(state.waitingCount == 40 && state.sealedCount == 0 && state.setAsideCount == 0 && state.lost == [:])
+        changing.set(sealing)
+        try await fixture.drain(log, upTo: 40)
+        #expect(fixture.server.names == (0..<40).map { "r\($0)" })
+        state = try await log.state()
+        #expect(state.problem == nil && state.waitingCount == 0)
+        await log.close()
+    }
+
+    @Test func anyNumberOfRecordsOfAnotherKeyHoldsUpNoOthers() async throws {
+        let fixture = LogFixture()
+        fixture.status.set(.none)
+        let changing = ChangingSealing(sealing)
+        let log = fixture.open {
+            $0.sealing = changing
+            $0.maximumSetAsideCount = 1
+        }
+        for number in 0..<70 { try await log.record("r\(number)").committed() }
+        changing.set(other)
+        try await log.record("of the other key").committed()
+        fixture.status.set(.wifi)
+        try await waitUntil("the record") {
+            await log.flush()
+            return fixture.server.names == ["of the other key"]
+        }
+        let state = try await log.state()
+        #expect(state.sealedCount == 70 && state.lost == [:])
+        // In the same run.
+        changing.set(sealing)
+        try await fixture.drain(log, upTo: 71)
+        #expect(fixture.server.names.dropFirst() == (0..<70).map { "r\($0)" }[...])
+        #expect(try await log.state().sealedCount == 0)
+        await log.close()
+    }
+
+    @Test func sealedEntriesAreEvictedAsThoseThatWait() throws {
+        let folder = ScratchFolder()
+        let changing = ChangingSealing(sealing)
+        let journal = try Journal(
+            at: folder.file, limits: JournalLimits(maximumCount: 2, maximumAge: .seconds(100)), durability: .normal,
+            sealing: changing, time: .seconds(0))
+        try journal.append(["a"], at: 0)
+        try journal.append(["b"], at: 50)
+        changing.set(other)
+        #expect(try journal.claimOpened("", maximumCount: 30, maximumByteCount: 1 << 20) == nil)
+        #expect(try journal.counts().sealed == 2 && journal.counts().waiting == [:])
+        try journal.append(["c"], at: 60)
+        #expect(try journal.counts().lost == [.count: 1] && journal.counts().sealed == 1)
+        try journal.append(["d"], at: 155)
+        #expect(try journal.counts().lost == [.count: 1, .age: 1] && journal.counts().sealed == 0)
+        #expect(try journal.claim()?.texts == ["c", "d"])
+        try journal.close()
     }
 
     @Test func recordsFromBeforeTheSealingAreSent() async throws {
@@ -117,12 +203,84 @@ struct SealingTests {
         await first.queue.close()
         let wrong = QueueFixture(first.server, in: first.folder) { $0.sealing = other }
         try await wrong.drain()
-        #expect(try await wrong.queue.changes().map(\.state) == [.refused])
-        #expect(wrong.queue.currentState.undecidedCount == 1 && first.server.texts.isEmpty)
+        #expect(try await wrong.queue.changes().map(\.state) == [.sealed])
+        let state = wrong.queue.currentState
+        #expect(state.sealedCount == 1 && state.undecidedCount == 0 && state.problem == nil)
+        #expect(first.server.texts.isEmpty && wrong.results.all.isEmpty)
         await wrong.queue.close()
         let right = QueueFixture(first.server, in: first.folder) { $0.sealing = sealing }
         try await right.drain()
         #expect(first.server.texts == ["hypertension"])
+        await right.queue.close()
+    }
+
+    @Test func keyThatCannotBeReadStopsTheQueueAndLosesNothing() async throws {
+        let changing = ChangingSealing(sealing)
+        let first = QueueFixture(status: .none) { $0.sealing = changing }
+        for text in ["a", "b"] { await first.write(text) }
+        await first.queue.close()
+        changing.set(nil)
+        let second = QueueFixture(first.server, in: first.folder) { $0.sealing = changing }
+        try await waitUntil("the problem") { second.queue.currentState.problem?.kind == .keyUnavailable }
+        await second.queue.flush()
+        var state = second.queue.currentState
+        #expect(state.waitingCount == 2 && state.undecidedCount == 0 && state.damagedCount == 0)
+        #expect(state.problem?.kind == .keyUnavailable && first.server.received.isEmpty)
+        #expect(try await second.queue.changes().map(\.state) == [.sealed, .sealed])
+        // It would overtake the others.
+        let error = await second.write("c")
+        #expect((error?.underlying as? StorageError)?.kind == .keyUnavailable)
+        changing.set(sealing)
+        try await second.drain()
+        #expect(first.server.texts == ["a", "b"])
+        state = second.queue.currentState
+        #expect(state.problem == nil && state.sealedCount == 0)
+        await second.queue.close()
+    }
+
+    @Test func changeThatMayHaveArrivedIsNotForgottenByAnotherKey() async throws {
+        let first = QueueFixture(status: .none) { $0.sealing = sealing }
+        await first.write("a")
+        await first.queue.close()
+        // A process that ended while it sent the change.
+        let journal = try Journal(
+            at: first.folder.file, durability: .normal, sealing: sealing, time: .seconds(0))
+        let scope = try #require(try journal.entries().first?.entry.scope)
+        _ = try #require(try journal.claim(scope))
+        try journal.close()
+        let wrong = QueueFixture(first.server, in: first.folder) { $0.sealing = other }
+        try await wrong.drain()
+        let id = try #require(try await wrong.queue.changes().first?.id)
+        await #expect(throws: StorageError.self) { try await wrong.queue.edit(id, to: WriteNote("b")) }
+        await wrong.queue.close()
+        let right = QueueFixture(first.server, in: first.folder, status: .none) { $0.sealing = sealing }
+        try await waitUntil("the file") { right.queue.currentState.waitingCount == 1 }
+        #expect(try await right.states() == ["a sending"])
+        await #expect(throws: StorageError.self) { try await right.queue.edit(id, to: WriteNote("b")) }
+        right.status.set(.wifi)
+        try await right.drain()
+        #expect(first.server.texts == ["a"])
+        await right.queue.close()
+    }
+
+    @Test func whatARefusedChangeHoldsStaysHeldUnderAnotherKey() async throws {
+        let server = NoteServer { item, _ in item.text == "refused" ? .status(422) : nil }
+        let first = QueueFixture(server, status: .none) { $0.sealing = sealing }
+        await first.write("refused", "note 1")
+        await first.write("held", "note 1")
+        first.status.set(.wifi)
+        try await first.drain()
+        #expect(try await first.states() == ["refused refused", "held held"])
+        await first.queue.close()
+        let wrong = QueueFixture(server, in: first.folder) { $0.sealing = other }
+        try await wrong.drain()
+        #expect(try await wrong.queue.changes().map(\.state) == [.sealed, .sealed])
+        await wrong.queue.close()
+        let right = QueueFixture(server, in: first.folder) { $0.sealing = sealing }
+        try await waitUntil("the file") { right.queue.currentState.heldCount == 1 }
+        try await right.drain()
+        #expect(try await right.states() == ["refused refused", "held held"])
+        #expect(server.texts.isEmpty)
         await right.queue.close()
     }
 
@@ -139,16 +297,20 @@ struct SealingTests {
         let plain = cache(nil)
         #expect(try await plain.find(.named("a")) == nil)
         await plain.close()
+        for unusable in [other, LockedSealing()] as [any PayloadSealing] {
+            let wrong = cache(unusable)
+            for _ in 0..<3 { #expect(try await wrong.find(.named("a")) == nil) }
+            #expect(wrong.count == 1)
+            await wrong.close()
+        }
+        // Reported once by each, and not as damage.
+        #expect(folder.kinds == [.key, .key])
         let right = cache(sealing)
         #expect(try await right.find(.named("a")) == entry)
         await right.close()
-        let wrong = cache(other)
-        #expect(try await wrong.find(.named("a")) == nil)
-        #expect(wrong.count == 0 && folder.reports.count == 1)
-        await wrong.close()
         let locked = cache(LockedSealing())
         try await locked.store(entry, for: .named("a"))
-        #expect(locked.count == 0 && folder.reports.count == 2)
+        #expect(locked.count == 0 && folder.kinds == [.key, .key, .key])
         await locked.close()
     }
 }

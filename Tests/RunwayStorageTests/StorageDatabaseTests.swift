@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import Testing
 
 @testable import RunwayStorage
@@ -18,6 +19,31 @@ struct StorageDatabaseTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.appending(path: file).path)
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
         }
+    }
+
+    /// See `docs/decisions/0081-size-of-the-log.md`.
+    @Test(arguments: [StorageDatabase.Durability.full, .normal])
+    func logIsBoundedUnderSteadyWriting(durability: StorageDatabase.Durability) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appending(path: "log.sqlite")
+        let queue = try StorageDatabase.open(at: url, durability: durability)
+        let row = Data(repeating: 7, count: 10_000)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        func write(_ count: Int) throws -> Int {
+            try queue.write { database in
+                for _ in 0..<count { try database.execute(sql: "INSERT INTO t VALUES (?)", arguments: [row]) }
+            }
+            return SQLiteFile.logByteCount(of: url)
+        }
+        // 20 MB in small transactions: the log never has more than 1,000 pages and the last transaction.
+        var largest = 0
+        for _ in 0..<200 { largest = max(largest, try write(10)) }
+        #expect((1 << 20...5 << 20).contains(largest), "\(largest)")
+        // A large transaction is in it whole, and what it took is given back.
+        #expect(try write(2000) > 16 << 20)
+        _ = try write(1)
+        #expect(try write(1) <= SQLiteFile.maximumIdleLogByteCount)
+        try queue.close()
     }
 
     /// Only Apple's systems have another way to flush a file; the settings are SQLite's everywhere.

@@ -5,7 +5,7 @@ public import struct Foundation.UUID
 public struct QueuedChange: Sendable, Identifiable {
     /// What a change waits for. Later versions may add states.
     public struct State: Sendable, Hashable, CustomStringConvertible {
-        private enum Code: String { case waiting, sending, conflicting, refused, held, expired }
+        private enum Code: String { case waiting, sending, conflicting, refused, held, expired, sealed }
 
         private let code: Code
 
@@ -24,6 +24,8 @@ public struct QueuedChange: Sendable, Identifiable {
         public static let held = State(code: .held)
         /// It waited longer than the queue allows. The app decides.
         public static let expired = State(code: .expired)
+        /// It can't be decrypted, since the app's key can't be read or is another one. It waits for its key.
+        public static let sealed = State(code: .sealed)
     }
 
     /// Identifies the change for as long as it is stored, in all runs of the app.

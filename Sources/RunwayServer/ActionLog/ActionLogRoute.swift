@@ -219,6 +219,6 @@ extension ActionLogBatch {
         }
         self.init(
             installation: installation, stream: stream, number: number, account: json["account"].string,
-            records: records)
+            records: records, sent: json["sent"].int64.map { Date(timeIntervalSince1970: Double($0) / 1000) })
     }
 }

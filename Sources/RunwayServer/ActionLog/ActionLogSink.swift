@@ -30,14 +30,20 @@ public struct ActionLogBatch: Sendable {
     public var account: String?
     /// The records, in the order in which they were recorded.
     public var records: [Record]
+    /// The date of this attempt by the client's clock; `nil` if it states none. The dates in its records are by the same clock, so that the
+    /// difference from the date of receipt corrects them.
+    public var sent: Date?
 
     /// Creates a batch.
-    public init(installation: UUID, stream: UUID, number: Int64, account: String?, records: [Record]) {
+    public init(
+        installation: UUID, stream: UUID, number: Int64, account: String?, records: [Record], sent: Date? = nil
+    ) {
         self.installation = installation
         self.stream = stream
         self.number = number
         self.account = account
         self.records = records
+        self.sent = sent
     }
 }
 
@@ -106,14 +112,22 @@ public struct StoredAction: Sendable, Hashable {
     public var name: String
     /// The record as it came: a JSON object.
     public var json: [UInt8]
+    /// The date of receipt, by the server's clock.
+    public var received: Date
+    /// The date at which the client sent it, by its clock: see ``ActionLogBatch/sent``.
+    public var sent: Date?
 
     /// Creates a record.
-    public init(sequence: Int64, id: UUID, installation: UUID, name: String, json: [UInt8]) {
+    public init(
+        sequence: Int64, id: UUID, installation: UUID, name: String, json: [UInt8], received: Date, sent: Date?
+    ) {
         self.sequence = sequence
         self.id = id
         self.installation = installation
         self.name = name
         self.json = json
+        self.received = received
+        self.sent = sent
     }
 }
 

@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+import RunwaySQLite
 public import RunwayServer
 
 /// Reads the file of a ``SQLiteActionLogSink``, also while a server writes it. All functions block.
@@ -11,8 +12,10 @@ public import RunwayServer
 /// ```
 public struct ActionLogFile: Sendable {
     /// `highest` is the greatest number of a stream. A record without contents has no name.
+    ///
+    /// `checksum` is a ``RowChecksum`` of the row; absent in rows of the first version, and without contents.
     static let schema = ServerDatabase.Schema(
-        applicationID: 0x5257_414C, version: 1,
+        applicationID: 0x5257_414C,
         tables: """
             CREATE TABLE stream (installation BLOB NOT NULL, id BLOB NOT NULL, highest INTEGER NOT NULL,
                 PRIMARY KEY (installation, id)) WITHOUT ROWID;
@@ -20,7 +23,13 @@ public struct ActionLogFile: Sendable {
                 stream BLOB NOT NULL, batch INTEGER NOT NULL, received INTEGER NOT NULL, account TEXT, name TEXT,
                 json BLOB);
             CREATE INDEX record_by_account ON record (account) WHERE account IS NOT NULL;
-            """)
+            """,
+        migrations: [
+            """
+            ALTER TABLE record ADD COLUMN sent INTEGER; ALTER TABLE record ADD COLUMN checksum INTEGER;
+            ALTER TABLE stream ADD COLUMN checksum INTEGER;
+            """
+        ])
 
     private let url: URL
 
@@ -31,7 +40,7 @@ public struct ActionLogFile: Sendable {
     ///
     /// - Throws: ``ServerStorageError``.
     public func counts() throws(ServerStorageError) -> [ActionLogCount] {
-        try ServerDatabase.read(url, Self.schema) { database in
+        try ServerDatabase.read(url, Self.schema) { database, _ in
             try Row.fetchAll(
                 database,
                 sql: """
@@ -46,27 +55,99 @@ public struct ActionLogFile: Sendable {
         }
     }
 
-    /// Records in the order in which they were stored, without those whose contents were removed.
+    /// Records in the order in which they were stored, without those whose contents were removed, and without damaged ones.
     ///
     /// - Parameters:
     ///   - sequence: The last `StoredAction/sequence` that is not wanted. The default, 0, begins with the first record.
-    ///   - limit: The most records. The default is 1,000.
+    ///   - limit: The most records that are read. The default is 1,000.
     /// - Throws: ``ServerStorageError``.
     public func records(after sequence: Int64 = 0, limit: Int = 1000) throws(ServerStorageError) -> [StoredAction] {
-        try ServerDatabase.read(url, Self.schema) { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT sequence, id, installation, name, json FROM record
-                    WHERE sequence > ? AND name IS NOT NULL ORDER BY sequence LIMIT ?
-                    """,
-                arguments: [sequence, limit]
-            ).map { row in
-                StoredAction(
-                    sequence: Int64.fromDatabaseValue(row[0]) ?? 0, id: try UUID(row, 1),
-                    installation: try UUID(row, 2), name: String.fromDatabaseValue(row[3]) ?? "",
-                    json: Array(Data.fromDatabaseValue(row[4]) ?? Data()))
+        try ServerDatabase.read(url, Self.schema) { database, version in
+            try Self.rows(database, version, after: sequence, limit: limit).compactMap { StoredAction($0) }
+        }
+    }
+
+    /// The places of records whose bytes changed on disk since they were stored. It reads all of them.
+    ///
+    /// The ids by which the server recognises records are in an index, too, which this does not compare.
+    ///
+    /// - Throws: ``ServerStorageError``; ``ServerStorageError/Kind/corrupted`` if the structure of the file is damaged.
+    public func damagedRecords() throws(ServerStorageError) -> [Int64] {
+        try ServerDatabase.read(url, Self.schema) { database, version in
+            var damaged: [Int64] = []
+            var last: Int64 = 0
+            while true {
+                let rows = try Self.rows(database, version, after: last, limit: 1000)
+                guard let end = rows.last else { return damaged }
+                for row in rows where StoredAction(row) == nil { damaged.append(try row.value(0)) }
+                last = try end.value(0)
             }
         }
+    }
+
+    private static func rows(
+        _ database: Database, _ version: Int, after sequence: Int64, limit: Int
+    ) throws -> [Row] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT sequence, id, installation, stream, batch, received, account, name, json,
+                \(version < 2 ? "NULL, NULL" : "sent, checksum") FROM record
+                WHERE sequence > ? AND name IS NOT NULL ORDER BY sequence LIMIT ?
+                """,
+            arguments: [sequence, limit])
+    }
+}
+
+extension StoredAction {
+    /// Reads a row; `nil` if it is not the one that was written.
+    fileprivate init?(_ row: Row) {
+        guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
+            let installation = UUID.fromDatabaseValue(row[2]), let stream = UUID.fromDatabaseValue(row[3]),
+            let number = Int64.fromDatabaseValue(row[4]), let received = Int64.fromDatabaseValue(row[5]),
+            let name = String.fromDatabaseValue(row[7]), let json = Data.fromDatabaseValue(row[8])
+        else { return nil }
+        let sent = Int64.fromDatabaseValue(row[9])
+        let checksum = RowChecksum.of(
+            ActionLogBatch.Record(id: id, name: name, json: Array(json)), installation: installation, stream: stream,
+            number: number, received: received, account: String.fromDatabaseValue(row[6]), sent: sent)
+        let stored: DatabaseValue = row[10]
+        guard stored.isNull || Int64.fromDatabaseValue(stored) == checksum else { return nil }
+        self.init(
+            sequence: sequence, id: id, installation: installation, name: name, json: Array(json),
+            received: Date(milliseconds: received), sent: sent.map { Date(milliseconds: $0) })
+    }
+}
+
+extension Date {
+    /// Whole milliseconds since 1970, within a range that every platform can represent.
+    var milliseconds: Int64 { Int64(max(-1e15, min(timeIntervalSince1970 * 1000, 1e15))) }
+
+    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+}
+
+extension RowChecksum {
+    /// The sum of a record's row.
+    static func of(
+        _ record: ActionLogBatch.Record, installation: UUID, stream: UUID, number: Int64, received: Int64,
+        account: String?, sent: Int64?
+    ) -> Int64 {
+        var sum = of(highest: number, installation: installation, stream: stream)
+        sum.add(received)
+        sum.add(Array(record.id.data))
+        sum.add(optional: account)
+        sum.add(record.name)
+        sum.add(record.json)
+        sum.add(optional: sent.map { "\($0)" })
+        return sum.value
+    }
+
+    /// The sum of a stream's row.
+    static func of(highest: Int64, installation: UUID, stream: UUID) -> RowChecksum {
+        var sum = RowChecksum()
+        sum.add(Array(installation.data))
+        sum.add(Array(stream.data))
+        sum.add(highest)
+        return sum
     }
 }

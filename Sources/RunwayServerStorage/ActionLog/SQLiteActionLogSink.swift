@@ -1,6 +1,7 @@
 import Dispatch
 public import Foundation
 import GRDB
+import RunwaySQLite
 public import RunwayServer
 
 /// Stores the records of action logs in a SQLite file, each once, for ever.
@@ -13,7 +14,8 @@ public import RunwayServer
 /// A batch is stored when `store` returns: it survives the end of the process, however it ends, and a power loss too. Batches that
 /// come while others are being written share the next transaction, so that one sync of the disk serves all of them. The highest number
 /// of a stream, and the ids of all records, are in the same transaction as the records, and are never removed: neither ``erase(account:)``
-/// nor ``removeContents(receivedBefore:)`` lets a record be stored twice.
+/// nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows have checksums: ``ActionLogFile`` returns no record whose
+/// bytes changed on disk, and a damaged number is not used, but has its client begin another stream.
 ///
 /// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it (``ActionLogFile``).
 public final class SQLiteActionLogSink: ActionLogErasing {
@@ -38,7 +40,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             at: file, ActionLogFile.schema, waitsForDrive: limits.survivesPowerLoss)
         self.database = database
         writer = GroupCommit(label: "runway.action-log", limits: limits.queue) { batches in
-            let received = Int64(now().timeIntervalSince1970 * 1000)
+            let received = now().milliseconds
             return try database.write { database in
                 try batches.map { try Self.store($0, in: database, received: received) }
             }
@@ -69,7 +71,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ///
     /// - Throws: ``ServerStorageError``.
     public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
-        try removeContents(where: "received < ? AND name IS NOT NULL", Int64(date.timeIntervalSince1970 * 1000))
+        try removeContents(where: "received < ? AND name IS NOT NULL", date.milliseconds)
     }
 
     private func removeContents(
@@ -77,7 +79,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ) throws(ServerStorageError) {
         try database.write { database in
             try database.execute(
-                sql: "UPDATE record SET account = NULL, name = NULL, json = NULL WHERE \(condition)", arguments: [value]
+                sql: "UPDATE record SET account = NULL, name = NULL, json = NULL, checksum = NULL WHERE \(condition)",
+                arguments: [value]
             )
         }
         try database.checkpoint()
@@ -91,6 +94,10 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         try database.close()
     }
 
+    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; they are more while other processes
+    /// read the file for long.
+    public var logByteCount: Int { database.logByteCount }
+
     /// Bounds the size of the file, so that a test can fill it.
     func limitPages(to count: Int) throws(ServerStorageError) {
         try database.write { _ = try Int.fetchOne($0, sql: "PRAGMA max_page_count = \(count)") }
@@ -101,10 +108,10 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         _ batch: ActionLogBatch, in database: Database, received: Int64
     ) throws -> ActionLogStorage {
         let (installation, stream) = (batch.installation.data, batch.stream.data)
-        let highest =
-            try Int64.fetchOne(
-                database.cachedStatement(sql: "SELECT highest FROM stream WHERE installation = ? AND id = ?"),
-                arguments: [installation, stream]) ?? 0
+        guard let highest = try highest(of: batch, in: database) else {
+            // Nobody knows what the stream has. The client begins another one, and the ids recognise its records.
+            return .gap(expected: batch.number == 1 ? 2 : 1)
+        }
         if batch.number <= highest {
             // A client that was restored from a backup uses numbers again, for other records.
             let search = try database.cachedStatement(sql: "SELECT 1 FROM record WHERE id = ?")
@@ -114,23 +121,42 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
         let insertion = try database.cachedStatement(
             sql: """
-                INSERT INTO record (id, installation, stream, batch, received, account, name, json)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                INSERT INTO record (id, installation, stream, batch, received, account, name, json, sent, checksum)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
                 """)
+        let sent = batch.sent?.milliseconds
         var duplicates: Set<UUID> = []
         for record in batch.records {
             try insertion.execute(arguments: [
                 record.id.data, installation, stream, batch.number, received, batch.account, record.name,
-                Data(record.json),
+                Data(record.json), sent,
+                RowChecksum.of(
+                    record, installation: batch.installation, stream: batch.stream, number: batch.number,
+                    received: received, account: batch.account, sent: sent),
             ])
             if database.changesCount == 0 { duplicates.insert(record.id) }
         }
         try database.cachedStatement(
             sql: """
-                INSERT INTO stream VALUES (?, ?, ?)
-                ON CONFLICT (installation, id) DO UPDATE SET highest = excluded.highest
+                INSERT INTO stream VALUES (?, ?, ?, ?)
+                ON CONFLICT (installation, id) DO UPDATE SET highest = excluded.highest, checksum = excluded.checksum
                 """
-        ).execute(arguments: [installation, stream, batch.number])
+        ).execute(arguments: [
+            installation, stream, batch.number,
+            RowChecksum.of(highest: batch.number, installation: batch.installation, stream: batch.stream).value,
+        ])
         return .stored(duplicates: duplicates)
+    }
+
+    /// The greatest number of a batch's stream, 0 if there is none; `nil` if it is damaged.
+    private static func highest(of batch: ActionLogBatch, in database: Database) throws -> Int64? {
+        let row = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT highest, checksum FROM stream WHERE installation = ? AND id = ?"),
+            arguments: [batch.installation.data, batch.stream.data])
+        guard let row else { return 0 }
+        guard let highest = Int64.fromDatabaseValue(row[0]) else { return nil }
+        let checksum: Int64? = try row.optionalValue(1)
+        let sum = RowChecksum.of(highest: highest, installation: batch.installation, stream: batch.stream).value
+        return checksum == nil || checksum == sum ? highest : nil
     }
 }

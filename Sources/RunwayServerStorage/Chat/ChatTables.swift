@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import RunwayServer
 
 /// The tables of conversations, within a transaction.
 struct ChatTables {
     /// `last` and `published` are numbers of messages. A message is found by its place, and by what identifies it.
     static let schema = ServerDatabase.Schema(
-        applicationID: 0x5257_4348, version: 1,
+        applicationID: 0x5257_4348,
         tables: """
             CREATE TABLE conversation (name TEXT PRIMARY KEY, last INTEGER NOT NULL, published INTEGER NOT NULL) WITHOUT ROWID;
             CREATE INDEX conversation_to_publish ON conversation (name) WHERE published < last;

@@ -39,7 +39,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
 
     /// Times are seconds since 1970. `covers` has the components that a key requires, one a line.
     private static let schema = ServerDatabase.Schema(
-        applicationID: 0x5257_4544, version: 1,
+        applicationID: 0x5257_4544,
         tables: """
             CREATE TABLE device_key (id TEXT PRIMARY KEY, algorithm TEXT NOT NULL, key TEXT NOT NULL, owner TEXT NOT NULL,
                 device TEXT, not_before INTEGER, not_after INTEGER, is_revoked INTEGER NOT NULL, covers TEXT NOT NULL)

@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+import RunwaySQLite
 public import RunwayServer
 
 /// Stores the last events in a SQLite file, so that the ids of a stream survive a restart of the server.
@@ -42,19 +43,7 @@ public final class SQLiteEventLog: EventLog {
     private static func open(
         _ file: URL, _ prepare: @escaping @Sendable (Database) throws -> Void
     ) throws -> (DatabaseQueue, String) {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA journal_mode = WAL")
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            // On Apple's systems a plain `fsync` leaves the bytes in the drive's own memory.
-            try database.execute(sql: "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1")
-            try prepare(database)
-        }
-        // SQLite creates the other files with the permissions of this one.
-        try? Data().write(to: file, options: .withoutOverwriting)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+        let queue = try SQLiteFile.open(at: file, waitsForDrive: true, busyTimeout: 5, prepare: prepare)
         let epoch = try queue.write { database in
             // AUTOINCREMENT: the offset of an event that was removed is never used again.
             try database.execute(
@@ -96,9 +85,7 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
-    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the transaction once more.
-    ///
-    /// SQLite itself moves the log at about 4 MB. On a small disk the log takes all space before, and what is freed later, too.
+    /// Runs a transaction as `writeMakingRoom`, without blocking a thread of the caller.
     func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await database.write(change)

@@ -1,6 +1,7 @@
 public import Foundation
 import GRDB
 import HTTPTypes
+import RunwaySQLite
 public import RunwayServer
 
 /// Stores what became of requests with idempotency keys in a SQLite file, for one process.
@@ -34,7 +35,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     /// `response` is JSON, or absent while the request is being executed. `expiry` is the end of the lease or of the response, in
     /// milliseconds since 1970.
     private static let schema = ServerDatabase.Schema(
-        applicationID: 0x5257_494B, version: 1,
+        applicationID: 0x5257_494B,
         tables: """
             CREATE TABLE claim (principal TEXT NOT NULL, key TEXT NOT NULL, fingerprint BLOB NOT NULL, token BLOB NOT NULL,
                 expiry INTEGER NOT NULL, response BLOB, PRIMARY KEY (principal, key)) WITHOUT ROWID;
@@ -181,8 +182,4 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         ).execute(arguments: [fingerprint, request.token.data, now + lease, principal, key])
         return .claim(.claimed)
     }
-}
-
-extension Date {
-    fileprivate var milliseconds: Int64 { Int64(max(-1e15, min(timeIntervalSince1970 * 1000, 1e15))) }
 }

@@ -147,28 +147,32 @@ extension ActionLog {
     /// - Throws: ``StorageError`` if the file can't be read.
     public func state() async throws(StorageError) -> ActionLogState {
         let (counts, erasures, isOptedOut) = try await store.read { journal throws(StorageError) in
-            (try journal.counts(), try journal.pendingErasureCount(), try journal.isOptedOut())
+            (try journal.counts(), try journal.erasures(), try journal.isOptedOut())
         }
         var lost = buffer.lost
         for (reason, count) in counts.lost { lost[ActionLoss(name: reason.rawValue), default: 0] += count }
         return ActionLogState(
             bufferedCount: buffer.count, waitingCount: counts.waiting.values.reduce(0, +),
             waitingByteCount: counts.waitingByteCount, setAsideCount: counts.setAside,
-            isServerRefusingAll: sender.isRefusingAll, pendingErasureCount: erasures,
+            sealedCount: counts.sealed, isServerRefusingAll: sender.isRefusingAll,
+            pendingErasureCount: erasures.pending, refusedErasures: erasures.refused,
             isOptedOut: isOptedOut || buffer.isOptedOut, sentCount: sender.sentCount, lost: lost,
             logByteCount: store.logByteCount, problem: store.problem, unreadableFiles: store.filesSetAside)
     }
 
-    /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again and again, and
-    /// those that can't be decrypted.
+    /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again and again. After
+    /// them those that can't be decrypted, and wait for their key.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func refusedRecords() async throws(StorageError) -> [RefusedAction] {
         try await store.read { journal throws(StorageError) in
-            try journal.entriesSetAside().map {
-                RefusedAction(
-                    id: $0.entry.entry.id, account: $0.entry.entry.scope, json: $0.entry.entry.payload,
-                    reason: $0.reason)
+            let sealedReason = "The record can't be decrypted: its key can't be read, or is another one."
+            let sealed = try journal.entriesSealed().map { EntrySetAside(entry: $0, reason: sealedReason) }
+            return (try journal.entriesSetAside() + sealed).map { found in
+                let entry = found.entry.entry
+                return RefusedAction(
+                    id: entry.id, account: entry.scope, json: entry.payload, isSealed: entry.isSealed,
+                    reason: found.reason)
             }
         }
     }
@@ -181,7 +185,31 @@ extension ActionLog {
         await sender.refresh(isUrgent: true)
     }
 
-    /// Removes refused records.
+    /// Replaces what a refused record says, and sends it in its place. Its id, its times and its session stay.
+    ///
+    /// - Parameters:
+    ///   - record: The id of the record.
+    ///   - name: What the user did.
+    ///   - properties: What belongs to it. Secrets are redacted, as by ``record(_:_:priority:)``.
+    /// - Throws: ``StorageError/Kind/rejected`` for a record that is not set aside or can't be decrypted, and for properties that can't be
+    ///   written; other kinds if the file can't be written.
+    public func edit(
+        _ record: UUID, as name: String, _ properties: Parameters = [:]
+    ) async throws(StorageError) {
+        let (options, time) = (buffer.options, buffer.time)
+        try await store.run { journal throws(StorageError) in
+            guard let placed = try journal.entry(record), placed.state == .setAside, !placed.entry.isSealed else {
+                throw StorageError(.rejected, "The log has no such record that is set aside and can be read.")
+            }
+            let payload = try ActionRecord.edited(
+                placed.entry.payload, name, properties, redaction: options.redaction,
+                maximumByteCount: options.maximumRecordByteCount)
+            try journal.replace(placed, with: payload, time)
+        }
+        await sender.refresh(isUrgent: true)
+    }
+
+    /// Removes refused records, and those that wait for a key that the app does not have any more.
     ///
     /// - Throws: ``StorageError`` if the file can't be written.
     public func discard(_ records: Set<UUID>) async throws(StorageError) {
@@ -191,7 +219,9 @@ extension ActionLog {
     /// Removes all records of an account from memory and from the disk, and asks the server to do the same.
     ///
     /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one, again until the server
-    /// has accepted it; records of the account that come after it wait until then.
+    /// has accepted it; records of the account that come after it wait until then. A server that refuses it, for instance because it has no
+    /// such route (404, 405, 501), is asked ``ActionLogOptions/maximumServerFaults`` times; then ``ActionLogState/refusedErasures`` has the
+    /// account, and its later records are sent. What was removed from memory and disk stays removed.
     ///
     /// - Parameters:
     ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
@@ -229,11 +259,12 @@ extension ActionLog {
     ) async throws(StorageError) {
         if isOptedOut { buffer.setOptedOut(true) }
         let account = sender.account
-        try await store.run { journal throws(StorageError) in
+        try await store.run { [buffer] journal throws(StorageError) in
             try journal.setOptedOut(isOptedOut)
             if isOptedOut, isErasedAtServer, !account.isEmpty { try journal.setErasurePending(account, true) }
+            // Before the next operation on the file, so that memory and file agree whichever of two decisions came last.
+            buffer.setOptedOut(isOptedOut)
         }
-        buffer.setOptedOut(isOptedOut)
         await sender.refresh(isUrgent: true)
     }
 }

@@ -9,8 +9,10 @@ extension ActionLogSender {
         _ scope: String, _ limit: Int, over link: Link
     ) async throws(StorageError) -> FlushSchedule.Outcome {
         // Nothing of an account is sent before the server has erased what came earlier, or it would erase the new records, too.
-        if try await store.read({ journal throws(StorageError) in try journal.isErasurePending(scope) }) {
-            return try await erase(scope, over: link)
+        if let refusals = try await store.read({ journal throws(StorageError) in
+            try journal.pendingErasure(of: scope)
+        }) {
+            return try await erase(scope, after: refusals, over: link)
         }
         let byteCount = options.maximumBatchByteCount
         let claimed = try await store.run { journal throws(StorageError) in
@@ -34,15 +36,25 @@ extension ActionLogSender {
         return try await accept(verdicts, of: batch)
     }
 
-    private func erase(_ account: String, over link: Link) async throws(StorageError) -> FlushSchedule.Outcome {
+    private func erase(
+        _ account: String, after refusals: Int, over link: Link
+    ) async throws(StorageError) -> FlushSchedule.Outcome {
         guard account == link.account() else { return .nothing }
         do throws(NetworkError) {
             try await link.erase()
         } catch {
-            switch ReplayVerdict(error) {
-            case .unauthorized: return .unauthorized
-            case .failed(let retryAfter), .faulted(let retryAfter): return .failed(retryAfter: retryAfter)
-            case .stopped, .conflicting, .refused: return .failed()
+            let status = error.status?.code
+            switch (status, ReplayVerdict(error)) {
+            case (401, _), (403, _), (_, .unauthorized): return .unauthorized
+            // 404, 405 and 501: the server has no such route. It may be about to get one, so that it is asked a few times.
+            case (404, _), (405, _), (501, _), (_, .refused), (_, .conflicting):
+                let (limit, reason) = (options.maximumServerFaults, status.map { "status \($0)" } ?? "\(error.kind)")
+                let isOver = try await store.run { journal throws(StorageError) in
+                    try journal.refuseErasure(of: account, after: refusals, upTo: limit, reason)
+                }
+                return isOver ? .accepted() : .failed(retryAfter: error.retryAfter)
+            case (_, .failed(let retryAfter)), (_, .faulted(let retryAfter)): return .failed(retryAfter: retryAfter)
+            case (_, .stopped): return .failed()
             }
         }
         try await store.run { journal throws(StorageError) in try journal.setErasurePending(account, false) }

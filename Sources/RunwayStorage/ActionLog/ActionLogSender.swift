@@ -83,14 +83,16 @@ final class ActionLogSender: Sendable {
 
     /// Sends what waits for an account that is signed in by now, or that has another token.
     func servicesDidChange() async {
-        await refresh(isUrgent: true)
+        await refresh(isUrgent: true, unseals: true)
         state.withLock { $0.schedule.flush() }
         signal.yield()
     }
 
     /// Reads how many records wait, and passes that to the schedule.
-    func refresh(isUrgent: Bool = false) async {
-        guard let counts = await waitingCounts() else { return }
+    ///
+    /// - Parameter unseals: Whether records wait again that can be decrypted by now.
+    func refresh(isUrgent: Bool = false, unseals: Bool = false) async {
+        guard let counts = await waitingCounts(unseals: unseals) else { return }
         let now = clock.now
         state.withLock { $0.schedule.noteWaiting(counts, isUrgent: isUrgent, at: now) }
         signal.yield()
@@ -105,7 +107,7 @@ final class ActionLogSender: Sendable {
         }
         // Nothing is read from disk before the server's wait is over.
         if isPaused { return }
-        guard let counts = await waitingCounts() else { return }
+        guard let counts = await waitingCounts(unseals: true) else { return }
         await withCheckedContinuation { continuation in
             let isFinished = state.withLock { state in
                 if state.isFinished { return true }
@@ -155,13 +157,19 @@ final class ActionLogSender: Sendable {
     /// Reads what the last run left.
     private func read() async {
         let (time, now) = (buffer.time, clock.now)
-        let found = try? await store.read { journal throws(StorageError) in
-            try journal.retryOpened()
-            return (try journal.isOptedOut(), try journal.pace(at: time, now: now))
+        let pace: ActionLogPace?
+        do throws(StorageError) {
+            pace = try await store.read { [buffer] journal throws(StorageError) in
+                let pace = try journal.pace(at: time, now: now)
+                // Before the next operation on the file, so that this never undoes what the app decides meanwhile.
+                if try journal.isOptedOut() { buffer.setOptedOut(true) }
+                if let pace { buffer.pace = pace }
+                return pace
+            }
+        } catch {
+            return
         }
-        guard let (isOptedOut, pace) = found, let counts = await waitingCounts() else { return }
-        if isOptedOut { buffer.setOptedOut(true) }
-        if let pace { buffer.pace = pace }
+        guard let counts = await waitingCounts(unseals: true) else { return }
         state.withLock { state in
             state.isRead = true
             if let pace { state.schedule.pause(until: pace.pause) }
@@ -186,13 +194,14 @@ final class ActionLogSender: Sendable {
 
     /// How much may be sent now, by scope: the records of nobody, those of the account that is signed in, and the erasure that it asked
     /// for; `nil` if the disk does not say.
-    private func waitingCounts() async -> [String: Int]? {
+    private func waitingCounts(unseals: Bool = false) async -> [String: Int]? {
         let account = account
         return try? await store.read { journal throws(StorageError) in
+            if unseals { try journal.unseal() }
             let waiting = try journal.counts().waiting
             var counts = ["": waiting[""] ?? 0]
             if !account.isEmpty {
-                counts[account] = (waiting[account] ?? 0) + (try journal.isErasurePending(account) ? 1 : 0)
+                counts[account] = (waiting[account] ?? 0) + (try journal.pendingErasure(of: account) == nil ? 0 : 1)
             }
             return counts
         }

@@ -8,13 +8,19 @@ public struct ActionLogState: Sendable, Hashable {
     public var waitingCount: Int
     /// Their bytes.
     public var waitingByteCount: Int
-    /// Records that are set aside: the server refused them or failed on them again and again, or they can't be decrypted.
+    /// Records that are set aside: the server refused them or failed on them again and again.
     public var setAsideCount: Int
+    /// Records of another key than the app's ``PayloadSealing`` has now. They wait for it, in this run or a later one, and are evicted as
+    /// those that wait to be sent.
+    public var sealedCount: Int
     /// Whether the server seems to refuse everything: it refused, or failed on, three single records in a row. Records that were set aside
     /// since then wait again when it accepts one.
     public var isServerRefusingAll: Bool
     /// Accounts whose records the server is yet to erase; see ``ActionLog/erase(account:atServer:)``.
     public var pendingErasureCount: Int
+    /// Accounts whose records the server will not erase, such as because it has no route for it, with the reasons. They are not asked for
+    /// any more, unless the app calls ``ActionLog/erase(account:atServer:)`` again.
+    public var refusedErasures: [String: String]
     /// Whether the user opted out; see ``ActionLog/setOptedOut(_:erasingAtServer:)``.
     public var isOptedOut: Bool
     /// Records that the server acknowledged in this run.
@@ -24,8 +30,8 @@ public struct ActionLogState: Sendable, Hashable {
     /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that for long means that
     /// it can't.
     public var logByteCount: Int
-    /// Why the latest write to the file failed, such as that the disk is full, until a write succeeds; or why the file can't be read.
-    /// Otherwise `nil`.
+    /// Why the latest write to the file failed, such as that the disk is full or that the key of the app's ``PayloadSealing`` can't be read
+    /// (``StorageError/Kind/keyUnavailable``), until a write succeeds; or why the file can't be read. Otherwise `nil`.
     public var problem: StorageError?
     /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
     public var unreadableFiles: [URL]
@@ -58,7 +64,7 @@ public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
     public static let rejected = ActionLoss(name: "rejected")
 }
 
-/// A record that is set aside.
+/// A record that is set aside, or waits for its key.
 public struct RefusedAction: Sendable, Hashable, Identifiable {
     /// The id of the record.
     public let id: UUID
@@ -66,6 +72,8 @@ public struct RefusedAction: Sendable, Hashable, Identifiable {
     public let account: String
     /// The record as it was sent, without its sequence number; empty if it can't be decrypted.
     public let json: [UInt8]
+    /// Whether it can't be decrypted. It waits for its key, and needs no decision.
+    public let isSealed: Bool
     /// Why, in words of the server or of the log.
     public let reason: String
 }

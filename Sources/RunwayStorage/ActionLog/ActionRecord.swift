@@ -31,25 +31,54 @@ struct ActionRecord: Sendable {
         writer.name("uptime")
         writer.integer(uptime.milliseconds)
         writer.member("session", session.text)
-        writer.member("name", name)
+        try writer.describe(name, properties, redaction, maximumByteCount)
+        return JournalEntry(
+            id: receipt.id, scope: account, priority: priority.rawValue, payload: writer.bytes)
+    }
+}
+
+extension ActionRecord {
+    /// A stored record with another name and other properties. Its id, its times and its session stay.
+    ///
+    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, or if there are too many bytes.
+    static func edited(
+        _ payload: [UInt8], _ name: String, _ properties: Parameters, redaction: Redaction, maximumByteCount: Int
+    ) throws(StorageError) -> [UInt8] {
+        guard let former = try? JSONDocument(payload).root, former.kind == .object else {
+            throw StorageError(.rejected, "The record can't be read.")
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        for member in ["id", "time", "boot", "uptime", "session"] {
+            writer.name(member)
+            writer.value(former[member])
+        }
+        try writer.describe(name, properties, redaction, maximumByteCount)
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Writes the last members of a record, and ends it.
+    fileprivate mutating func describe(
+        _ name: String, _ properties: Parameters, _ redaction: Redaction, _ maximumByteCount: Int
+    ) throws(StorageError) {
+        member("name", name)
         if !properties.isEmpty {
-            writer.name("properties")
+            self.name("properties")
             do {
                 let bytes = try redaction.redacted(withURLs: properties).json(dates: .iso8601)
-                writer.value(try JSONDocument(bytes).root)
+                value(try JSONDocument(bytes).root)
             } catch {
                 throw StorageError(.rejected, "A property of the record \"\(name)\" can't be written as JSON.")
             }
         }
-        writer.endObject()
-        guard writer.bytes.count <= maximumByteCount else {
+        endObject()
+        guard bytes.count <= maximumByteCount else {
             throw StorageError(
                 .rejected,
-                "The record \"\(name.prefix(64))\" has \(writer.bytes.count) bytes; at most \(maximumByteCount) are allowed."
-            )
+                "The record \"\(name.prefix(64))\" has \(bytes.count) bytes; at most \(maximumByteCount) are allowed.")
         }
-        return JournalEntry(
-            id: receipt.id, scope: account, priority: priority.rawValue, payload: writer.bytes)
     }
 }
 

@@ -1,7 +1,8 @@
 import Runway
 
 extension DiskCache {
-    /// A change with an encrypted content. A content that can't be encrypted now is not stored: what its key has is removed.
+    /// A change with an encrypted content. A content that can't be encrypted now is not stored: what its key has is removed, since it is
+    /// older than what the memory has.
     static func sealed(
         _ change: CacheTierChange, with sealing: (any PayloadSealing)?, _ report: (DiskCacheProblem) -> Void
     ) -> CacheTierChange {
@@ -12,12 +13,13 @@ extension DiskCache {
             content.body = try sealing.seal(content.body, for: digest.bytes + [1])
             return .store(content, for: key)
         } catch {
-            report(DiskCacheProblem("A response could not be encrypted, and was not stored."))
+            report(DiskCacheProblem(.key, "A response could not be encrypted, and was not stored."))
             return .remove(key)
         }
     }
 
-    /// A content as it was before it was encrypted; `nil` if it can't be decrypted.
+    /// A content as it was before it was encrypted; `nil` if it can't be decrypted, which says nothing about the bytes on disk: their
+    /// checksum is right.
     static func opened(
         _ content: CacheTierEntry, _ digest: CacheDigest, with sealing: (any PayloadSealing)?
     ) -> CacheTierEntry? {

@@ -39,6 +39,8 @@ public final class DiskCache: CacheTier {
         /// The last uses that are still to be written, by the numbers of their entries.
         var uses: [Int64: Int64] = [:]
         var isWritingUsesSoon = false
+        /// Whether the latest response could not be decrypted, which is reported once until one can be.
+        var isKeyMissing = false
     }
 
     /// The limits of what is stored.
@@ -59,8 +61,8 @@ public final class DiskCache: CacheTier {
     ///   - folder: A folder that nothing else uses. It is created if there is none. On iOS a cache in the container of an app group finds
     ///     and stores nothing, since the system ends an app that is suspended while it holds a lock there.
     ///   - limits: The bounds of what is stored; see ``DiskCacheLimits`` for the defaults.
-    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that does not open is removed, as one
-    ///     that is damaged; what was stored without a sealing is not found with one, and the other way round.
+    ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them as they are. A response that does not open is not found, and
+    ///     stays; what was stored without a sealing is not found with one, and the other way round.
     ///   - report: Receives what went wrong, on a thread of the cache. The default ignores it.
     public init(
         in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil,
@@ -92,10 +94,13 @@ public final class DiskCache: CacheTier {
         if !isOpen { _ = try await run(on: writing) { try $0.open() } }
         guard let (entry, store) = use(key) else { return nil }
         do {
-            let content = try await run(on: reading) { cache in
-                try store.read(entry).flatMap { Self.opened($0, key, with: cache.sealing) }
+            let stored = try await run(on: reading) { cache in
+                try store.read(entry).map { Self.opened($0, key, with: cache.sealing) }
             }
-            if let content { return content }
+            if let stored {
+                note(isKeyMissing: stored == nil)
+                return stored
+            }
             try await run(on: writing) { try $0.removeDamaged(entry) }
         } catch {
             try await run(on: writing) { $0.fail(error, of: store) }
@@ -121,6 +126,17 @@ public final class DiskCache: CacheTier {
     /// See ``DiskCacheStore/limit(toPages:)``.
     func limitDatabase(toPages count: Int) async throws {
         try await run(on: writing) { try $0.open().limit(toPages: count) }
+    }
+
+    private func note(isKeyMissing: Bool) {
+        let isNew = state.withLock { state in
+            defer { state.isKeyMissing = isKeyMissing }
+            return isKeyMissing && !state.isKeyMissing
+        }
+        guard isNew else { return }
+        report(
+            DiskCacheProblem(
+                .key, "Stored responses can't be decrypted: their key can't be read, or is another one. They stay."))
     }
 
     private func run<Value: Sendable>(
@@ -173,7 +189,7 @@ extension DiskCache {
         } catch {
             if DiskCacheStore.isDamage(error, in: folder), !isNew {
                 try store.setAside()
-                report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
+                report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
                 return try open(isNew: true)
             }
             store.close()
@@ -224,7 +240,7 @@ extension DiskCache {
     private func removeDamaged(_ entry: DiskCacheEntry) throws {
         try change { index in
             // Not damaged, if it was replaced or removed while it was read.
-            if index.holds(entry) { report(DiskCacheProblem("A damaged response was removed.")) }
+            if index.holds(entry) { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
             return index.planRemoval(of: entry)
         }
     }
@@ -240,9 +256,9 @@ extension DiskCache {
         guard DiskCacheStore.isDamage(error, in: folder) else { return store.close() }
         do {
             try store.setAside()
-            report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
+            report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
         } catch {
-            report(DiskCacheProblem("The damaged index can't be set aside: \(error)"))
+            report(DiskCacheProblem(.damage, "The damaged index can't be set aside: \(error)"))
         }
     }
 

@@ -8,7 +8,7 @@ public struct DiskCacheLimits: Sendable, Hashable {
     ///
     /// A larger response is not stored. The file of the index, which is not counted, has some 300 bytes for each response.
     public let maximumByteCount: Int
-    /// The most bytes of the responses of each kind that has a budget of its own, counted in the same way. The default is none: all kinds
+    /// The most bytes of the responses of each kind that has a budget of its own, counted in the same way. The default is empty: all kinds
     /// share ``maximumByteCount``.
     ///
     /// Each budget also has a ``maximumCount`` of its own. A response evicts none of another budget.
@@ -26,10 +26,24 @@ public struct DiskCacheLimits: Sendable, Hashable {
 
 /// What went wrong in the folder of a ``DiskCache``, and what the cache did about it. No call fails by it.
 public struct DiskCacheProblem: Sendable, CustomStringConvertible {
+    /// What is affected, for code to switch over. A switch needs a `default`, since later versions may add kinds.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// The kind in one word, which stays the same from release to release.
+        public let description: String
+
+        /// Files were damaged, or were written by a later version. What they had is not found any more.
+        public static let damage = Kind(description: "damage")
+        /// The key of the app's ``PayloadSealing`` can't be read, or is not the one of what is stored. Stored responses stay, and are found
+        /// again with their key.
+        public static let key = Kind(description: "key")
+    }
+
+    /// What is affected.
+    public let kind: Kind
     /// What happened, in one sentence.
     public let description: String
 
-    init(_ description: String) { self.description = description }
+    init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 }
 
 /// Why a ``DiskCache`` can't be used.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Runway
+import RunwaySQLite
 
 /// The files of a ``DiskCache`` while it is open: a lock, the database of its index and of small responses, and a file for each large one.
 ///
@@ -30,7 +31,7 @@ final class DiskCacheStore: Sendable {
             database = try Self.openDatabase(folder)
         } catch let error where Self.isDamage(error, in: folder) {
             try Self.setAside(folder, files)
-            report(DiskCacheProblem("The index was set aside, and the cache is empty: \(error)"))
+            report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
             database = try Self.openDatabase(folder)
         }
     }
@@ -43,12 +44,9 @@ final class DiskCacheStore: Sendable {
     }
 
     private static func openDatabase(_ folder: URL) throws -> DatabaseQueue {
-        let database = try StorageDatabase.open(at: folder.appending(path: databaseName), durability: .normal)
-        try database.writeWithoutTransaction { database in
-            // What was deleted is overwritten, so that nothing of an account is left after its entries were cleared.
-            try database.execute(sql: "PRAGMA secure_delete = ON")
-            try database.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
-        }
+        // What was deleted is overwritten, so that nothing of an account is left after its entries were cleared.
+        let database = try StorageDatabase.open(
+            at: folder.appending(path: databaseName), durability: .normal, overwritesRemovedBytes: true)
         try database.write { database in
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard found <= version else { throw NewerSchema(version: found) }
@@ -98,7 +96,7 @@ final class DiskCacheStore: Sendable {
     /// disk, pass.
     static func isDamage(_ error: any Error, in folder: URL) -> Bool {
         if error is NewerSchema { return true }
-        return (error as? DatabaseError)?.saysThatFileIsDamaged(at: folder.appending(path: databaseName)) ?? false
+        return (error as? DatabaseError)?.failure(of: folder.appending(path: databaseName)) == .damaged
     }
 }
 
@@ -128,7 +126,9 @@ extension DiskCacheStore {
                 removed += index.restore(entry)
             }
         }
-        if !damaged.isEmpty { report(DiskCacheProblem("\(damaged.count) damaged rows of the index were removed.")) }
+        if !damaged.isEmpty {
+            report(DiskCacheProblem(.damage, "\(damaged.count) damaged rows of the index were removed."))
+        }
         if !damaged.isEmpty || !removed.isEmpty { try write([], removing: damaged + removed.map(\.id), uses: [:]) }
         ids.subtract(removed.map(\.id))
         try files.removeAll(besides: ids)
@@ -218,7 +218,7 @@ extension DiskCacheStore {
 
     /// Overwrites what was deleted, also in the write-ahead log, and removes what was set aside.
     func erase() throws {
-        try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try database.moveLog()
         let place = folder.appending(path: Self.setAsideName)
         if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
     }

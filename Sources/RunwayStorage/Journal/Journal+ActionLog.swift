@@ -7,9 +7,8 @@ extension Journal {
     private static let paceName = "pace"
     /// Followed by the account.
     private static let erasurePrefix = "erase "
-
-    /// Why a record is set aside that can't be decrypted.
-    private static let sealedReason = "It can't be decrypted: it was encrypted with another key."
+    /// Of the value, followed by a reason.
+    private static let refusedPrefix = "refused "
 
     func isOptedOut() throws(StorageError) -> Bool { try setting(Self.optOutName) != nil }
 
@@ -20,18 +19,42 @@ extension Journal {
         try set(Self.optOutName, isOptedOut ? "1" : nil)
     }
 
-    /// Whether the server is to be asked to erase the records of an account.
-    func isErasurePending(_ account: String) throws(StorageError) -> Bool {
-        try setting(Self.erasurePrefix + account) != nil
+    /// Which erasure the server is to be asked for.
+    ///
+    /// - Returns: How often the server has refused it, as it is stored; `nil` if it is not to be asked.
+    func pendingErasure(of account: String) throws(StorageError) -> Int? {
+        try setting(Self.erasurePrefix + account).flatMap { Int($0) }
     }
 
     func setErasurePending(_ account: String, _ isPending: Bool) throws(StorageError) {
-        try set(Self.erasurePrefix + account, isPending ? "1" : nil)
+        try set(Self.erasurePrefix + account, isPending ? "0" : nil)
     }
 
-    /// How many accounts the server is to be asked to erase.
-    func pendingErasureCount() throws(StorageError) -> Int {
-        try settings(beginning: Self.erasurePrefix).count
+    /// The server has refused an erasure. After so many refusals it is not asked for any more, and the reason is stored.
+    ///
+    /// - Returns: Whether that is so.
+    func refuseErasure(
+        of account: String, after refusals: Int, upTo limit: Int, _ reason: String
+    ) throws(StorageError) -> Bool {
+        // The app may have asked for another one in between.
+        guard try pendingErasure(of: account) == refusals else { return false }
+        let isOver = refusals + 1 >= max(1, limit)
+        try set(Self.erasurePrefix + account, isOver ? Self.refusedPrefix + reason : "\(refusals + 1)")
+        return isOver
+    }
+
+    /// How many accounts the server is to be asked to erase, and which it will not, with the reasons.
+    func erasures() throws(StorageError) -> (pending: Int, refused: [String: String]) {
+        var erasures: (pending: Int, refused: [String: String]) = (0, [:])
+        for (name, value) in try settings(beginning: Self.erasurePrefix) {
+            if value.hasPrefix(Self.refusedPrefix) {
+                erasures.refused[String(name.dropFirst(Self.erasurePrefix.count))] = String(
+                    value.dropFirst(Self.refusedPrefix.count))
+            } else {
+                erasures.pending += 1
+            }
+        }
+        return erasures
     }
 
     /// What the server asked for in an earlier run; `nil` if it asked for nothing.
@@ -57,30 +80,20 @@ extension Journal {
         try set(Self.paceName, "\(pace.sampleRate) \(stored(pace.end)) \(stored(pace.pause))")
     }
 
-    /// The batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:)``, without records that can't be decrypted:
-    /// these are set aside.
+    /// The batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:)``, without records of another key: these
+    /// wait for it.
     ///
-    /// - Throws: ``StorageError/Kind/unavailable`` if so many can't be decrypted that others would be evicted for them.
+    /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now. Nothing is changed then.
     func claimOpened(
         _ scope: String, maximumCount: Int, maximumByteCount: Int
     ) throws(StorageError) -> JournalBatch? {
         while let batch = try claim(scope, maximumCount: maximumCount, maximumByteCount: maximumByteCount) {
             let sealed = batch.entries.filter(\.entry.isSealed)
             if sealed.isEmpty { return batch }
-            guard try counts().setAside + sealed.count <= limits.maximumSetAsideCount else {
-                throw StorageError(.unavailable, "The records can't be decrypted.")
-            }
-            try setAside(
-                Dictionary(uniqueKeysWithValues: sealed.map { ($0.entry.id, Self.sealedReason) }), of: batch)
+            try coder.checkKey()
             try refuse(batch)
+            try seal(scope)
         }
         return nil
-    }
-
-    /// Has records wait again that were set aside because they could not be decrypted, and can be now.
-    func retryOpened() throws(StorageError) {
-        guard try counts().setAside > 0 else { return }
-        let opened = try entriesSetAside().filter { $0.reason == Self.sealedReason && !$0.entry.entry.isSealed }
-        if !opened.isEmpty { try retry(Set(opened.map(\.entry.entry.id))) }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 
 /// An entry that is set aside, and why.
 struct EntrySetAside: Sendable, Equatable {
@@ -11,16 +12,16 @@ extension Journal {
     // Every append runs the first and often the last of these, so that they name their indices: SQLite would choose `entry_by_scope`, and
     // sort all entries that wait.
 
-    /// The moment of the oldest entry that waits.
+    /// The moment of the oldest entry that waits, to be sent or for its key.
     static let oldestMoment = """
-        SELECT moment FROM entry INDEXED BY entry_by_moment WHERE state = 0 ORDER BY moment LIMIT 1
+        SELECT moment FROM entry INDEXED BY entry_by_moment WHERE state IN (0, 3) ORDER BY moment LIMIT 1
         """
     /// Removes the entries that wait since before a moment.
-    static let removalByAge = "DELETE FROM entry INDEXED BY entry_by_moment WHERE state = 0 AND moment < ?"
+    static let removalByAge = "DELETE FROM entry INDEXED BY entry_by_moment WHERE state IN (0, 3) AND moment < ?"
     /// The entries to evict, first the oldest of the lowest priority.
     static let evictionOrder = """
         SELECT sequence, length(payload), id FROM entry INDEXED BY entry_by_priority
-        WHERE state = 0 ORDER BY priority, sequence LIMIT ?
+        WHERE state IN (0, 3) ORDER BY priority, sequence LIMIT ?
         """
 
     /// Evicts what exceeds the limits, and returns the ids of what was evicted.
@@ -95,9 +96,9 @@ extension Journal {
         try change(ids, "UPDATE entry SET state = 0, reason = NULL WHERE state = 2 AND id = ?")
     }
 
-    /// Removes entries that are set aside.
+    /// Removes entries that are set aside or wait for their key.
     func discard(_ ids: Set<UUID>) throws(StorageError) {
-        try change(ids, "DELETE FROM entry WHERE state = 2 AND id = ?")
+        try change(ids, "DELETE FROM entry WHERE state IN (2, 3) AND id = ?")
     }
 
     private func change(_ ids: Set<UUID>, _ sql: String) throws(StorageError) {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 
 /// An entry with what its place in the file says of it.
 struct PlacedEntry: Sendable, Equatable {
@@ -11,6 +12,8 @@ struct PlacedEntry: Sendable, Equatable {
         case claimed = 1
         /// It is set aside.
         case setAside = 2
+        /// It waits for the key with which it was encrypted.
+        case sealed = 3
     }
 
     var sequence: Int64
@@ -47,7 +50,7 @@ extension Journal {
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
-                    JournalChecksum.of(stored, sequence),
+                    RowChecksum.of(stored, sequence),
                 ])
         }
     }
@@ -125,7 +128,7 @@ extension Journal {
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     placed.sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(entry.payload),
-                    JournalChecksum.of(entry, placed.sequence),
+                    RowChecksum.of(entry, placed.sequence),
                 ])
         }
     }

@@ -1,4 +1,5 @@
 import GRDB
+import RunwaySQLite
 
 /// What the owner of a journal sets, and must not forget at the end of the process.
 extension Journal {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 
 /// Stores entries in a SQLite file until somebody acknowledges them. The action log is built on it.
 ///
@@ -13,8 +14,8 @@ import GRDB
 /// - A number of a stream identifies one batch for ever. What a refused batch held is claimed again in a new stream.
 /// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by their reason,
 ///   in the transaction that makes them. Entries of a batch that was claimed are not evicted.
-/// - A damaged entry is never returned: it is removed and counted. One that can't be decrypted is returned as such
-///   (``JournalEntry/isSealed``), and stays.
+/// - A damaged entry is never returned: it is removed and counted. One that can't be decrypted is not damaged: it is returned as such
+///   (``JournalEntry/isSealed``), and waits for its key in a state of its own (``seal(_:)``, ``unseal()``).
 ///
 /// What it does not promise: that an entry is claimed only once. Who claims a batch and ends before it acknowledges it gets it again.
 ///
@@ -44,7 +45,6 @@ final class Journal: Sendable {
             installation = try queue.inDatabase { database in
                 // Holds the lock of the file until it is closed. Without this, two processes could append and claim side by side.
                 try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-                try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
                 var installation = UUID()
                 try database.inTransaction(.immediate) {
                     try JournalSchema.migrate(database)
@@ -63,7 +63,7 @@ final class Journal: Sendable {
     private static func installation(_ database: Database, _ time: JournalTime) throws -> UUID {
         if let row = try Row.fetchOne(database, sql: "SELECT installation, checksum FROM file"),
             let installation = UUID.fromDatabaseValue(row[0]),
-            Int64.fromDatabaseValue(row[1]) == JournalChecksum.of(installation, 0, "")
+            Int64.fromDatabaseValue(row[1]) == RowChecksum.of(installation, 0, "")
         {
             return installation
         }
@@ -72,7 +72,7 @@ final class Journal: Sendable {
         try database.execute(
             sql: "INSERT INTO file VALUES (?, ?, 0, ?, ?, ?)",
             arguments: [
-                installation.databaseValue, JournalChecksum.of(installation, 0, ""), time.boot,
+                installation.databaseValue, RowChecksum.of(installation, 0, ""), time.boot,
                 time.uptime.milliseconds,
                 time.date.milliseconds,
             ])
@@ -97,9 +97,10 @@ final class Journal: Sendable {
         try write { database in
             var counts = JournalCounts()
             for row in try Row.fetchAll(database, sql: "SELECT state, scope, count, bytes FROM tally") {
-                if try row.value(0) == 2 {
-                    counts.setAside += try row.value(2)
-                } else {
+                switch try row.value(0) as Int {
+                case 2: counts.setAside += try row.value(2)
+                case 3: counts.sealed += try row.value(2)
+                default:
                     counts.waiting[try row.value(1), default: 0] += try row.value(2)
                     counts.waitingByteCount += try row.value(3)
                 }
@@ -130,7 +131,7 @@ final class Journal: Sendable {
                 let stored = try coder.sealed(entry)
                 try insert.execute(arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
-                    JournalChecksum.of(stored, sequence),
+                    RowChecksum.of(stored, sequence),
                 ])
             }
             let evicted = try evict(database, at: moment)
@@ -146,7 +147,10 @@ final class Journal: Sendable {
         let last = JournalTime(
             boot: try row.value(1), uptime: .milliseconds(try row.value(2) as Int64),
             date: Date(milliseconds: try row.value(3)))
-        let moment = time.moment(after: try row.value(0), at: last)
+        let former: Int64 = try row.value(0)
+        let moment = time.moment(after: former, at: last)
+        // Otherwise nothing has to be written, and who only looks at the ages writes nothing.
+        guard moment != former || last.boot != time.boot || time.boot.isEmpty else { return moment }
         try database.cachedStatement(sql: "UPDATE file SET moment = ?, boot = ?, uptime = ?, date = ?").execute(
             arguments: [moment, time.boot, time.uptime.milliseconds, time.date.milliseconds])
         return moment
@@ -198,7 +202,7 @@ extension Journal {
                     sql: "REPLACE INTO stream VALUES (?, ?, ?, ?)",
                     arguments: [
                         scope, Data(next.stream.bytes), next.number,
-                        JournalChecksum.of(next.stream, next.number, scope),
+                        RowChecksum.of(next.stream, next.number, scope),
                     ])
                 return JournalBatch(stream: next.stream, number: next.number, scope: scope, entries: waiting)
             }
@@ -274,20 +278,22 @@ extension Journal {
             let row = try Row.fetchOne(
                 database, sql: "SELECT id, number, checksum FROM stream WHERE scope = ?", arguments: [scope]),
             let id = UUID.fromDatabaseValue(row[0]), let number = Int64.fromDatabaseValue(row[1]),
-            Int64.fromDatabaseValue(row[2]) == JournalChecksum.of(id, number, scope)
+            Int64.fromDatabaseValue(row[2]) == RowChecksum.of(id, number, scope)
         else { return nil }
         return (id, number)
     }
 
     /// The entries of a scope in a state that are not damaged, in their order. Those that are damaged are removed.
-    func sound(_ database: Database, _ scope: String?, state: Int, limit: Int) throws -> [SequencedEntry] {
+    func sound(
+        _ database: Database, _ scope: String?, state: Int, limit: Int, after sequence: Int64 = .min
+    ) throws -> [SequencedEntry] {
         let rows = try Row.fetchAll(
             database,
             sql: """
                 SELECT sequence, id, scope, priority, payload, checksum FROM entry
-                WHERE state = ? AND \(scope == nil ? "?2 IS NULL" : "scope = ?") ORDER BY sequence LIMIT ?
+                WHERE state = ? AND \(scope == nil ? "?2 IS NULL" : "scope = ?") AND sequence > ? ORDER BY sequence LIMIT ?
                 """,
-            arguments: [state, scope, limit])
+            arguments: [state, scope, sequence, limit])
         var entries: [SequencedEntry] = []
         for row in rows {
             if let entry = SequencedEntry(row) {
@@ -308,16 +314,6 @@ extension Journal {
     }
 }
 
-extension Row {
-    /// The value of a column. The subscript of `Row` traps for a value of another type, which a damaged file may have.
-    func value<Value: DatabaseValueConvertible>(_ column: Int) throws(StorageError) -> Value {
-        guard let value = Value.fromDatabaseValue(self[column]) else {
-            throw StorageError(.corrupted, "A column of the file has a value of another type.")
-        }
-        return value
-    }
-}
-
 extension SequencedEntry {
     /// Reads a row of sequence, id, scope, priority, payload and checksum, as it is stored; `nil` if it is damaged.
     init?(_ row: Row) {
@@ -326,7 +322,7 @@ extension SequencedEntry {
             let payload = Data.fromDatabaseValue(row[4])
         else { return nil }
         let entry = JournalEntry(id: id, scope: scope, priority: priority, payload: Array(payload))
-        guard Int64.fromDatabaseValue(row[5]) == JournalChecksum.of(entry, sequence) else { return nil }
+        guard Int64.fromDatabaseValue(row[5]) == RowChecksum.of(entry, sequence) else { return nil }
         self.init(sequence: sequence, entry: entry)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RunwaySQLite
 
 /// What an owner of a ``Journal`` asks it to store.
 struct JournalEntry: Sendable, Equatable {
@@ -65,29 +66,18 @@ struct JournalCounts: Sendable, Equatable {
     var waiting: [String: Int] = [:]
     var waitingByteCount = 0
     var setAside = 0
+    /// Entries that wait for the key with which they were encrypted.
+    var sealed = 0
     var lost: [JournalLoss: Int] = [:]
 }
 
-/// A 64-bit sum (FNV-1a) that tells damaged bytes from those that were written. It is no protection against forgery.
-struct JournalChecksum {
-    private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    /// The sum as SQLite stores it.
-    var value: Int64 { Int64(bitPattern: sum) }
-
-    mutating func add(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        // A separator, so that a byte that moves from one value to the next changes the sum.
-        sum = (sum ^ 0x100) &* 0x100_0000_01B3
-    }
-
-    mutating func add(_ number: Int64) { withUnsafeBytes(of: number.littleEndian) { add($0) } }
-
+extension RowChecksum {
+    /// The sum of the row of an entry.
     static func of(_ entry: JournalEntry, _ sequence: Int64) -> Int64 {
-        var sum = JournalChecksum()
+        var sum = RowChecksum()
         sum.add(sequence)
         sum.add(entry.id.bytes)
-        sum.add(entry.scope.utf8)
+        sum.add(entry.scope)
         sum.add(Int64(entry.priority))
         sum.add(entry.payload)
         return sum.value
@@ -95,10 +85,10 @@ struct JournalChecksum {
 
     /// The sum of a stream's row, and of the file's own, whose number is 0.
     static func of(_ stream: UUID, _ number: Int64, _ scope: String) -> Int64 {
-        var sum = JournalChecksum()
+        var sum = RowChecksum()
         sum.add(stream.bytes)
         sum.add(number)
-        sum.add(scope.utf8)
+        sum.add(scope)
         return sum.value
     }
 }

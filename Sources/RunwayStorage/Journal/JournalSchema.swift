@@ -4,7 +4,7 @@ import GRDB
 /// The tables of a ``Journal``.
 enum JournalSchema {
     /// The version that this code reads and writes, in `user_version`.
-    static let version = 2
+    static let version = 3
 
     /// Brings the database to ``version`` in one transaction.
     ///
@@ -16,10 +16,11 @@ enum JournalSchema {
         }
         if found < 1 { try create(database) }
         if found < 2 { try addSettings(database) }
+        if found < 3 { try addSealedState(database) }
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    /// `state` of an entry: 0 waits, 1 is in the last batch of its stream, 2 is set aside.
+    /// `state` of an entry: 0 waits, 1 is in the last batch of its stream, 2 is set aside, 3 waits for its key.
     ///
     /// The triggers keep `tally` equal to what a count of the entries returns, in the transaction that changes them.
     private static func create(_ database: Database) throws {
@@ -62,6 +63,19 @@ enum JournalSchema {
             sql: """
                 CREATE INDEX entry_by_moment ON entry (moment) WHERE state = 0;
                 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+                """)
+    }
+
+    /// The third version: entries that can't be decrypted have a state of their own. They are evicted with those that wait.
+    private static func addSealedState(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                DROP INDEX entry_by_priority;
+                DROP INDEX entry_by_moment;
+                CREATE INDEX entry_by_priority ON entry (priority) WHERE state IN (0, 3);
+                CREATE INDEX entry_by_moment ON entry (moment) WHERE state IN (0, 3);
+                UPDATE entry SET state = 3, reason = NULL
+                    WHERE state = 2 AND reason = 'It can''t be decrypted: it was encrypted with another key.';
                 """)
     }
 

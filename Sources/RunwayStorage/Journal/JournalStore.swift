@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RunwaySQLite
 import Synchronization
 
 /// A journal that is opened when it is first needed, on a queue of its own that may wait for the disk.
@@ -37,12 +38,9 @@ final class JournalStore: Sendable {
     var problem: StorageError? { state.withLock { $0.problem } }
 
     /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
-    var logByteCount: Int {
-        let log = URL(fileURLWithPath: url.path + "-wal")
-        return (try? log.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
-    }
+    var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// How often the file was used in this run.
+    /// How many operations were begun in this run, those that wait for the queue included.
     var operationCount: Int { state.withLock { $0.operationCount } }
 
     /// The files of this run that could not be read, and were renamed.
@@ -70,6 +68,7 @@ final class JournalStore: Sendable {
         isReading: Bool, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
+            state.withLock { $0.operationCount += 1 }
             queue.async { continuation.resume(returning: self.perform(isReading, operation)) }
         }
         return try result.get()
@@ -88,7 +87,6 @@ final class JournalStore: Sendable {
     private func perform<Value>(
         _ isReading: Bool, _ operation: (Journal) throws(StorageError) -> Value
     ) -> Result<Value, StorageError> {
-        state.withLock { $0.operationCount += 1 }
         var former = changeCount
         do throws(StorageError) {
             let value: Value
@@ -109,6 +107,8 @@ final class JournalStore: Sendable {
             }
             return .success(value)
         } catch {
+            // What was not accepted says nothing about the file.
+            if error.kind == .rejected { return .failure(error) }
             state.withLock { state in
                 if isReading, state.problem != nil, !state.isProblemOfReading { return }
                 (state.problem, state.isProblemOfReading) = (error, isReading)

@@ -13,6 +13,8 @@ final class ChangeDrainer: Sendable {
         var flushes: [CheckedContinuation<Void, Never>] = []
         /// How many of them came before the last decision.
         var decidedFlushCount = 0
+        /// Whether changes may have become readable.
+        var isReviewDue = false
         var isFinished = false
     }
 
@@ -45,6 +47,15 @@ final class ChangeDrainer: Sendable {
         signal.yield()
     }
 
+    /// Sends what waits, also what can be decrypted by now.
+    func review() {
+        state.withLock { state in
+            state.schedule.flush()
+            state.isReviewDue = true
+        }
+        signal.yield()
+    }
+
     /// The first change of a scope was stored, after its call had failed.
     func didStoreFirst(in scope: String, retryAfter: Duration?) {
         let now = link.clock.now
@@ -65,6 +76,7 @@ final class ChangeDrainer: Sendable {
             let isFinished = state.withLock { state in
                 if state.isFinished { return true }
                 state.schedule.flush()
+                state.isReviewDue = true
                 state.flushes.append(continuation)
                 return false
             }
@@ -79,6 +91,7 @@ final class ChangeDrainer: Sendable {
             var isOpen = false
             while !Task.isCancelled {
                 if !isOpen { isOpen = await expire() }
+                if takeReview() { try? await journal.reviewSealed() }
                 switch step(isOpen: isOpen) {
                 case .replay(let scope): await replay(scope)
                 case .wait(let instant):
@@ -98,6 +111,13 @@ final class ChangeDrainer: Sendable {
             signal.finish()
         }
         resumeFlushes(before: nil, isFinished: true)
+    }
+
+    private func takeReview() -> Bool {
+        state.withLock { state in
+            defer { state.isReviewDue = false }
+            return state.isReviewDue
+        }
     }
 
     private func step(isOpen: Bool) -> DrainSchedule.Step {

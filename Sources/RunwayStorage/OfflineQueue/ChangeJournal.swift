@@ -13,23 +13,25 @@ final class ChangeJournal: Sendable {
         var mayHaveBeenSent: Bool
     }
 
-    private struct State {
+    struct State {
         /// How many changes wait, by the text of their scope; `nil` before the file was read.
         var waiting: [String: Int]?
         /// The changes whose calls have not ended, with their scopes.
         var unsettled: [UUID: String] = [:]
         /// Added to the number of a call to get its place. Places of this run follow those of earlier ones.
         var firstPlace: Int64?
+        /// Whether changes can't be decrypted, since the key can't be read now: what is known of them is of an earlier run.
+        var isKeyMissing = false
         var queueState = OfflineQueueState()
     }
 
     private let store: JournalStore
     private let options: OfflineQueueOptions
-    private let time: @Sendable () -> JournalTime
+    let time: @Sendable () -> JournalTime
     /// Called when ``state`` has changed.
     private let onChange: @Sendable (OfflineQueueState) -> Void
     /// Guards what is known of the file.
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     init(
         at url: URL, _ options: OfflineQueueOptions, time: @escaping @Sendable () -> JournalTime,
@@ -57,28 +59,33 @@ final class ChangeJournal: Sendable {
     /// Whether changes of a scope wait.
     func hasWaiting(_ scope: String) async throws(StorageError) -> Bool {
         if let waiting = state.withLock({ $0.waiting }) { return waiting[scope] != nil }
-        return try await run { _ throws(StorageError) in
+        return try await run(reads: true) { _ throws(StorageError) in
             self.state.withLock { $0.waiting?[scope] != nil }
         }
     }
 
     /// Runs an operation on the file, and counts what it left.
+    ///
+    /// - Parameters:
+    ///   - changes: Whether the operation changes what a list shows.
+    ///   - reads: Whether it only reads. A read neither ends nor replaces the problem of a write.
     func run<Value: Sendable>(
-        changes: Bool = false, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
+        changes: Bool = false, reads: Bool = false,
+        _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let former = queueState
         defer { notify(ifChangedFrom: former) }
-        do throws(StorageError) {
-            return try await store.run { journal throws(StorageError) in
-                if self.state.withLock({ $0.waiting }) == nil { try self.begin(journal) }
-                let value = try operation(journal)
-                try self.count(journal, changes)
-                return value
-            }
-        } catch {
-            state.withLock { $0.queueState.problem = error }
-            throw error
+        let counted = { @Sendable (journal: Journal) throws(StorageError) -> Value in
+            if self.state.withLock({ $0.waiting }) == nil { try self.begin(journal) }
+            let value = try operation(journal)
+            try self.count(journal, changes)
+            return value
         }
+        defer {
+            let problem = store.problem
+            state.withLock { $0.queueState.problem = problem ?? ($0.isKeyMissing ? PayloadCoder.unavailable : nil) }
+        }
+        return try await reads ? store.read(counted) : store.run(counted)
     }
 
     private func notify(ifChangedFrom former: OfflineQueueState) {
@@ -91,22 +98,8 @@ final class ChangeJournal: Sendable {
         try journal.overwriteRemovedBytes()
         let place = try journal.lastSequence()
         state.withLock { if $0.firstPlace == nil { $0.firstPlace = place } }
-        let entries = try journal.entries()
-        try journal.place(Self.readability(of: entries))
-        for scope in Set(entries.map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
+        try review(journal)
         try count(journal, false)
-    }
-
-    /// Which changes are to be set aside because this run can't read them, and which wait again because it can.
-    private static func readability(of entries: [PlacedEntry]) -> [UUID: String?] {
-        var reasons: [UUID: String?] = [:]
-        for placed in entries {
-            let isReadable = StoredChange(placed.entry.payload) != nil
-            let isUnreadable = placed.state == .setAside && SetAsideReason(placed.reason).word == .unreadable
-            if isReadable, isUnreadable { reasons.updateValue(nil, forKey: placed.entry.id) }
-            if !isReadable, placed.state != .setAside { reasons[placed.entry.id] = SetAsideReason.unreadable.text }
-        }
-        return reasons
     }
 
     func close() async { await store.close() }
@@ -121,9 +114,9 @@ final class ChangeJournal: Sendable {
             state.queueState.waitingCount = counts.waiting.values.reduce(0, +)
             state.queueState.undecidedCount = counts.setAside - held
             state.queueState.heldCount = held
+            state.queueState.sealedCount = counts.sealed
             state.queueState.damagedCount = counts.lost[.damaged] ?? 0
             state.queueState.unreadableFiles = files
-            state.queueState.problem = nil
             if isChanged { state.queueState.revision += 1 }
         }
     }
@@ -184,7 +177,7 @@ extension ChangeJournal {
 
     /// The changes in their order, of one scope or of all.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
-        try await run { journal throws(StorageError) in
+        try await run(reads: true) { journal throws(StorageError) in
             try journal.entries(of: scope).map { QueuedChange($0) }
         }
     }
@@ -224,6 +217,9 @@ extension ChangeJournal {
             let state = QueuedChange(placed).state
             // The server may have it, under the key that it knows.
             let wasSent = StoredChange(placed.entry.payload)?.mayHaveBeenSent ?? false
+            guard state != .sealed else {
+                throw StorageError(.rejected, "The change can't be decrypted, and can't be edited before it can.")
+            }
             guard state != .sending, state == .conflicting || state == .refused || !wasSent else {
                 throw StorageError(.rejected, "The change may have reached the server, and can't be edited any more.")
             }
@@ -253,11 +249,11 @@ extension ChangeJournal {
 
     /// The ids with those of the changes that are held because of them.
     func withDependents(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
-        try await run { journal throws(StorageError) in
+        try await run(reads: true) { journal throws(StorageError) in
             var found = ids
             for scope in try Self.scopes(of: ids, journal) {
                 var subjects: Set<String> = []
-                for change in try Self.holds(journal, scope) {
+                for change in Self.holds(try journal.entries(of: scope)) {
                     let depends = change.isHeld && !change.subjects.isDisjoint(with: subjects)
                     guard depends || ids.contains(change.id) else { continue }
                     found.insert(change.id)
@@ -276,8 +272,8 @@ extension ChangeJournal {
         return scopes
     }
 
-    private static func holds(_ journal: Journal, _ scope: String) throws(StorageError) -> [ChangeHolds.Change] {
-        try journal.entries(of: scope).map { placed in
+    private static func holds(_ entries: [PlacedEntry]) -> [ChangeHolds.Change] {
+        entries.filter { !$0.entry.isSealed }.map { placed in
             let word = placed.state == .setAside ? SetAsideReason(placed.reason).word : nil
             return ChangeHolds.Change(
                 id: placed.entry.id, subjects: Set(StoredChange(placed.entry.payload)?.subjects ?? []),
@@ -286,13 +282,16 @@ extension ChangeJournal {
     }
 
     /// Holds and releases what depends on changes that are set aside.
-    fileprivate static func updateHolds(_ journal: Journal, _ scope: String) throws(StorageError) {
+    static func updateHolds(_ journal: Journal, _ scope: String) throws(StorageError) {
         if try journal.counts().setAside == 0 { return }
-        let (hold, release) = ChangeHolds.update(try holds(journal, scope))
+        let entries = try journal.entries(of: scope)
+        let (hold, release) = ChangeHolds.update(holds(entries))
         var reasons: [UUID: String?] = [:]
         let held = SetAsideReason(.held, "An earlier change of the same was refused.")
         for id in hold { reasons[id] = held.text }
-        for id in release { reasons.updateValue(nil, forKey: id) }
+        // What a refused change holds that can't be decrypted is not known.
+        let isUnknown = entries.contains { $0.entry.isSealed && $0.state == .setAside }
+        if !isUnknown { for id in release { reasons.updateValue(nil, forKey: id) } }
         try journal.place(reasons)
     }
 }
@@ -302,7 +301,7 @@ extension ChangeJournal {
     /// Claims the first change of a scope; `nil` if none waits, or its call has not ended.
     func claim(_ scope: String) async throws(StorageError) -> Claim? {
         try await run(changes: true) { journal throws(StorageError) in
-            guard let first = try journal.first(of: scope), !self.state.withLock({ $0.unsettled[first] != nil })
+            guard let first = try self.first(of: scope, journal), !self.state.withLock({ $0.unsettled[first] != nil })
             else {
                 return nil
             }
@@ -320,7 +319,7 @@ extension ChangeJournal {
 
     /// Whether a change that was claimed is there. The app may have removed it.
     func has(_ claim: Claim) async throws(StorageError) -> Bool {
-        try await run { journal throws(StorageError) in try journal.entry(claim.id) != nil }
+        try await run(reads: true) { journal throws(StorageError) in try journal.entry(claim.id) != nil }
     }
 
     /// The server has the change.
@@ -348,6 +347,8 @@ extension ChangeJournal {
     func expire() async throws(StorageError) -> [QueuedChange] {
         let time = time()
         return try await run { journal throws(StorageError) in
+            // The app could not be handed what nobody can read now.
+            if self.state.withLock({ $0.isKeyMissing }) { return [] }
             let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
             return try Self.setAside(overdue, SetAsideReason(.expired, "It waited too long."), journal)
         }

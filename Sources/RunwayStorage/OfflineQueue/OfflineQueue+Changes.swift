@@ -32,11 +32,12 @@ extension OfflineQueue {
 
     /// Removes a change that waits. One that is being sent is cancelled.
     ///
-    /// - Returns: Whether the change certainly has no effect; `false` if the server may have received it, or if it is gone already.
+    /// - Returns: Whether the change certainly has no effect; `false` if the server may have received it, if it can't be decrypted, or if it
+    ///   is gone already.
     /// - Throws: ``StorageError`` if the file can't be written.
     @discardableResult
     public func cancel(_ id: UUID) async throws(StorageError) -> Bool {
-        try await remove([id]).first.map { $0.state != .sending } ?? false
+        try await remove([id]).first.map { $0.state != .sending && $0.state != .sealed } ?? false
     }
 
     /// Has a change do something else, in its place in the order.

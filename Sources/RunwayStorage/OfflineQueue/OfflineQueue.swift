@@ -182,7 +182,7 @@ extension OfflineQueue {
     }
 
     /// Sends what waits for an account that is signed in by now.
-    public func servicesDidChange() { state.withLock { $0.drainer }?.change { $0.flush() } }
+    public func servicesDidChange() { state.withLock { $0.drainer }?.review() }
 }
 
 /// What an ``OfflineQueue`` holds.
@@ -191,13 +191,16 @@ public struct OfflineQueueState: Sendable, Hashable {
     public internal(set) var waitingCount = 0
     /// Changes that the server refused, or that waited too long. The app decides about them.
     public internal(set) var undecidedCount = 0
+    /// Changes of another key than the app's ``PayloadSealing`` has now. They wait for it, in this run or a later one.
+    public internal(set) var sealedCount = 0
     /// Changes that wait for the decision about another one.
     public internal(set) var heldCount = 0
     /// Whether a change is being sent.
     public internal(set) var isSending = false
     /// Changes that were lost in all runs, because their bytes on disk were damaged.
     public internal(set) var damagedCount = 0
-    /// Why the latest use of the file failed; `nil` if it succeeded.
+    /// Why the latest write to the file failed, until a write succeeds; why the file can't be read; or
+    /// ``StorageError/Kind/keyUnavailable`` while the key of the app's ``PayloadSealing`` can't be read. Otherwise `nil`.
     public internal(set) var problem: StorageError?
     /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
     public internal(set) var unreadableFiles: [URL] = []

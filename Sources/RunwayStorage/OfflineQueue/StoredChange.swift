@@ -71,7 +71,7 @@ struct StoredChange: Sendable, Codable, Equatable {
 struct SetAsideReason: Sendable, Equatable {
     enum Word: String, Sendable {
         case conflicting, refused, held, expired
-        /// A later version of the app wrote it, or it can't be decrypted. It waits again in a run that can read it.
+        /// A later version of the app wrote it. It waits again in a run that can read it.
         case unreadable
     }
 
@@ -95,8 +95,9 @@ struct SetAsideReason: Sendable, Equatable {
 
 extension SetAsideReason {
     /// The reason for a change that this run can't read.
-    static let unreadable = SetAsideReason(
-        .unreadable, "A later version of the app stored the change, or it was encrypted with another key.")
+    static let unreadable = SetAsideReason(.unreadable, "A later version of the app stored the change.")
+    /// What the app reads of a change of another key.
+    static let sealedSentence = "The change can't be decrypted: its key can't be read, or is another one."
 }
 
 extension QueuedChange {
@@ -110,8 +111,9 @@ extension QueuedChange {
         self.init(
             id: placed.entry.id, service: scope?.service ?? "",
             environment: ServiceEnvironment(scope?.environment ?? ""), account: scope?.account, endpoint: "",
-            parameters: RawData(Array("{}".utf8)), date: Date(timeIntervalSince1970: 0), state: .refused,
-            reason: SetAsideReason.unreadable.sentence)
+            parameters: RawData(Array("{}".utf8)), date: Date(timeIntervalSince1970: 0),
+            state: placed.entry.isSealed ? .sealed : .refused,
+            reason: placed.entry.isSealed ? SetAsideReason.sealedSentence : SetAsideReason.unreadable.sentence)
     }
 
     /// A change that was read.
@@ -124,7 +126,8 @@ extension QueuedChange {
             case (.setAside, .expired): .expired
             case (.setAside, _): .refused
             case (.claimed, _): .sending
-            case (.waiting, _): change.mayHaveBeenSent ? .sending : .waiting
+            // One that waits for its key, and can be read by now.
+            case (.waiting, _), (.sealed, _): change.mayHaveBeenSent ? .sending : .waiting
             }
         self.init(
             id: placed.entry.id, service: change.service, environment: ServiceEnvironment(change.environment),

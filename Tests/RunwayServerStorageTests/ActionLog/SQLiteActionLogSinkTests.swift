@@ -61,6 +61,102 @@ struct SQLiteActionLogSinkTests {
         #expect(try ActionLogFile(at: folder.file).records().map(\.id) == ids)
     }
 
+    /// Changes a closed file as damage would.
+    private func damage(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.file.path)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test(arguments: [
+        "name = 'closed'", "json = x'7B7D'", "account = 'bob'", "received = received + 1", "batch = 9",
+        "installation = zeroblob(16)", "json = 'text'", "sent = 1", "checksum = checksum + 1",
+    ])
+    func damagedRecordIsReportedAndNotReturned(_ damage: String) async throws {
+        let sink = try SQLiteActionLogSink(at: folder.file)
+        let (stream, a, b, c) = (UUID(), UUID(), UUID(), UUID())
+        var batch = ActionLogBatch(1, stream: stream, [a, b, c])
+        batch.account = "ada"
+        _ = try await sink.store(batch)
+        try await sink.close()
+        let file = ActionLogFile(at: folder.file)
+        #expect(try file.damagedRecords() == [])
+        try self.damage("UPDATE record SET \(damage) WHERE sequence = 2")
+        #expect(try file.records().map(\.id) == [a, c])
+        #expect(try file.damagedRecords() == [2])
+        // Its id is known all the same.
+        let again = try SQLiteActionLogSink(at: folder.file)
+        #expect(try await again.store(ActionLogBatch(1, stream: UUID(), [b])) == .stored(duplicates: [b]))
+        // What is erased has no contents that could be damaged.
+        for account in ["ada", "bob"] { try await again.erase(account: account) }
+        #expect(try file.damagedRecords() == [])
+        try await again.close()
+    }
+
+    @Test func bothClocksAreStored() async throws {
+        let received = Date(timeIntervalSince1970: 1_790_000_000.25)
+        let sink = try SQLiteActionLogSink(at: folder.file) { received }
+        let dates = [Date(timeIntervalSince1970: 1_700_000_000.5), nil]
+        for sent in dates {
+            var batch = ActionLogBatch(1, stream: UUID(), [UUID()])
+            batch.sent = sent
+            _ = try await sink.store(batch)
+        }
+        let records = try ActionLogFile(at: folder.file).records()
+        #expect(records.map(\.sent) == dates && records.allSatisfy { $0.received == received })
+        try await sink.close()
+    }
+
+    @Test func damagedNumberHasItsClientBeginAnotherStream() async throws {
+        let sink = try SQLiteActionLogSink(at: folder.file)
+        let (installation, stream, ids) = (UUID(), UUID(), (1...9).map { _ in UUID() })
+        for number in 1...5 {
+            let batch = ActionLogBatch(Int64(number), of: installation, stream: stream, [ids[number]])
+            _ = try await sink.store(batch)
+        }
+        try await sink.close()
+        try damage("UPDATE stream SET highest = 2")
+        let again = try SQLiteActionLogSink(at: folder.file)
+        for number in [1, 3, 6] as [Int64] {
+            let batch = ActionLogBatch(number, of: installation, stream: stream, [ids[Int(number)]])
+            guard case .gap(let expected) = try await again.store(batch) else {
+                Issue.record("The number \(number) was taken.")
+                continue
+            }
+            #expect(expected != number)
+        }
+        let next = ActionLogBatch(1, of: installation, stream: UUID(), [ids[5], ids[6]])
+        #expect(try await again.store(next) == .stored(duplicates: [ids[5]]))
+        #expect(try ActionLogFile(at: folder.file).records().count == 6)
+        try await again.close()
+    }
+
+    @Test func fileOfTheFirstVersionIsMigrated() async throws {
+        let (installation, stream, a, b) = (UUID(), UUID(), UUID(), UUID())
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: folder.file.path)
+        try await queue.write { database in
+            let schema = ActionLogFile.schema
+            try database.execute(sql: schema.tables)
+            try database.execute(
+                sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = 1")
+            try database.execute(
+                sql: "INSERT INTO stream VALUES (?, ?, 1)", arguments: [installation.data, stream.data])
+            try database.execute(
+                sql: "INSERT INTO record VALUES (1, ?, ?, ?, 1, 7, NULL, 'opened', ?)",
+                arguments: [a.data, installation.data, stream.data, Data("{}".utf8)])
+        }
+        try queue.close()
+        let file = ActionLogFile(at: folder.file)
+        #expect(try file.records().map(\.id) == [a])
+        let sink = try SQLiteActionLogSink(at: folder.file)
+        #expect(try await sink.store(.init(1, of: installation, stream: stream, [a])) == .known)
+        #expect(try await sink.store(.init(2, of: installation, stream: stream, [b])) == .stored(duplicates: []))
+        #expect(try file.records().map(\.id) == [a, b])
+        #expect(try file.damagedRecords() == [])
+        try await sink.close()
+    }
+
     @Test func everyOneOfManyWaitingBatchesIsStored() async throws {
         let sink = try SQLiteActionLogSink(at: folder.file)
         let installations = (0..<50).map { _ in UUID() }
@@ -177,7 +273,7 @@ struct SQLiteActionLogSinkTests {
             try $0.execute(
                 sql: """
                     CREATE TABLE a (b); PRAGMA application_id = \(ActionLogFile.schema.applicationID);
-                    PRAGMA user_version = 2
+                    PRAGMA user_version = 3
                     """)
         }
         #expect(kind(newer) == .newerSchema)

@@ -2,6 +2,7 @@ import Foundation
 import Runway
 import RunwayJSON
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -95,6 +96,53 @@ struct ActionLogTests {
         #expect(refused.map { String(decoding: $0.json, as: UTF8.self).contains("poison") } == [true])
         try await log.discard(Set(refused.map(\.id)))
         #expect(try await log.state().setAsideCount == 0)
+        await log.close()
+    }
+
+    @Test func poisonRecordCanBeEdited() async throws {
+        let fixture = LogFixture(LogServer { batch, _ in batch.names.contains("poison") ? .status(422) : nil })
+        let log = fixture.open()
+        let receipt = log.record("poison", ["text": "a"])
+        try await receipt.committed()
+        try await waitUntil("the refusal") {
+            await log.flush()
+            return try await log.state().setAsideCount == 1
+        }
+        let former = try #require(fixture.server.batches.last?.records.first)
+        await #expect(throws: StorageError.self) { try await log.edit(UUID(), as: "cure") }
+        await #expect(throws: StorageError.self) { try await log.edit(receipt.id, as: "nan", ["x": .double(.nan)]) }
+        try await log.edit(receipt.id, as: "cure", ["text": "b", "password": "hunter2"])
+        try await fixture.drain(log, upTo: 1)
+        let record = try #require(fixture.server.batches.last?.records.first)
+        for member in ["id", "time", "boot", "uptime", "session"] {
+            #expect(
+                record[member].rawBytes.elementsEqual(former[member].rawBytes) && record[member].exists, "\(member)")
+        }
+        #expect(record["name"].string == "cure" && record["properties"]["text"].string == "b")
+        #expect(record["properties"]["password"].string != "hunter2")
+        #expect(try await log.state().setAsideCount == 0)
+        await log.close()
+    }
+
+    @Test func attemptsAreDatedAndRecordsKeepTheirDates() async throws {
+        let date = Mutex(Date(timeIntervalSince1970: 1_790_000_000))
+        let fixture = LogFixture(
+            LogServer { _, count in count == 0 ? .status(503) : nil }, wall: { date.withLock { $0 } })
+        fixture.signIn("ada")
+        let log = fixture.open()
+        let receipt = log.record("a")
+        await log.flush()
+        date.withLock { $0 -= 365 * 86_400 }
+        try await fixture.drain(log, upTo: 1)
+        let batches = fixture.server.batches
+        #expect(batches.map(\.sent) == [1_790_000_000_000, 1_790_000_000_000 - 365 * 86_400_000])
+        #expect(batches.map(\.account) == ["ada", "ada"])
+        for record in batches.flatMap(\.records) {
+            #expect(record["time"].int == 1_790_000_000_000)
+            let id = try #require(record["id"].string.flatMap { UUID(uuidString: $0) })
+            #expect(id == receipt.id && id.uuid.6 >> 4 == 7)
+            for member in ["seq", "boot", "uptime", "session"] { #expect(record[member].exists, "\(member)") }
+        }
         await log.close()
     }
 

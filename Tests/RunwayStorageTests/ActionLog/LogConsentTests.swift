@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -89,6 +90,83 @@ struct LogConsentTests {
         await log.flush()
         #expect(fixture.server.names == ["of nobody"])
         #expect(try await log.state().pendingErasureCount == 1)
+        await log.close()
+    }
+
+    @Test(arguments: [404, 405, 501]) func serverWithoutARouteIsNotAskedForEver(_ status: Int) async throws {
+        let requests = Mutex(0)
+        let fixture = LogFixture(
+            LogServer { batch, _ in
+                guard batch.number == 0 else { return nil }
+                requests.withLock { $0 += 1 }
+                return .status(status)
+            })
+        fixture.status.set(.none)
+        fixture.signIn("ada")
+        var log = fixture.open()
+        try await log.record("erased").committed()
+        try await log.erase(account: "ada", atServer: true)
+        try await log.record("later").committed()
+        fixture.status.set(.wifi)
+        try await fixture.drain(log, upTo: 1)
+        #expect(fixture.server.names == ["later"] && requests.withLock { $0 } == 5)
+        var state = try await log.state()
+        #expect(state.pendingErasureCount == 0 && state.refusedErasures == ["ada": "status \(status)"])
+        #expect(try Data(contentsOf: fixture.folder.file).firstRange(of: Data("\"erased\"".utf8)) == nil)
+        await log.close()
+
+        log = fixture.open()
+        try await log.record("of the next run").committed()
+        await log.flush()
+        #expect(fixture.server.names == ["later", "of the next run"] && requests.withLock { $0 } == 5)
+        #expect(try await log.state().refusedErasures == ["ada": "status \(status)"])
+        // The app may ask again.
+        try await log.setOptedOut(true)
+        try await waitUntil("the server to be asked again") { requests.withLock { $0 } == 6 }
+        state = try await log.state()
+        #expect(state.isOptedOut && state.refusedErasures == [:] && state.waitingCount == 0)
+        await log.close()
+    }
+
+    /// A date of which the second reading waits, which is that of the file when it is opened.
+    private final class FileGate: Sendable {
+        private let state = Mutex((isClosed: false, count: 0))
+
+        var isReached: Bool { state.withLock { $0.count > 1 } }
+
+        func close() { state.withLock { $0 = (true, 0) } }
+        func open() { state.withLock { $0.isClosed = false } }
+
+        var date: Date {
+            let count = state.withLock { state in
+                state.count += 1
+                return state.count
+            }
+            while count > 1, state.withLock({ $0.isClosed }) { usleep(1000) }
+            return Date()
+        }
+    }
+
+    @Test func decisionWhileTheFileIsReadHolds() async throws {
+        let gate = FileGate()
+        let fixture = LogFixture(wall: { gate.date })
+        var log = fixture.open()
+        try await log.setOptedOut(true)
+        await log.close()
+
+        gate.close()
+        log = fixture.open()
+        // The file is being opened to be read, for what the user decided in the last run.
+        try await waitUntil("the file to be opened") { gate.isReached }
+        let decision = Task { [log] in try await log.setOptedOut(false) }
+        try await waitUntil("the decision") { log.store.operationCount == 2 }
+        gate.open()
+        try await decision.value
+        await log.flush()
+        try await log.record("after").committed()
+        await log.flush()
+        #expect(fixture.server.names == ["after"])
+        #expect(try await !log.state().isOptedOut)
         await log.close()
     }
 

@@ -20,6 +20,8 @@ final class LogServer: Transport {
         var stream: String
         var number: Int
         var account: String?
+        /// The date of the attempt, in milliseconds.
+        var sent = 0
         var records: [JSONValue]
         var names: [String] { records.map { $0["name"].string ?? "" } }
     }
@@ -83,7 +85,7 @@ final class LogServer: Transport {
     private func respond(_ json: JSONValue) async throws(NetworkError) -> Response {
         let batch = Batch(
             stream: json["stream"].string ?? "", number: json["batch"].int ?? 0, account: json["account"].string,
-            records: Array(json["records"].elements))
+            sent: json["sent"].int ?? 0, records: Array(json["records"].elements))
         let count = state.withLock { state in
             state.batches.append(batch)
             return state.batches.count - 1

@@ -17,11 +17,12 @@ enum Shelf: APIService {
 final class CacheFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appending(path: "runway-cache-\(UUID().uuidString)")
     /// Guards what was reported.
-    private let problems = Mutex<[String]>([])
+    private let problems = Mutex<[DiskCacheProblem]>([])
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    var reports: [String] { problems.withLock { $0 } }
+    var reports: [String] { problems.withLock { $0.map(\.description) } }
+    var kinds: [DiskCacheProblem.Kind] { problems.withLock { $0.map(\.kind) } }
     var database: URL { url.appending(path: "cache.sqlite") }
     var bodies: URL { url.appending(path: "bodies") }
 
@@ -29,7 +30,7 @@ final class CacheFolder: Sendable {
         _ limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil
     ) -> DiskCache {
         DiskCache(in: url, limits: limits, sealing: sealing) { [weak self] problem in
-            self?.problems.withLock { $0.append(problem.description) }
+            self?.problems.withLock { $0.append(problem) }
         }
     }
 

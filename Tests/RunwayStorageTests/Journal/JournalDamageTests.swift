@@ -133,6 +133,28 @@ struct JournalDamageTests {
         #expect(try Journal(in: folder).claim()?.texts == ["a"])
     }
 
+    #if os(Linux) || os(macOS)
+        @Test func fileOfAnotherProcessIsLockedAndNotSetAside() async throws {
+            let folder = ScratchFolder()
+            let journal = try Journal(in: folder)
+            try journal.append(["a"])
+            await #expect(processExitsWith: .success) { [path = folder.file.path as String] in
+                #expect {
+                    _ = try JournalFile.open(
+                        at: URL(fileURLWithPath: path), limits: JournalLimits(), durability: .normal, time: .seconds(0)
+                    ) { _, _ in
+                        Issue.record("The file was set aside.")
+                    }
+                } throws: {
+                    ($0 as? StorageError)?.kind == .locked
+                }
+            }
+            try journal.append(["b"])
+            #expect(try journal.claim()?.texts == ["a", "b"])
+            try journal.close()
+        }
+    #endif
+
     @Test func fullDiskStoresNothingAndLosesNothing() throws {
         let journal = try Journal(in: folder)
         try journal.append(["a"])

@@ -32,9 +32,13 @@ struct JournalPlanTests {
         var journal = try Journal(in: folder)
         try journal.append(["a", "b"])
         let claimed = try #require(try journal.claim(upTo: 1))
-        // What the first version had: the same without these two.
+        // What the first version had.
         try journal.write { database in
-            try database.execute(sql: "DROP INDEX entry_by_moment; DROP TABLE setting; PRAGMA user_version = 1")
+            try database.execute(
+                sql: """
+                    DROP INDEX entry_by_moment; DROP TABLE setting; DROP INDEX entry_by_priority;
+                    CREATE INDEX entry_by_priority ON entry (priority) WHERE state = 0; PRAGMA user_version = 1
+                    """)
         }
         try journal.close()
         journal = try Journal(in: folder)
@@ -44,6 +48,6 @@ struct JournalPlanTests {
         #expect(try journal.setting("x") == nil)
         try journal.set("x", "1")
         #expect(try journal.settings(beginning: "x") == ["x": "1"])
-        #expect(try journal.write { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 2)
+        #expect(try journal.write { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 3)
     }
 }

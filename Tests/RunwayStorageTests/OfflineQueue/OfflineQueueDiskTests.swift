@@ -69,9 +69,15 @@ struct OfflineQueueDiskTests {
         }
         #expect(problem(await fixture.write(String(repeating: "x", count: 100_000))) == .full)
         #expect(fixture.queue.currentState.problem?.kind == .full)
+        // Reading succeeds, and does not end the problem; nor does what the app asks for in vain.
+        #expect(try await fixture.queue.changes().count == 1)
+        try await fixture.queue.discard([UUID()])
+        await #expect(throws: StorageError.self) { try await fixture.queue.edit(UUID(), to: WriteNote("b")) }
+        await fixture.queue.flush()
+        #expect(fixture.queue.currentState.problem?.kind == .full)
         fixture.status.set(.wifi)
         try await fixture.drain()
-        #expect(fixture.server.texts == ["a"])
+        #expect(fixture.server.texts == ["a"] && fixture.queue.currentState.problem == nil)
         await fixture.queue.close()
     }
 

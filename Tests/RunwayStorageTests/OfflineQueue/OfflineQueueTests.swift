@@ -279,6 +279,20 @@ struct OfflineQueueTests {
         await fixture.queue.close()
     }
 
+    @Test(arguments: [NetworkStatus(.wifi, isConstrained: true), NetworkStatus(.wifi, isExpensive: true)])
+    func changesWaitForANetworkThatIsAllowed(_ refused: NetworkStatus) async throws {
+        let fixture = QueueFixture(status: .none) {
+            $0.allowsNetwork = { $0.isReachable && !$0.isConstrained && !$0.isExpensive }
+        }
+        await fixture.write("a")
+        fixture.status.set(refused)
+        await fixture.queue.flush()
+        #expect(fixture.server.received.isEmpty && fixture.queue.currentState.waitingCount == 1)
+        fixture.status.set(.wifi)
+        try await waitUntil("the change") { fixture.server.texts == ["a"] }
+        await fixture.queue.close()
+    }
+
     @Test func stateIsVisible() async throws {
         let fixture = QueueFixture(status: .none)
         var states = fixture.queue.states.makeAsyncIterator()

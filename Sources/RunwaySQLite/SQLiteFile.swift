@@ -1,0 +1,100 @@
+package import Foundation
+package import GRDB
+
+#if !Storage
+    #error("RunwaySQLite needs the package trait Storage.")
+#endif
+
+/// Opens the SQLite files of clients and servers.
+///
+/// All reads, writes and checkpoints of a process use one connection: before SQLite 3.51.3, two connections that write or checkpoint at
+/// once can lose a commit. What bounds the write-ahead log is stated here alone, see `docs/decisions/0081-size-of-the-log.md`.
+package enum SQLiteFile {
+    /// After the commit that makes the write-ahead log so long, SQLite moves it to the database file, and writes it from its beginning
+    /// again.
+    package static let checkpointPageCount = 1000
+    /// The log is cut to so many bytes when it is written from its beginning, for instance after a large transaction.
+    package static let maximumIdleLogByteCount = 4 << 20
+
+    /// Opens a database in write-ahead-log mode, and creates it if there is none, for its user alone.
+    ///
+    /// - Parameters:
+    ///   - url: The file, in a folder that exists.
+    ///   - waitsForDrive: Whether a commit returns when it is on the drive. Otherwise a power loss may undo the last commits.
+    ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed. The default is `false`.
+    ///   - busyTimeout: How many seconds to wait for locks of other processes. The default, `nil`, is not to wait.
+    ///   - prepare: Prepares the connection.
+    /// - Throws: A `DatabaseError`, or a Foundation error if the file can't be created.
+    package static func open(
+        at url: URL, waitsForDrive: Bool, overwritesRemovedBytes: Bool = false, busyTimeout: TimeInterval? = nil,
+        prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        if let busyTimeout { configuration.busyMode = .timeout(busyTimeout) }
+        configuration.prepareDatabase { database in
+            // On Apple's systems `fsync` leaves the bytes in the drive's own memory, which then loses them out of order. The last two have
+            // SQLite use F_FULLFSYNC there, and change nothing elsewhere.
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL; PRAGMA synchronous = \(waitsForDrive ? "FULL" : "NORMAL");
+                    PRAGMA wal_autocheckpoint = \(checkpointPageCount);
+                    PRAGMA journal_size_limit = \(maximumIdleLogByteCount);
+                    \(overwritesRemovedBytes ? "PRAGMA secure_delete = ON;" : "")
+                    PRAGMA checkpoint_fullfsync = 1; PRAGMA fullfsync = \(waitsForDrive ? 1 : 0)
+                    """)
+            try prepare(database)
+        }
+        // SQLite takes an empty file for a new database, and creates the other files with the permissions of this one. A file that exists
+        // is not opened: closing it would release the locks that this process has on it.
+        try? Data().write(to: url, options: .withoutOverwriting)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        return try DatabaseQueue(path: url.path, configuration: configuration)
+    }
+
+    /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
+    package static func logByteCount(of url: URL) -> Int {
+        var status = stat()
+        return stat(url.path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+    }
+}
+
+extension DatabaseQueue {
+    /// Runs a transaction. If the disk is full, moves the write-ahead log to the database file, and runs the transaction once more.
+    ///
+    /// On a small disk the log takes all space before SQLite itself moves it, and what is freed later, too.
+    package func writeMakingRoom<Value>(_ change: (Database) throws -> Value) throws -> Value {
+        do {
+            return try write(change)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            guard (try? moveLog()) != nil else { throw error }
+            return try write(change)
+        }
+    }
+
+    /// Moves all that was committed to the database file, and empties the write-ahead log.
+    ///
+    /// - Throws: `SQLITE_BUSY` if another process reads for longer than the timeout, or another `DatabaseError`.
+    package func moveLog() throws { try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+}
+
+/// Decides when a write-ahead log is moved that SQLite could not move by itself, since other processes read at every moment. It is pure.
+package struct LogBound: Sendable {
+    /// The log of a file without such readers has about a quarter of it.
+    package static let standardByteCount = 16 << 20
+
+    private let byteCount: Int
+    private var nextByteCount: Int
+
+    package init(byteCount: Int = standardByteCount) {
+        self.byteCount = byteCount
+        nextByteCount = byteCount
+    }
+
+    /// Whether the log is to be moved now.
+    package func isExceeded(by count: Int) -> Bool { count > nextByteCount }
+
+    /// An attempt has ended. A failed one, for which writers have waited, is repeated when the log has twice the size.
+    package mutating func didMove(_ isMoved: Bool) {
+        nextByteCount = isMoved ? byteCount : nextByteCount > .max / 2 ? .max : nextByteCount * 2
+    }
+}

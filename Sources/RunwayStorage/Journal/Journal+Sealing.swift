@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+import RunwaySQLite
+
+/// Entries that can't be decrypted with the key that the app has now. They are neither damaged nor refused.
+extension Journal {
+    /// How many entries one transaction decrypts.
+    private static let sealingGroupSize = 1000
+
+    /// Has those entries of a scope that wait, and can't be decrypted, wait for their key: no claim returns them.
+    ///
+    /// Call it only while the key can be read (``PayloadCoder/checkKey()``).
+    func seal(_ scope: String) throws(StorageError) {
+        try change(state: .waiting, of: scope) { $0.isSealed ? .sealed : nil }
+    }
+
+    /// Has those entries wait to be sent that can be decrypted by now. Those of a key that can't be read stay.
+    func unseal() throws(StorageError) {
+        guard try counts().sealed > 0 else { return }
+        try change(state: .sealed, of: nil) { $0.isSealed ? nil : .waiting }
+    }
+
+    /// The entries that wait for their key, oldest first.
+    func entriesSealed() throws(StorageError) -> [SequencedEntry] {
+        try write { try sound($0, nil, state: PlacedEntry.State.sealed.rawValue, limit: -1) }
+    }
+
+    /// Has one entry wait for its key, and stores a word with it.
+    func seal(_ id: UUID, _ word: String?) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: "UPDATE entry SET state = ?, reason = ? WHERE id = ?",
+                arguments: [PlacedEntry.State.sealed.rawValue, word, Data(id.bytes)])
+        }
+    }
+
+    private func change(
+        state: PlacedEntry.State, of scope: String?, to target: (JournalEntry) -> PlacedEntry.State?
+    ) throws(StorageError) {
+        var last: Int64? = 0
+        while let start = last {
+            last = try write { database in
+                let found = try sound(
+                    database, scope, state: state.rawValue, limit: Self.sealingGroupSize, after: start)
+                for entry in found {
+                    guard let target = target(entry.entry) else { continue }
+                    try database.cachedStatement(sql: "UPDATE entry SET state = ? WHERE sequence = ?")
+                        .execute(arguments: [target.rawValue, entry.sequence])
+                }
+                return found.last?.sequence
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Synchronization
+
+// Changes that can't be decrypted, and those of a later version of the app.
+extension ChangeJournal {
+    /// Finds out which changes this run can read, and what is held. An earlier run may have had another key, or ended between two
+    /// transactions.
+    func review(_ journal: Journal) throws(StorageError) {
+        let entries = try journal.entries()
+        let isKeyMissing = entries.contains(where: \.entry.isSealed) && !journal.coder.isKeyReadable
+        state.withLock { $0.isKeyMissing = isKeyMissing }
+        // Nothing is decided about changes that nobody can read for a while.
+        if isKeyMissing { return }
+        for placed in entries { try Self.review(placed, journal, time()) }
+        for scope in Set(entries.map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
+    }
+
+    /// The word of a change that waits for its key, and that the server may have received.
+    private static let sentWord = "sent"
+
+    private static func review(
+        _ placed: PlacedEntry, _ journal: Journal, _ time: JournalTime
+    ) throws(StorageError) {
+        let id = placed.entry.id
+        if placed.entry.isSealed {
+            // One that is set aside stays so: its reason is not encrypted.
+            if placed.state == .waiting { try journal.seal(id, nil) }
+            if placed.state == .claimed { try journal.seal(id, sentWord) }
+            return
+        }
+        guard var change = StoredChange(placed.entry.payload) else {
+            if placed.state != .setAside { try journal.place([id: SetAsideReason.unreadable.text]) }
+            return
+        }
+        switch placed.state {
+        case .sealed where placed.reason == sentWord:
+            change.mayHaveBeenSent = true
+            try journal.replace(placed, with: try change.bytes(), time)
+        case .sealed: try journal.place([id: nil])
+        case .setAside where SetAsideReason(placed.reason).word == .unreadable: try journal.place([id: nil])
+        case .setAside, .waiting, .claimed: break
+        }
+    }
+
+    /// Has changes wait again that can be decrypted by now, if there are any that could not.
+    func reviewSealed() async throws(StorageError) {
+        let isDue = state.withLock { $0.waiting == nil || $0.isKeyMissing || $0.queueState.sealedCount > 0 }
+        if isDue { try await run(changes: true) { journal throws(StorageError) in try self.review(journal) } }
+    }
+
+    /// The first change of a scope that is to be sent. Those of another key are passed over, and wait for it.
+    func first(of scope: String, _ journal: Journal) throws(StorageError) -> UUID? {
+        if self.state.withLock({ $0.isKeyMissing }) {
+            try journal.coder.checkKey()
+            try review(journal)
+        }
+        guard let first = try journal.first(of: scope) else { return nil }
+        guard try journal.entry(first)?.entry.isSealed == true else { return first }
+        // The key can't be read any more, or it has been replaced.
+        try review(journal)
+        if self.state.withLock({ $0.isKeyMissing }) { throw PayloadCoder.unavailable }
+        return try journal.first(of: scope)
+    }
+}
