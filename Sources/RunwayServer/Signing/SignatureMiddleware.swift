@@ -37,8 +37,8 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     ///   - rules: What a request must have.
     ///   - keys: Where keys are found.
     ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server: set
-    ///     the policy's `serverNonces` with a key that persists, or it refuses requests for the first 30 seconds. Middleware
-    ///     with the same keys must share one.
+    ///     the policy's `serverNonces` with a key that persists, or it refuses requests for the first 30 seconds. A `SQLiteNonceStore`
+    ///     of `RunwayServerStorage` does not. Middleware with the same keys must share one.
     ///   - metrics: Makes the counters. The default is the factory of the process.
     ///   - now: Returns the time. The default is the wall clock's.
     public init(

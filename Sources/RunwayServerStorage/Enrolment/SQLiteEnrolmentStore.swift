@@ -16,7 +16,7 @@ public import RunwaySignatures
 /// share a transaction; a lookup waits for the transaction that is being committed. If too much waits, the store throws, and what needs it is
 /// refused. A lookup of an unknown key or device is the same work as of a known one: another row is read and discarded.
 ///
-/// Used challenges are not stored here: pass a `ServerNonces` whose key persists only together with a `NonceStore` that persists, too.
+/// Used challenges are not stored here: pass a `ServerNonces` whose key persists only together with a ``SQLiteNonceStore``.
 /// By default a challenge of before a restart is refused.
 public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceStore {
     private enum Request: Sendable {

@@ -30,7 +30,8 @@ public enum NonceClaim: Sendable, Hashable {
 
 /// Remembers the nonces that were used.
 ///
-/// ``NonceMemory`` does in memory, for one server. Servers that share keys need a store that they share, or clients that always
+/// ``NonceMemory`` does in memory, for one server, and `SQLiteNonceStore` of `RunwayServerStorage` in a file, for one that must accept
+/// requests right after a restart. Servers that share keys need a store that they share, or clients that always
 /// reach the same server: otherwise a request can be replayed once at each. Implement the protocol over a database that can insert
 /// if absent.
 public protocol NonceStore: Sendable {

@@ -1,10 +1,12 @@
 import Crypto
+import Foundation
 import HTTPTypes
 import Hummingbird
 import InMemoryLogging
 import Logging
 import NIOCore
 import RunwayJSON
+import RunwayServerStorage
 import RunwaySignatures
 import Testing
 
@@ -206,6 +208,25 @@ struct RefusalTests {
             #expect(try await server.send(request).status == 200)
             #expect(try await server.send(request).reason == "replayed")
             #expect(server.handled.value == 1)
+        }
+    }
+
+    @Test func restartedServerRefusesReplaysAndAcceptsWhatIsNew() async throws {
+        let folder = try UploadFolder()
+        let requests = try await [SignedCall().signed(), SignedCall().signed()]
+        for run in 0..<2 {
+            // The second server starts when both requests have been signed.
+            let startedAt = ServerTime.start + .seconds(run == 0 ? -60 : 1)
+            let nonces = try SQLiteNonceStore(at: folder.url.appending(path: "nonces.sqlite"), startedAt: startedAt)
+            try await withSignedServer(nonces: nonces) { server async throws in
+                if run == 0 {
+                    #expect(try await server.send(requests[0]).status == 200)
+                } else {
+                    #expect(try await server.send(requests[0]).reason == "replayed")
+                    #expect(try await server.send(requests[1]).status == 200)
+                }
+            }
+            try await nonces.close()
         }
     }
 
