@@ -53,8 +53,8 @@ package enum SQLiteFile {
 
     /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
     package static func logByteCount(of url: URL) -> Int {
-        var status = stat()
-        return stat(url.path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+        let log = URL(fileURLWithPath: url.path + "-wal")
+        return (try? log.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
     }
 }
 
