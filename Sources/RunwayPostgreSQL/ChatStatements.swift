@@ -67,9 +67,11 @@ enum ChatStatements {
         SELECT name, delivered, seen FROM runway_member WHERE tenant = $1 AND conversation = $2 AND name = $3
         """
     static let members = """
-        SELECT name, delivered, seen FROM runway_member WHERE tenant = $1 AND conversation = $2 ORDER BY name
+        SELECT name, delivered, seen FROM runway_member WHERE tenant = $1 AND conversation = $2 ORDER BY name LIMIT $3
         """
-    static let memberCount = "SELECT count(*) FROM runway_member WHERE tenant = $1 AND conversation = $2"
+    static let memberCount = """
+        SELECT count(*) FROM (SELECT 1 FROM runway_member WHERE tenant = $1 AND conversation = $2 LIMIT $3) AS counted
+        """
     static let join = """
         INSERT INTO runway_member (tenant, conversation, name, delivered, seen) VALUES ($1, $2, $3, 0, 0)
         ON CONFLICT (tenant, conversation, name) DO NOTHING

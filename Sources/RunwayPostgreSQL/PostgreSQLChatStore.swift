@@ -51,9 +51,11 @@
 
         /// Returns messages of a conversation, and how far its members are.
         public func page(
-            of conversation: String, _ range: ChatRange, upTo maximumCount: Int
+            of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
         ) async throws -> ChatPage {
-            try await run(conversation) { tables throws(PostgreSQLError) in try tables.page(range, upTo: maximumCount) }
+            try await run(conversation) { tables throws(PostgreSQLError) in
+                try tables.page(range, upTo: maximumCount, upToMembers: maximumMemberCount)
+            }
         }
 
         /// Returns the first messages of a conversation that were not reported as published.
@@ -134,7 +136,9 @@
                 return .moved(new)
             }
 
-            func page(_ range: ChatRange, upTo maximumCount: Int) throws(PostgreSQLError) -> ChatPage {
+            func page(
+                _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
+            ) throws(PostgreSQLError) -> ChatPage {
                 try connection.run(ChatStatements.readOneMoment)
                 let last = try place(ChatStatements.place).last
                 let numbers: (Int64, Int64) =
@@ -145,7 +149,7 @@
                     }
                 let messages = try messages(from: numbers.0, to: numbers.1, maximumCount)
                 let first = try connection.run(ChatStatements.first, key).first?[0].flatMap { Int64($0) }
-                let marks = try connection.run(ChatStatements.members, key).map(Self.mark)
+                let marks = try connection.run(ChatStatements.members, key + ["\(maximumMemberCount)"]).map(Self.mark)
                 return ChatPage(messages: messages, first: first ?? last + 1, last: last, marks: marks)
             }
 
@@ -169,12 +173,13 @@
                 }
             }
 
-            /// Locks the conversation, and adds a member; returns `false` if there are as many as allowed, and this is none of them.
+            /// Locks the conversation, and adds a member; returns `false` if there are as many as allowed, and this one is new.
             private func admit(_ member: String, upTo maximumCount: Int) throws(PostgreSQLError) -> Bool {
                 try connection.run(ChatStatements.begin, key)
                 _ = try place(ChatStatements.lockedPlace)
                 if try !connection.run(ChatStatements.member, key + [member]).isEmpty { return true }
-                let count = try connection.run(ChatStatements.memberCount, key).first?[0].flatMap { Int($0) } ?? 0
+                let counted = try connection.run(ChatStatements.memberCount, key + ["\(maximumCount)"]).first
+                let count = counted?[0].flatMap { Int($0) } ?? 0
                 guard count < maximumCount else { return false }
                 try connection.run(ChatStatements.join, key + [member])
                 return true

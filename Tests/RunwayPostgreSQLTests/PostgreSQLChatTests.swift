@@ -37,7 +37,7 @@
                 }
                 try await group.waitForAll()
             }
-            let page = try await stores[0].page(of: "c", .after(0), upTo: 1000)
+            let page = try await stores[0].page(of: "c", .after(0), upTo: 1000, upToMembers: 10)
             #expect(page.messages.map(\.number) == Array(1...100))
             #expect(Set(page.messages.map(\.id)) == Set(submissions.map(\.id)))
             #expect(page.first == 1 && page.last == 100 && page.marks.count == 5)
@@ -53,7 +53,8 @@
             for (range, numbers) in [
                 (ChatRange.latest, 7...9), (.after(7), 8...9), (.before(9), 6...8), (.before(3), 1...2),
             ] as [(ChatRange, ClosedRange<Int64>)] {
-                #expect(try await store.page(of: "c", range, upTo: 3).messages.map(\.number) == Array(numbers))
+                let page = try await store.page(of: "c", range, upTo: 3, upToMembers: 10)
+                #expect(page.messages.map(\.number) == Array(numbers))
             }
             let mark = StoredChatMark(member: "bob", delivered: 99, read: 4)
             let moved = StoredChatMark(member: "bob", delivered: 9, read: 4)
@@ -179,7 +180,7 @@
                 group.addTask {
                     var last: Int64 = 0
                     while last < 40 {
-                        let page = try await second.page(of: "c", .latest, upTo: 3)
+                        let page = try await second.page(of: "c", .latest, upTo: 3, upToMembers: 10)
                         last = page.last
                         #expect(page.marks.allSatisfy { $0.read <= last })
                         #expect(page.messages.map(\.number) == Array(max(1, last - 2)..<last + 1))
@@ -196,7 +197,7 @@
             var other = known
             other.conversation = "d"
             #expect(try await store.append(other, at: 7, upToMembers: 1) == .mismatch)
-            #expect(try await store.page(of: "d", .latest, upTo: 1).marks.isEmpty)
+            #expect(try await store.page(of: "d", .latest, upTo: 1, upToMembers: 10).marks.isEmpty)
             // The id of a refused message is not used.
             let refused = submission("x", by: "eve")
             #expect(try await store.append(refused, at: 7, upToMembers: 1) == .full)

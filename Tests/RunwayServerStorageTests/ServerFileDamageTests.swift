@@ -155,7 +155,7 @@ struct ServerFileDamageTests {
 
     private func useChat(_ file: URL, _ isExact: Bool, _ comment: Comment) async throws {
         let store = try SQLiteChatStore(at: file)
-        let page = try await store.page(of: "c", .latest, upTo: 1000)
+        let page = try await store.page(of: "c", .latest, upTo: 1000, upToMembers: 10)
         if isExact {
             let messages = try (0..<count).map {
                 StoredChatMessage(try submission($0), number: Int64($0 + 1), time: 7)
@@ -163,7 +163,7 @@ struct ServerFileDamageTests {
             #expect(page.messages == messages && page.last == Int64(count), comment)
         }
         for range in [ChatRange.after(60), .before(60), .after(.max), .before(.min)] {
-            _ = try await store.page(of: "c", range, upTo: 20)
+            _ = try await store.page(of: "c", range, upTo: 20, upToMembers: 10)
         }
         _ = try await store.unpublished(in: "c", upTo: 1000)
         _ = try await store.unpublishedConversations(upTo: 10)

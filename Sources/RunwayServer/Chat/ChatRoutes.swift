@@ -9,7 +9,7 @@ import RunwayJSON
 /// ```swift
 /// ChatRoutes(chat) { request, context, conversation in
 ///     guard let account = context.account else { throw HTTPError(.unauthorized) }
-///     guard account.conversations.contains(conversation) else { throw HTTPError(.forbidden) }
+///     guard account.conversations.contains(conversation) else { throw HTTPError(.notFound) }
 ///     return account.id
 /// }.add(to: router)
 /// ```
@@ -24,7 +24,8 @@ import RunwayJSON
 /// Clients receive new messages by the stream of the hub, whose route asks the app separately which topics a client may follow. A refusal is
 /// a ``ChatProblem``, or the error that the closure throws.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
-    /// Returns the member who sends a request, if that member may use a conversation, or throws, such as `HTTPError(.forbidden)`.
+    /// Returns the member who sends a request, if that member may use a conversation, or throws: `HTTPError(.notFound)` for one that the member
+    /// may not use and for one that does not exist, so that nobody finds out which ones do.
     public typealias Authorization = @Sendable (Request, Context, _ conversation: String) async throws -> String
 
     private let service: ChatService

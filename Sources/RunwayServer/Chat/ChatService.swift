@@ -9,7 +9,7 @@ import Synchronization
 /// let chat = ChatService(store: try SQLiteChatStore(at: file), hub: hub)
 /// ChatRoutes(chat) { request, context, conversation in
 ///     guard let account = context.account else { throw HTTPError(.unauthorized) }
-///     guard account.conversations.contains(conversation) else { throw HTTPError(.forbidden) }
+///     guard account.conversations.contains(conversation) else { throw HTTPError(.notFound) }
 ///     return account.id
 /// }.add(to: router)
 /// ```
@@ -20,12 +20,30 @@ import Synchronization
 public final class ChatService: Sendable {
     private static let batchSize = 100
 
+    /// The publication of a conversation, which goes on until nothing is left.
+    private struct Publication {
+        /// Publishes the messages that are stored when it begins.
+        var first: Task<Step, Never>
+        /// Publishes the others.
+        var rest: Task<Void, Never>
+        /// Whether there may be more messages than the present step finds.
+        var isWoken = false
+    }
+
+    /// What a step of a publication has published.
+    private struct Step {
+        /// The number of the last message; 0 if there was none.
+        var last: Int64 = 0
+        /// Whether another step follows.
+        var continues = false
+    }
+
     let limits: ChatLimits
     private let store: any ChatStore
     private let hub: EventHub
     private let now: @Sendable () -> Date
-    /// Guards which conversations are being published; `true` if one has to be looked at again.
-    private let publishing = Mutex<[String: Bool]>([:])
+    /// Guards which conversations are being published.
+    private let publishing = Mutex<[String: Publication]>([:])
 
     /// Creates a service.
     ///
@@ -97,19 +115,22 @@ public final class ChatService: Sendable {
         }
     }
 
-    /// Returns messages of a conversation, and the marks of its members. A page that reaches ``ChatLimits/maximumPageByteCount`` has fewer
-    /// messages than asked for.
+    /// Returns messages of a conversation, and the marks of its members, at most ``ChatLimits/maximumMemberCount``. A page that reaches
+    /// ``ChatLimits/maximumPageByteCount`` has fewer messages than asked for.
     ///
     /// - Throws: ``ChatProblem``, or what the store throws.
     public func page(of conversation: String, _ range: ChatRange, upTo count: Int) async throws -> ChatPage {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
-        let page = try await store.page(of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)))
+        let page = try await store.page(
+            of: conversation, range, upTo: max(1, min(count, limits.maximumPageCount)),
+            upToMembers: limits.maximumMemberCount)
         return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
 
     /// The present members of a conversation, and the identifier of this run of the process; `nil` if the hub publishes no presence.
     func present(in conversation: String) -> (members: [String], run: String)? {
-        hub.options.presenceGrace == nil ? nil : (hub.present(in: Self.topic(of: conversation)), hub.run)
+        if hub.options.presenceGrace == nil { return nil }
+        return (Array(hub.present(in: Self.topic(of: conversation)).prefix(limits.maximumMemberCount)), hub.run)
     }
 
     /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled. Run it beside the server.
@@ -123,7 +144,7 @@ public final class ChatService: Sendable {
     /// Publishes messages that were not published yet, as far as that is possible now.
     public func publishAll() async {
         let conversations = try? await store.unpublishedConversations(upTo: 1000)
-        for conversation in conversations ?? [] { await publish(conversation) }
+        for conversation in conversations ?? [] { await beginPublishing(conversation).publication.rest.value }
     }
 
     private func isMember(_ text: String) -> Bool {
@@ -131,38 +152,50 @@ public final class ChatService: Sendable {
     }
 
     /// Publishes the messages of a conversation in order; one task at a time does that for all senders.
+    ///
+    /// The sender who begins waits for its own message alone. Others may send faster than messages are published.
     private func publish(_ conversation: String) async {
-        let starts = publishing.withLock { publishing in
-            defer { publishing[conversation] = publishing[conversation] != nil }
-            return publishing[conversation] == nil
-        }
-        guard starts else { return }
-        // A task of its own, since what others have sent must not end with the request of the first.
-        await Task { await publishUntilDone(conversation) }.value
+        let (isNew, publication) = beginPublishing(conversation)
+        if isNew { _ = await publication.first.value }
     }
 
-    private func publishUntilDone(_ conversation: String) async {
-        var isDone = false
-        while !isDone {
-            do { try await publishStored(conversation) } catch {
-                // It stays unpublished in the store, where the next message and run() find it.
-                publishing.withLock { $0[conversation] = nil }
-                return
+    /// Begins to publish a conversation, or has the present publication look at the store again.
+    private func beginPublishing(_ conversation: String) -> (isNew: Bool, publication: Publication) {
+        publishing.withLock { publishing in
+            if var present = publishing[conversation] {
+                present.isWoken = true
+                publishing[conversation] = present
+                return (false, present)
             }
-            isDone = publishing.withLock { publishing in
-                let isDone = publishing[conversation] != true
-                publishing[conversation] = isDone ? nil : false
-                return isDone
+            // Tasks of their own, since what others have sent must not end with the request of the first.
+            let first = Task { await publishNext(in: conversation, after: 0) }
+            let rest = Task {
+                var step = await first.value
+                while step.continues { step = await publishNext(in: conversation, after: step.last) }
             }
+            let publication = Publication(first: first, rest: rest)
+            publishing[conversation] = publication
+            return (true, publication)
         }
     }
 
-    private func publishStored(_ conversation: String) async throws {
-        var count = Self.batchSize
-        while count == Self.batchSize {
+    /// Publishes the next messages of a conversation. If no step follows, the next message begins a publication.
+    private func publishNext(in conversation: String, after number: Int64) async -> Step {
+        let last = await publishBatch(of: conversation)
+        return publishing.withLock { publishing in
+            // A store that returns the same messages again is not asked at once again.
+            var step = Step(last: last ?? number, continues: (last ?? 0) > number)
+            if publishing[conversation]?.isWoken == true { step.continues = true }
+            if step.continues { publishing[conversation]?.isWoken = false } else { publishing[conversation] = nil }
+            return step
+        }
+    }
+
+    /// Publishes the next messages of a conversation, and returns the number of the last one if there may be more after it.
+    private func publishBatch(of conversation: String) async -> Int64? {
+        do {
             let messages = try await store.unpublished(in: conversation, upTo: Self.batchSize)
-            count = messages.count
-            guard let last = messages.last else { return }
+            guard let last = messages.last else { return nil }
             for message in messages {
                 let event = PublishedEvent(
                     topic: Self.topic(of: conversation), type: "chat.message", data: ChatJSON.text(message))
@@ -172,6 +205,10 @@ public final class ChatService: Sendable {
                 }
             }
             try await store.setPublished(through: last.number, in: conversation)
+            return messages.count == Self.batchSize ? last.number : nil
+        } catch {
+            // They stay unpublished in the store, where the next message and run() find them.
+            return nil
         }
     }
 }
@@ -186,7 +223,7 @@ public struct ChatLimits: Sendable, Hashable {
     public var maximumPageCount = 200
     /// The most bytes of the texts of a page, in UTF-8; a page has at least one message. The default is 256 KiB.
     public var maximumPageByteCount = 256 << 10
-    /// The most members of a conversation. The default is 1,000.
+    /// The most members of a conversation, and of the marks and present members of a page. The default is 1,000.
     public var maximumMemberCount = 1000
     /// How often ``ChatService/run()`` looks for messages that were not published. The default is 5 s.
     public var sweepInterval = Duration.seconds(5)

@@ -169,8 +169,16 @@ public protocol ChatStore: Sendable {
         _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult
 
-    /// Returns messages of a conversation, and the marks of its members. A conversation without messages has an empty page.
-    func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) async throws -> ChatPage
+    /// Returns messages of a conversation, and the marks of its members by their names. A conversation without messages has an empty page.
+    ///
+    /// - Parameters:
+    ///   - conversation: The conversation.
+    ///   - range: Which messages.
+    ///   - maximumCount: The most messages.
+    ///   - maximumMemberCount: The most marks. There may be more members if the limit was greater when they came.
+    func page(
+        of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
+    ) async throws -> ChatPage
 
     /// Returns the first messages of a conversation that were not reported as published.
     func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [StoredChatMessage]

@@ -80,7 +80,9 @@ public final class MemoryChatStore: ChatStore {
     }
 
     /// Returns messages of a conversation, and the marks of its members.
-    public func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) -> ChatPage {
+    public func page(
+        of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
+    ) -> ChatPage {
         state.withLock { state in
             let found = state.conversations[ExactText(conversation)] ?? Conversation()
             let start =
@@ -93,7 +95,7 @@ public final class MemoryChatStore: ChatStore {
             if case .before(let number) = range { messages.removeAll { $0.number >= number } }
             return ChatPage(
                 messages: messages, first: found.first, last: found.last,
-                marks: found.marks.sorted { $0.key < $1.key }.map(\.value))
+                marks: found.marks.sorted { $0.key < $1.key }.prefix(maximumMemberCount).map(\.value))
         }
     }
 

@@ -10,6 +10,8 @@ struct EventBody: Sendable {
     private static let maximumWriteByteCount = 256 << 10
 
     let registration: EventRegistration
+    /// The body of the request, after whose end the connection of the client is observed.
+    let request: RequestBody
     let lastEventID: String?
     let padding: Int
 
@@ -22,6 +24,15 @@ struct EventBody: Sendable {
             connection.finish(.disconnected)
             hub.close(connection)
         }
+        guard request.canObserveDisconnection else { return try await writeUntilEnd(to: &writer) }
+        try await request.consumeWithInboundCloseHandler { _ in
+            try await writeUntilEnd(to: &writer)
+        } onInboundClosed: { [connection] in
+            connection.finish(.disconnected)
+        }
+    }
+
+    @concurrent private func writeUntilEnd(to writer: inout any ResponseBodyWriter) async throws {
         // Only the child task uses the writer, and this one waits for it.
         nonisolated(unsafe) var writing = writer
         try await withGracefulShutdownHandler {
@@ -53,7 +64,6 @@ struct EventBody: Sendable {
 
     @concurrent private func run(_ writer: inout any ResponseBodyWriter) async throws {
         defer { connection.finish(.disconnected) }
-        await hub.catchUp()
         try await write([opening()], &writer)
         // Only this task moves the place until the connection is live.
         var place = connection.offset
@@ -132,7 +142,7 @@ struct EventBody: Sendable {
     /// - Returns: The bytes of the events that were read.
     @concurrent private func replay(upTo count: Int, _ writer: inout any ResponseBodyWriter) async throws -> Int {
         let (offset, last) = (connection.offset, hub.range.last)
-        let page = try await hub.log.events(after: offset, upTo: count)
+        let page = try await hub.events(after: offset, upTo: count, for: connection)
         // The log may have removed events since the connection began. One that has none of them has lost them.
         let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []

@@ -13,6 +13,8 @@ final class EventConnection: Sendable {
         case draining
         /// The client disconnected.
         case disconnected
+        /// The log of events does not respond.
+        case log
     }
 
     fileprivate struct State {
@@ -26,6 +28,8 @@ final class EventConnection: Sendable {
         var offset: Int64 = 0
         var lastFrame: Duration
         var writeStart: Duration?
+        /// When the log was asked for events that the client needs; `nil` while nothing is being read.
+        var readStart: Duration?
         var endTime: Duration?
         var end: End?
         var onEnd: (@Sendable () -> Void)?
@@ -114,13 +118,14 @@ final class EventConnection: Sendable {
         reader?.resume()
     }
 
-    /// The time between two calls of ``tick(at:writeTimeout:)``.
+    /// The time between two calls of ``tick(at:_:)``.
     static let tickTime = Duration.seconds(1)
 
-    /// Does what is due before the next call: a sign of life, the end of a lifetime, and the end of a write that takes too long.
-    func tick(at now: Duration, writeTimeout: Duration) {
+    /// Does what is due before the next call: a sign of life, the end of a lifetime, and the end of a write or read that takes too long.
+    func tick(at now: Duration, _ options: EventHubOptions) {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
-            if let start = state.writeStart, now - start >= writeTimeout { return (false, .slow) }
+            if let start = state.writeStart, now - start >= options.writeTimeout { return (false, .slow) }
+            if let start = state.readStart, now - start >= options.logTimeout { return (false, .log) }
             if let endTime = state.endTime, now >= endTime { return (false, .lifetime) }
             return (state.writeStart == nil && now + Self.tickTime >= state.lastFrame + heartbeat, nil)
         }
@@ -154,6 +159,10 @@ final class EventConnection: Sendable {
             state.lastFrame = now
         }
     }
+
+    func beginRead(at now: Duration) { state.withLock { $0.readStart = now } }
+
+    func endRead() { state.withLock { $0.readStart = nil } }
 
     /// Returns what is queued, once there is something; `nil` at the end, and when the task is cancelled.
     func next() async -> [ByteBuffer]? {

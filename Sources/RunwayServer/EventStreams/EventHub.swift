@@ -36,8 +36,16 @@ public final class EventHub: Sendable {
         /// Whether the events of other processes are being read, and whether there may be more of them.
         var isReading = false
         var isWoken = false
-        var readers: [CheckedContinuation<Void, Never>] = []
+        /// The connections that wait until these events have been read, by their ids. They receive whether that succeeded.
+        var readers: [String: CheckedContinuation<Bool, Never>] = [:]
+        /// The clients' probes of connections that other processes may have. They receive the offset of the connection.
+        var probes: [String: CheckedContinuation<Int64?, Never>] = [:]
+        /// How many reads of the log have not returned, those included that no connection waits for any more.
+        var readCount = 0
     }
+
+    /// The most reads of the log that may go on although no connection waits for them; further connections are refused.
+    private static let maximumAbandonedReadCount = 64
 
     /// The name of the stream, which clients receive.
     public let name: String
@@ -122,7 +130,7 @@ public final class EventHub: Sendable {
                 let range = try await log.append(batch.map(\.event))
                 metrics.published.increment(by: batch.count)
                 // Between these events may be those of other processes: all are delivered from the log, in its order.
-                if log is any SharedEventLog { await catchUp() } else { deliver(batch.map(\.event), range) }
+                if log is any SharedEventLog { wake() } else { deliver(batch.map(\.event), range) }
                 let first = range.last - Int64(batch.count) + 1
                 for (index, pending) in batch.enumerated() {
                     pending.continuation?.resume(returning: first + Int64(index))
@@ -161,6 +169,8 @@ extension EventHub {
     func open(_ connection: EventConnection) throws(EventHubError) {
         let (refusal, starts) = state.withLock { state -> (EventHubError?, Bool) in
             if state.isDraining { return (.draining, false) }
+            // Each of these reads occupies the log until it returns, although its connection has ended.
+            if state.readCount > state.connections.count + Self.maximumAbandonedReadCount { return (.log, false) }
             if state.connections.count >= options.maximumConnections { return (.tooManyConnections, false) }
             let count = state.sources[connection.source] ?? 0
             if count >= options.maximumConnectionsPerSource { return (.tooManyOfSource, false) }
@@ -233,7 +243,7 @@ extension EventHub {
             }
             if starts { Task { await write() } }
             if isOver { return }
-            for connection in connections { connection.tick(at: now, writeTimeout: options.writeTimeout) }
+            for connection in connections { connection.tick(at: now, options) }
         }
     }
 }

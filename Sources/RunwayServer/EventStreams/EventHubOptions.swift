@@ -10,6 +10,12 @@ public struct EventHubOptions: Sendable, Hashable {
     public var maximumQueuedByteCount = 1 << 20
     /// How long one write to a client may take before it is cut. The default is 60 s.
     public var writeTimeout = Duration.seconds(60)
+    /// How long a read of the log may take before the connection that needs it ends. A connection that is being opened is refused with 503 and
+    /// `Retry-After`. The default is 10 s.
+    public var logTimeout = Duration.seconds(10)
+    /// How long a hub over a ``SharedEventLog`` waits for another process to report that it has the connection that a client probes. After that
+    /// the client receives 404, and connects again. The default is 5 s.
+    public var probeTimeout = Duration.seconds(5)
     /// The most open connections. More are refused with 503 and `Retry-After`. The default is 20,000.
     public var maximumConnections = 20_000
     /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64. All
@@ -41,7 +47,7 @@ public struct EventHubOptions: Sendable, Hashable {
 
 /// Why an ``EventHub`` does not publish an event, or refuses a connection.
 public struct EventHubError: Error, Hashable, CustomStringConvertible {
-    private enum Code: String { case invalidEvent, tooManyPending, tooManyConnections, tooManyOfSource, draining }
+    private enum Code: String { case invalidEvent, tooManyPending, tooManyConnections, tooManyOfSource, draining, log }
 
     private let code: Code
 
@@ -57,6 +63,8 @@ public struct EventHubError: Error, Hashable, CustomStringConvertible {
     public static let tooManyOfSource = EventHubError(.tooManyOfSource)
     /// The server shuts down.
     public static let draining = EventHubError(.draining)
+    /// The log of events can't be read now.
+    public static let log = EventHubError(.log)
 
     /// The error in one word, which stays the same from release to release.
     public var description: String { code.rawValue }

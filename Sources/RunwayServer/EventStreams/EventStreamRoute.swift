@@ -87,6 +87,13 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         } catch {
             return refusal(error)
         }
+        let registration = EventRegistration(connection, in: hub)
+        // Without the events of other processes a client that comes from one of them would receive a reset.
+        guard await hub.catchUp(for: connection) else {
+            connection.finish(.log)
+            hub.metrics.refused(EventHubError.log.description)
+            return refusal(.log)
+        }
         var fields: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
         ]
@@ -101,7 +108,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         if let lifetime = permission.lifetime { set("Runway-Lifetime", "\(max(1, lifetime.components.seconds))") }
         let lastEventID = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
         let body = EventBody(
-            registration: EventRegistration(connection, in: hub), lastEventID: lastEventID, padding: padding(request))
+            registration: registration, request: request.body, lastEventID: lastEventID, padding: padding(request))
         return Response(
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
@@ -113,15 +120,15 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             let added = try topics(json["add"].elements.compactMap(\.string)),
             let removed = try topics(json["remove"].elements.compactMap(\.string))
         else { throw HTTPError(.badRequest) }
-        let found = hub.connection(id)
-        // The connection may be one of another process, which shows a sign of life on it if it is.
-        if found == nil, added.isEmpty, removed.isEmpty, await hub.proveLifeElsewhere(id) {
-            return position(hub.range.last)
+        guard let connection = hub.connection(id) else {
+            // Another process may have it. Topics are not changed there: the client connects anew with those that it wants.
+            guard added.isEmpty, removed.isEmpty,
+                let offset = await hub.proveLifeElsewhere(id, owner: permission.owner)
+            else { throw HTTPError(.notFound) }
+            return position(offset)
         }
         // A connection of somebody else is not acknowledged to exist.
-        guard let connection = found, connection.owner == permission.owner, connection.end == nil else {
-            throw HTTPError(.notFound)
-        }
+        guard connection.owner == permission.owner, connection.end == nil else { throw HTTPError(.notFound) }
         defer { hub.topicsDidChange(connection) }
         // The permission may have become smaller since the connection was opened.
         if let lifetime = permission.lifetime { connection.endBy(hub.clock.now + lifetime) }

@@ -13,29 +13,51 @@ public protocol SharedEventLog: EventLog {
 }
 
 extension EventHub {
-    /// Reads and delivers what other processes have appended, as far as that is possible; does nothing if the log is not shared.
-    func catchUp() async {
-        guard log is any SharedEventLog else { return }
-        await withCheckedContinuation { continuation in
-            if state.withLock({ $0.wake(continuation) }) { Task { await readLog() } }
+    /// Reads and delivers what other processes have appended, before it returns; does nothing if the log is not shared.
+    ///
+    /// - Returns: Whether that succeeded. It returns `false` as soon as the connection ends or the task is cancelled, whatever the log does.
+    func catchUp(for connection: EventConnection) async -> Bool {
+        guard log is any SharedEventLog else { return true }
+        connection.beginRead(at: clock.now)
+        defer { connection.endRead() }
+        let stop: @Sendable () -> Void = { [weak self, id = connection.id] in self?.endWait(of: id) }
+        connection.onEnd(stop)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (isOver, starts) = state.withLock { state in
+                    // A wait that ends later finds the reader.
+                    if Task.isCancelled || connection.end != nil { return (true, false) }
+                    return (false, state.wake(continuation, of: connection.id))
+                }
+                if isOver { continuation.resume(returning: false) }
+                if starts { Task { await readLog() } }
+            }
+        } onCancel: {
+            stop()
+        }
+    }
+
+    private func endWait(of connection: String) {
+        state.withLock { $0.readers.removeValue(forKey: connection) }?.resume(returning: false)
+    }
+
+    /// Reads events of the log for a connection. If the task is cancelled, it throws `CancellationError` at once, whatever the log does.
+    func events(
+        after offset: Int64, upTo count: Int, for connection: EventConnection
+    ) async throws -> (first: Int64, events: [PublishedEvent]) {
+        connection.beginRead(at: clock.now)
+        defer { connection.endRead() }
+        state.withLock { $0.readCount += 1 }
+        return try await withAbandonment { [self] in
+            defer { state.withLock { $0.readCount -= 1 } }
+            return try await log.events(after: offset, upTo: count)
         }
     }
 
     /// Reads and delivers, without waiting for it.
     public func wake() {
         guard log is any SharedEventLog else { return }
-        if state.withLock({ $0.wake(nil) }) { Task { await readLog() } }
-    }
-
-    /// Has the process that has a connection show a sign of life on it; returns `false` if this hub has no others beside it.
-    func proveLifeElsewhere(_ connection: String) async -> Bool {
-        guard let shared = log as? any SharedEventLog, UUID(uuidString: connection) != nil else { return false }
-        do { try await shared.signal("life " + connection) } catch { return false }
-        return true
-    }
-
-    func take(_ signal: String) {
-        if signal.hasPrefix("life ") { connection(String(signal.dropFirst(5)))?.proveLife() } else { wake() }
+        if state.withLock({ $0.wake() }) { Task { await readLog() } }
     }
 
     private func readLog() async {
@@ -56,7 +78,7 @@ extension EventHub {
                 continue
             }
             let (isOver, readers) = state.withLock { $0.endReading(isFailed: read == nil) }
-            for reader in readers { reader.resume() }
+            for reader in readers { reader.resume(returning: read != nil) }
             if isOver { return }
         }
     }
@@ -66,8 +88,12 @@ extension EventHub {
 
 extension EventHub.State {
     /// Records that there may be more to read; returns whether no task reads yet.
-    fileprivate mutating func wake(_ reader: CheckedContinuation<Void, Never>?) -> Bool {
-        if let reader { readers.append(reader) }
+    fileprivate mutating func wake(_ reader: CheckedContinuation<Bool, Never>, of connection: String) -> Bool {
+        readers[connection] = reader
+        return wake()
+    }
+
+    fileprivate mutating func wake() -> Bool {
         isWoken = true
         defer { isReading = true }
         return !isReading
@@ -76,11 +102,11 @@ extension EventHub.State {
     /// Everything was read, unless the hub was woken meanwhile.
     fileprivate mutating func endReading(
         isFailed: Bool
-    ) -> (isOver: Bool, readers: [CheckedContinuation<Void, Never>]) {
+    ) -> (isOver: Bool, readers: [CheckedContinuation<Bool, Never>]) {
         if isWoken, !isFailed { return (false, []) }
         isReading = false
-        defer { readers = [] }
-        return (true, readers)
+        defer { readers = [:] }
+        return (true, Array(readers.values))
     }
 }
 

@@ -66,7 +66,9 @@ struct ChatTables {
         return .moved(new)
     }
 
-    func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) throws -> ChatPage {
+    func page(
+        of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
+    ) throws -> ChatPage {
         let last = try place(of: conversation).last
         let bounds = 0...Self.maximumNumber
         let messages =
@@ -83,8 +85,8 @@ struct ChatTables {
         if let first { try Self.check(first, in: 1...max(1, last)) }
         let rows = try Row.fetchAll(
             database.cachedStatement(
-                sql: "SELECT name, delivered, read FROM member WHERE conversation = ? ORDER BY name"),
-            arguments: [conversation])
+                sql: "SELECT name, delivered, read FROM member WHERE conversation = ? ORDER BY name LIMIT ?"),
+            arguments: [conversation, maximumMemberCount])
         return ChatPage(messages: messages, first: first ?? last + 1, last: last, marks: try rows.map(Self.mark))
     }
 
@@ -113,8 +115,9 @@ struct ChatTables {
             arguments: [conversation, member])
         if isKnown != nil { return true }
         let count = try Int.fetchOne(
-            database.cachedStatement(sql: "SELECT count(*) FROM member WHERE conversation = ?"),
-            arguments: [conversation])
+            database.cachedStatement(
+                sql: "SELECT count(*) FROM (SELECT 1 FROM member WHERE conversation = ? LIMIT ?)"),
+            arguments: [conversation, maximumCount])
         guard (count ?? 0) < maximumCount else { return false }
         try database.cachedStatement(sql: "INSERT INTO conversation VALUES (?, 0, 0) ON CONFLICT DO NOTHING").execute(
             arguments: [conversation])
@@ -162,7 +165,9 @@ struct ChatTables {
     }
 
     private static func mark(_ row: Row) throws -> StoredChatMark {
-        StoredChatMark(member: try row.value(0), delivered: try row.value(1), read: try row.value(2))
+        let mark = StoredChatMark(member: try row.value(0), delivered: try row.value(1), read: try row.value(2))
+        for number in [mark.delivered, mark.read] { try check(number, in: 0...maximumNumber) }
+        return mark
     }
 
     private static func check(_ number: Int64, in range: ClosedRange<Int64>) throws {

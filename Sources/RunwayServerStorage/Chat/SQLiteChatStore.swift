@@ -14,7 +14,7 @@ public final class SQLiteChatStore: ChatStore {
     private enum Request: Sendable {
         case append(ChatSubmission, time: Int64, maximumMemberCount: Int)
         case mark(StoredChatMark, String, maximumMemberCount: Int)
-        case page(String, ChatRange, Int)
+        case page(String, ChatRange, Int, maximumMemberCount: Int)
         case unpublished(String, Int)
         case published(String, Int64)
         case conversations(Int)
@@ -75,11 +75,12 @@ public final class SQLiteChatStore: ChatStore {
     }
 
     /// Returns messages of a conversation, and how far its members are.
-    public func page(of conversation: String, _ range: ChatRange, upTo maximumCount: Int) async throws -> ChatPage {
+    public func page(
+        of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
+    ) async throws -> ChatPage {
+        let request = Request.page(conversation, range, maximumCount, maximumMemberCount: maximumMemberCount)
         let byteCount = maximumCount * Self.pageMessageByteCount
-        guard case .page(let page) = try await perform(.page(conversation, range, maximumCount), byteCount) else {
-            throw CancellationError()
-        }
+        guard case .page(let page) = try await perform(request, byteCount) else { throw CancellationError() }
         return page
     }
 
@@ -123,8 +124,8 @@ public final class SQLiteChatStore: ChatStore {
             return .appended(try tables.append(submission, at: time, upToMembers: maximumMemberCount))
         case .mark(let mark, let conversation, let maximumMemberCount):
             return .marked(try tables.mark(mark, in: conversation, upToMembers: maximumMemberCount))
-        case .page(let conversation, let range, let count):
-            return .page(try tables.page(of: conversation, range, upTo: count))
+        case .page(let conversation, let range, let count, let maximumMemberCount):
+            return .page(try tables.page(of: conversation, range, upTo: count, upToMembers: maximumMemberCount))
         case .unpublished(let conversation, let count):
             return .messages(try tables.unpublished(in: conversation, upTo: count))
         case .published(let conversation, let number):

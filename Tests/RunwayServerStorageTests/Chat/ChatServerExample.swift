@@ -22,7 +22,7 @@ private func serveChat(_ router: Router<ChatContext>, events: URL, file: URL) as
     let chat = ChatService(store: try SQLiteChatStore(at: file), hub: hub)
     ChatRoutes(chat) { request, context, conversation in
         guard let account = context.account else { throw HTTPError(.unauthorized) }
-        guard account.conversations.contains(conversation) else { throw HTTPError(.forbidden) }
+        guard account.conversations.contains(conversation) else { throw HTTPError(.notFound) }
         return account.id
     }.add(to: router)
     EventStreamRoute(hub) { request, context in

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RunwayServer
 import RunwayServerStorage
 import Testing
@@ -49,11 +50,12 @@ struct ChatStoreTests {
             let message = StoredChatMessage(submission, number: Int64(number + 1), time: 7)
             #expect(try await append(submission, to: store) == .stored(message))
         }
-        let members = try await store.page(of: "c", .latest, upTo: 10).marks.map { Array($0.member.utf8) }
+        let page = try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10)
+        let members = page.marks.map { Array($0.member.utf8) }
         #expect(members == [[0x65, 0xCC, 0x81], [0xC3, 0xA9]])
         let other = submission("x", in: "\u{E9}")
         #expect(try await append(other, to: store) == .stored(StoredChatMessage(other, number: 1, time: 7)))
-        #expect(try await store.page(of: "e\u{301}", .latest, upTo: 10).last == 0)
+        #expect(try await store.page(of: "e\u{301}", .latest, upTo: 10, upToMembers: 10).last == 0)
     }
 
     @Test(arguments: Kind.allCases)
@@ -87,25 +89,25 @@ struct ChatStoreTests {
         #expect(try await append(changed, to: store) == .mismatch)
         changed.sender = "bob"
         #expect(try await append(changed, to: store) == .stored(StoredChatMessage(changed, number: 1, time: 7)))
-        #expect(try await store.page(of: "c", .latest, upTo: 10).messages == [message])
+        #expect(try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10).messages == [message])
     }
 
     @Test(arguments: Kind.allCases)
     func pagesBeginAndEndWhereTheyAreAskedTo(_ kind: Kind) async throws {
         let store = try store(kind)
-        let empty = try await store.page(of: "c", .latest, upTo: 10)
+        let empty = try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10)
         #expect(empty == ChatPage(messages: [], first: 1, last: 0, marks: []))
         for number in 1...9 { _ = try await append(submission("\(number)"), to: store) }
         for (range, numbers) in [
             (ChatRange.latest, 7...9), (.after(0), 1...3), (.after(7), 8...9), (.before(9), 6...8), (.before(3), 1...2),
         ] as [(ChatRange, ClosedRange<Int64>)] {
-            let page = try await store.page(of: "c", range, upTo: 3)
+            let page = try await store.page(of: "c", range, upTo: 3, upToMembers: 10)
             #expect(page.messages.map(\.number) == Array(numbers), "\(range)")
             #expect(page.first == 1 && page.last == 9)
         }
-        #expect(try await store.page(of: "c", .after(9), upTo: 3).messages.isEmpty)
-        #expect(try await store.page(of: "c", .after(1 << 53), upTo: 3).messages.isEmpty)
-        #expect(try await store.page(of: "c", .before(1), upTo: 3).messages.isEmpty)
+        #expect(try await store.page(of: "c", .after(9), upTo: 3, upToMembers: 10).messages.isEmpty)
+        #expect(try await store.page(of: "c", .after(1 << 53), upTo: 3, upToMembers: 10).messages.isEmpty)
+        #expect(try await store.page(of: "c", .before(1), upTo: 3, upToMembers: 10).messages.isEmpty)
     }
 
     @Test(arguments: Kind.allCases)
@@ -120,7 +122,7 @@ struct ChatStoreTests {
         #expect(try await mark(2, 1) == .unchanged(StoredChatMark(member: "bob", delivered: 3, read: 1)))
         #expect(try await mark(0, 4) == .moved(StoredChatMark(member: "bob", delivered: 4, read: 4)))
         #expect(try await mark(.max, 4) == .moved(StoredChatMark(member: "bob", delivered: 5, read: 4)))
-        let marks = try await store.page(of: "c", .latest, upTo: 1).marks
+        let marks = try await store.page(of: "c", .latest, upTo: 1, upToMembers: 10).marks
         #expect(marks == [StoredChatMark(member: "ada"), StoredChatMark(member: "bob", delivered: 5, read: 4)])
     }
 
@@ -137,6 +139,35 @@ struct ChatStoreTests {
             return
         }
         #expect(message.number == 3, "a refused message has no number")
+    }
+
+    @Test(arguments: Kind.allCases)
+    func marksOfAPageHaveABound(_ kind: Kind) async throws {
+        let store = try store(kind)
+        for member in ["eve", "bob", "ada", "cid"] { _ = try await append(submission("x", by: member), to: store) }
+        func members(upTo count: Int) async throws -> [String] {
+            try await store.page(of: "c", .latest, upTo: 1, upToMembers: count).marks.map(\.member)
+        }
+        #expect(try await members(upTo: 3) == ["ada", "bob", "cid"])
+        #expect(try await members(upTo: 10) == ["ada", "bob", "cid", "eve"])
+        // The limit was greater when the others came.
+        #expect(try await append(submission("x", by: "dan"), to: store, upToMembers: 3) == .full)
+    }
+
+    @Test(arguments: [-1, 1 << 60])
+    func aMarkThatIsDamagedIsFound(_ number: Int64) async throws {
+        let store = try SQLiteChatStore(at: folder.file)
+        _ = try await append(submission("x"), to: store)
+        try await store.close()
+        try await DatabaseQueue(path: folder.file.path).write { database in
+            try database.execute(sql: "UPDATE member SET read = ?", arguments: [number])
+        }
+        let damaged = try SQLiteChatStore(at: folder.file)
+        await #expect {
+            _ = try await damaged.page(of: "c", .latest, upTo: 1, upToMembers: 10)
+        } throws: {
+            ($0 as? ServerStorageError)?.kind == .corrupted
+        }
     }
 
     @Test(arguments: Kind.allCases)
@@ -165,13 +196,13 @@ struct ChatStoreTests {
         let second = submission("2")
         #expect(try await append(second, to: again) == .stored(StoredChatMessage(second, number: 2, time: 7)))
         #expect(try await again.unpublished(in: "c", upTo: 10).count == 2)
-        #expect(try await again.page(of: "c", .latest, upTo: 1).marks.count == 2)
+        #expect(try await again.page(of: "c", .latest, upTo: 1, upToMembers: 10).marks.count == 2)
     }
 
     @Test func memoryHasABound() async throws {
         let store = MemoryChatStore(maximumCount: 10)
         for number in 1...25 { _ = store.append(submission("\(number)"), at: 7, upToMembers: 10) }
-        let page = store.page(of: "c", .after(0), upTo: 100)
+        let page = store.page(of: "c", .after(0), upTo: 100, upToMembers: 10)
         #expect(page.first > 1 && page.last == 25 && page.messages.first?.number == page.first)
         #expect((10...11).contains(page.messages.count))
     }

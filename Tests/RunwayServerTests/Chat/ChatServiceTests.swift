@@ -1,8 +1,9 @@
 import Foundation
-import RunwayServer
 import RunwayTesting
 import Synchronization
 import Testing
+
+@testable import RunwayServer
 
 /// What the service publishes.
 struct ChatServiceTests {
@@ -17,6 +18,41 @@ struct ChatServiceTests {
         func range() -> EventLogRange { log.range() }
         func append(_ events: [PublishedEvent]) throws -> EventLogRange {
             if isFull.load(ordering: .relaxed) { throw Full() }
+            return log.append(events)
+        }
+        func events(after offset: Int64, upTo maximumCount: Int) -> (first: Int64, events: [PublishedEvent]) {
+            log.events(after: offset, upTo: maximumCount)
+        }
+    }
+
+    /// A store that does not record what was published.
+    private struct ForgetfulStore: ChatStore {
+        let base = MemoryChatStore()
+
+        func append(
+            _ submission: ChatSubmission, at time: Int64, upToMembers count: Int
+        ) -> ChatAppendResult { base.append(submission, at: time, upToMembers: count) }
+        func mark(_ mark: StoredChatMark, in conversation: String, upToMembers count: Int) -> ChatMarkResult {
+            base.mark(mark, in: conversation, upToMembers: count)
+        }
+        func page(of conversation: String, _ range: ChatRange, upTo count: Int, upToMembers members: Int) -> ChatPage {
+            base.page(of: conversation, range, upTo: count, upToMembers: members)
+        }
+        func unpublished(in conversation: String, upTo count: Int) -> [StoredChatMessage] {
+            base.unpublished(in: conversation, upTo: count)
+        }
+        func setPublished(through _: Int64, in _: String) {}
+        func unpublishedConversations(upTo count: Int) -> [String] { base.unpublishedConversations(upTo: count) }
+    }
+
+    /// A log that stores each event when the test lets it.
+    private final class GatedLog: EventLog {
+        private let log = MemoryEventLog()
+        let gates = [ScriptedGate(), ScriptedGate()]
+
+        func range() -> EventLogRange { log.range() }
+        func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
+            try await gates[min(Int(log.range().last), 1)].pass()
             return log.append(events)
         }
         func events(after offset: Int64, upTo maximumCount: Int) -> (first: Int64, events: [PublishedEvent]) {
@@ -59,6 +95,54 @@ struct ChatServiceTests {
         #expect(try await numbers(log) == ["chat/c 1", "chat/c 2", "chat/c 3"])
         await service.publishAll()
         #expect(try await numbers(log).last == "chat/d 1")
+    }
+
+    @Test func aSenderDoesNotWaitForTheMessagesOfOthers() async throws {
+        let log = GatedLog()
+        let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))
+        let first = Task { try await send("1", to: service) }
+        try await log.gates[0].waitForArrivals()
+        try await send("2", to: service)
+        log.gates[0].open()
+        // The second message is not published before the first has its response.
+        let isSent = Atomic(false)
+        let waiting = Task {
+            try await first.value
+            isSent.store(true, ordering: .relaxed)
+        }
+        try await waitUntil("the response") { isSent.load(ordering: .relaxed) }
+        log.gates[1].open()
+        try await waiting.value
+        try await waitUntil("the second message") { try await numbers(log) == ["chat/c 1", "chat/c 2"] }
+    }
+
+    @Test func aStoreThatRecordsNothingIsNotAskedForEver() async throws {
+        let (store, log) = (ForgetfulStore(), MemoryEventLog())
+        let service = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
+        for number in 1...100 {
+            let submission = ChatSubmission(conversation: "c", sender: "ada", id: UUID(), text: "\(number)")
+            _ = store.append(submission, at: 7, upToMembers: 10)
+        }
+        let isDone = Atomic(false)
+        let publishing = Task {
+            await service.publishAll()
+            isDone.store(true, ordering: .relaxed)
+        }
+        try await waitUntil("the end") { isDone.load(ordering: .relaxed) }
+        await publishing.value
+        #expect(log.range().last == 200, "the second step found the same messages")
+    }
+
+    @Test func presentMembersOfAPageHaveABound() async throws {
+        var options = EventHubOptions()
+        options.presenceGrace = .seconds(30)
+        var limits = ChatLimits()
+        limits.maximumMemberCount = 2
+        let hub = try await EventHub(name: "chat", options: options)
+        let service = ChatService(store: MemoryChatStore(), hub: hub, limits: limits)
+        for name in ["ada", "bob", "eve"] { hub.join(name, topic: ChatService.topic(of: "c")) }
+        #expect(hub.present(in: ChatService.topic(of: "c")).count == 3)
+        #expect(service.present(in: "c")?.members == ["ada", "bob"])
     }
 
     @Test func sweepFindsWhatAKilledProcessLeft() async throws {
@@ -117,5 +201,12 @@ struct ChatServiceTests {
         let events = log.events(after: 1, upTo: 10).events
         #expect(events.map(\.type) == ["chat.mark"])
         #expect(events.first?.data == #"{"conversation":"c","member":"bob","delivered":1,"read":1}"#)
+    }
+}
+
+extension EventHub {
+    /// Lets a member join a topic.
+    fileprivate func join(_ member: String, topic: String) {
+        state.withLock { _ = $0.presence?.follow([topic], by: member, of: member, at: .zero) }
     }
 }

@@ -109,20 +109,20 @@ struct StreamPeer: Sendable {
 ///
 /// - Parameters:
 ///   - wire: How client and server are connected.
+///   - clock: The clock of the hub. The default is the system's.
 ///   - prepare: Adds middleware to the router, before the routes.
 ///   - layer: Creates the layer over a transport to a port.
 func withStreamPeer(
-    _ wire: StreamWire, prepare: (Router<FeedContext>) -> Void = { _ in },
+    _ wire: StreamWire, clock: any Clock<Duration> = ContinuousClock(),
+    prepare: (Router<FeedContext>) -> Void = { _ in },
     layer: @escaping @Sendable (any Transport, Int) -> NetworkLayer = { transport, _ in
         NetworkLayer(transport: transport)
     },
     _ body: @escaping @Sendable (StreamPeer) async throws -> Void
 ) async throws {
     var options = EventHubOptions()
-    // A client that left is noticed at the next sign of life.
-    options.maximumHeartbeat = .seconds(1)
     options.drainingTime = .zero
-    let (hub, gate) = (try await EventHub(name: "feed", options: options), FeedGate())
+    let (hub, gate) = (try await EventHub(name: "feed", options: options, clock: clock), FeedGate())
     let router = Router(context: FeedContext.self)
     prepare(router)
     EventStreamRoute(

@@ -56,6 +56,20 @@ struct StreamTransportTests {
         }
     }
 
+    @Test(arguments: StreamWire.allCases, [false, true])
+    func aClientThatLeavesIsNoticedAtOnce(over wire: StreamWire, replacesBodies: Bool) async throws {
+        // The time of the hub stands still: nothing is written that could fail.
+        try await withStreamPeer(wire, clock: ManualClock()) { router in
+            if replacesBodies { router.add(middleware: EmptyBodies()) }
+        } _: { [hasty] peer in
+            let follower = StreamFollower(peer.network.events(of: FeedEvents(), options: hasty))
+            try await follower.waitUntilCaughtUp()
+            #expect(peer.hub.connectionCount == 1)
+            #expect(await follower.stop() == nil)
+            try await waitUntil("the end of the connection") { peer.hub.connectionCount == 0 }
+        }
+    }
+
     @Test func streamsAndCallsShareOneHTTP2Connection() async throws {
         try await withStreamPeer(.http2) { [hasty] peer in
             let followers = (0..<5).map { number in
@@ -146,6 +160,18 @@ struct StreamTransportTests {
             #expect(follower.continuities.isEmpty, "without a signature there is no stream")
             #expect(await follower.stop() != nil)
         }
+    }
+}
+
+/// Replaces the body of each request, as middleware does that has read it.
+private struct EmptyBodies: RouterMiddleware {
+    func handle(
+        _ request: Hummingbird.Request, context: FeedContext,
+        next: @concurrent (Hummingbird.Request, FeedContext) async throws -> Hummingbird.Response
+    ) async throws -> Hummingbird.Response {
+        var request = request
+        request.body = Hummingbird.RequestBody(buffer: try await request.body.collect(upTo: 1 << 16))
+        return try await next(request, context)
     }
 }
 

@@ -49,8 +49,6 @@ private final class HarbourServer {
         let store = try SQLiteChatStore(at: folder.appending(path: "chat.sqlite"))
         var options = EventHubOptions()
         options.presenceGrace = .milliseconds(200)
-        // A link that its client has closed is noticed by a write.
-        (options.heartbeat, options.maximumHeartbeat) = (.seconds(1), .seconds(1))
         let hub = try await EventHub(name: "chat", log: log, options: options)
         let router = Router()
         let member = { @Sendable (request: Request) throws in

@@ -1,0 +1,72 @@
+import Crypto
+import Foundation
+import Synchronization
+
+// A client probes its connection by a request that may reach another process than the one with the connection. The processes pass the probe on:
+//
+//     probe <connection> <digest of the owner> <probe>     to all processes
+//     alive <probe> <offset of the connection>             from the one that has the connection of this owner
+extension EventHub {
+    /// The most probes that wait for other processes; further ones fail at once.
+    private static let maximumProbeCount = 1000
+
+    /// Has the process that has a connection of an owner show a sign of life on it.
+    ///
+    /// - Returns: The offset of the connection; `nil` if no process responds within ``EventHubOptions/probeTimeout``. Nothing tells a connection
+    ///   of somebody else from one that does not exist.
+    func proveLifeElsewhere(_ connection: String, owner: String) async -> Int64? {
+        guard let shared = log as? any SharedEventLog, UUID(uuidString: connection) != nil else { return nil }
+        let probe = UUID().uuidString.lowercased()
+        let alarm = Task { [weak self, clock, options] in
+            try? await clock.sleep(options.probeTimeout)
+            self?.endProbe(probe, nil)
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isAdded = state.withLock { state in
+                    guard !Task.isCancelled, state.probes.count < Self.maximumProbeCount else { return false }
+                    state.probes[probe] = continuation
+                    return true
+                }
+                guard isAdded else { return continuation.resume(returning: nil) }
+                // A log may take for ever to send it.
+                Task {
+                    do { try await shared.signal("probe \(connection) \(Self.digest(of: owner)) \(probe)") } catch {
+                        endProbe(probe, nil)
+                    }
+                }
+            }
+        } onCancel: {
+            endProbe(probe, nil)
+        }
+    }
+
+    /// Another process, or this one, has sent a signal.
+    func take(_ signal: String) {
+        let words = signal.split(separator: " ").map(String.init)
+        switch (words.first, words.count) {
+        case ("probe", 4): respond(to: words[3], of: words[1], words[2])
+        case ("alive", 3): endProbe(words[1], Int64(words[2]))
+        default: wake()
+        }
+    }
+
+    private func respond(to probe: String, of connection: String, _ owner: String) {
+        guard let shared = log as? any SharedEventLog, let connection = self.connection(connection),
+            connection.end == nil, Self.digest(of: connection.owner) == owner
+        else { return }
+        connection.proveLife()
+        // If it is lost, the client connects again.
+        Task { try? await shared.signal("alive \(probe) \(connection.offset)") }
+    }
+
+    private func endProbe(_ probe: String, _ offset: Int64?) {
+        state.withLock { $0.probes.removeValue(forKey: probe) }?.resume(returning: offset)
+    }
+
+    /// A signal has a bound in length, and the name of an owner has none.
+    private static func digest(of owner: String) -> String {
+        Data(SHA256.hash(data: Data(owner.utf8))).base64EncodedString()
+    }
+}
