@@ -10,48 +10,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-folder=$(mktemp -d)
-pids=()
-# Called by the trap.
-# shellcheck disable=SC2317
-end() {
-    [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
-    wait 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap end EXIT
-
-fail() {
-    echo "event-streams.sh: $*" >&2
-    exit 1
-}
-
+# shellcheck source=Scripts/peers/opening.sh
+. Scripts/peers/opening.sh
+use_python 'aiohttp>=3.10' 'aiohttp-sse>=2.2' 'playwright>=1.49'
 programs=$(swift build --show-bin-path)
-python=${PYTHON:-}
-if [ -z "$python" ]; then
-    python3 -m venv "$folder/venv"
-    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 "$folder/venv/bin/pip" install --quiet 'aiohttp>=3.10' 'aiohttp-sse>=2.2' 'playwright>=1.49'
-    python=$folder/venv/bin/python
-fi
-
-# Waits until something listens on a port.
-await() {
-    for _ in $(seq 600); do
-        if (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then return; fi
-        sleep 0.05
-    done
-    fail "nothing listens on port $1"
-}
-
-# Whether a program is installed.
-has() {
-    if command -v "$1" >/dev/null; then return; fi
-    echo "event-streams.sh: $1 is not installed: not run with it" >&2
-    return 1
-}
-
-# A port that is free now.
-free() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # The client of a server by aiohttp-sse, which sends five numbers on each connection and ends the stream with 204.
 port=$(free)
@@ -87,61 +49,21 @@ ports=("$origin")
 
 if has nginx; then
     port=$(free)
-    mkdir -p "$folder/nginx"
-    cat >"$folder/nginx.conf" <<CONF
-daemon off;
-worker_processes 1;
-pid $folder/nginx/pid;
-error_log $folder/nginx/error.log;
-events {}
-http {
-    access_log off;
-    client_body_temp_path $folder/nginx; proxy_temp_path $folder/nginx; fastcgi_temp_path $folder/nginx;
-    uwsgi_temp_path $folder/nginx; scgi_temp_path $folder/nginx;
-    gzip on;
-    gzip_types *;
-    server {
-        listen 127.0.0.1:$port;
-        location / { proxy_pass http://127.0.0.1:$origin; }
-    }
-}
-CONF
-    nginx -c "$folder/nginx.conf" -e "$folder/nginx/error.log" &
-    pids+=($!)
-    await "$port"
+    start_nginx "$port" "$origin" 'gzip on; gzip_types *;' ''
     names+=(nginx)
     ports+=("$port")
 fi
 
 if has caddy; then
     port=$(free)
-    printf '{\n\tadmin off\n\tauto_https off\n}\nhttp://127.0.0.1:%s {\n\tencode\n\treverse_proxy 127.0.0.1:%s\n}\n' "$port" "$origin" \
-        >"$folder/Caddyfile"
-    HOME=$folder caddy run --config "$folder/Caddyfile" --adapter caddyfile >"$folder/caddy.log" 2>&1 &
-    pids+=($!)
-    await "$port"
+    start_caddy "$port" "$origin" encode
     names+=(Caddy)
     ports+=("$port")
 fi
 
 if has haproxy; then
     port=$(free)
-    # The timeouts of the configuration that Debian ships.
-    cat >"$folder/haproxy.cfg" <<CONF
-defaults
-    mode http
-    timeout connect 5s
-    timeout client 50s
-    timeout server 50s
-frontend front
-    bind 127.0.0.1:$port
-    default_backend back
-backend back
-    server origin 127.0.0.1:$origin
-CONF
-    haproxy -f "$folder/haproxy.cfg" &
-    pids+=($!)
-    await "$port"
+    start_haproxy "$port" "$origin" ''
     names+=(HAProxy)
     ports+=("$port")
 fi

@@ -10,43 +10,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-folder=$(mktemp -d)
-pids=()
-# Called by the trap.
-# shellcheck disable=SC2317
-end() {
-    [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
-    wait 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap end EXIT
-
-python=${PYTHON:-}
-if [ -z "$python" ]; then
-    python3 -m venv "$folder/venv"
-    "$folder/venv/bin/pip" install --quiet 'websockets>=14' 'hypercorn>=0.17'
-    python=$folder/venv/bin/python
-fi
-
-# Waits until something listens on a port.
-await() {
-    for _ in $(seq 600); do
-        if (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then return; fi
-        sleep 0.05
-    done
-    echo "websockets.sh: nothing listens on port $1" >&2
-    exit 1
-}
-
-# Whether a proxy is installed.
-has() {
-    if command -v "$1" >/dev/null; then return; fi
-    echo "websockets.sh: $1 is not installed: not run behind it" >&2
-    return 1
-}
-
-# A port that is free now.
-free() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# shellcheck source=Scripts/peers/opening.sh
+. Scripts/peers/opening.sh
+use_python 'websockets>=14' 'hypercorn>=0.17'
 
 origin=$(free)
 "$python" Scripts/peers/websocket_server.py "$origin" >/dev/null &
@@ -56,41 +22,16 @@ servers="http://127.0.0.1:$origin"
 
 if has nginx; then
     port=$(free)
-    mkdir -p "$folder/nginx"
-    cat >"$folder/nginx.conf" <<CONF
-daemon off;
-worker_processes 1;
-pid $folder/nginx/pid;
-error_log $folder/nginx/error.log;
-events {}
-http {
-    access_log off;
-    client_body_temp_path $folder/nginx; proxy_temp_path $folder/nginx; fastcgi_temp_path $folder/nginx;
-    uwsgi_temp_path $folder/nginx; scgi_temp_path $folder/nginx;
-    server {
-        listen 127.0.0.1:$port;
-        location / {
-            proxy_pass http://127.0.0.1:$origin;
-            proxy_http_version 1.1;
-            proxy_set_header Upgrade \$http_upgrade;
-            proxy_set_header Connection upgrade;
-        }
-    }
-}
-CONF
-    nginx -c "$folder/nginx.conf" -e "$folder/nginx/error.log" &
-    pids+=($!)
-    await "$port"
+    # nginx takes the variables.
+    # shellcheck disable=SC2016
+    start_nginx "$port" "$origin" '' \
+        'proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade;'
     servers+=" http://127.0.0.1:$port"
 fi
 
 if has caddy; then
     port=$(free)
-    printf '{\n\tadmin off\n\tauto_https off\n}\nhttp://127.0.0.1:%s {\n\treverse_proxy 127.0.0.1:%s\n}\n' "$port" "$origin" \
-        >"$folder/Caddyfile"
-    HOME=$folder caddy run --config "$folder/Caddyfile" --adapter caddyfile >"$folder/caddy.log" 2>&1 &
-    pids+=($!)
-    await "$port"
+    start_caddy "$port" "$origin" ''
     servers+=" http://127.0.0.1:$port"
 fi
 
@@ -114,22 +55,7 @@ streams="https://localhost:$port"
 if has haproxy; then
     port=$(free)
     secure=$(free)
-    cat >"$folder/haproxy.cfg" <<CONF
-defaults
-    mode http
-    timeout connect 5s
-    timeout client 50s
-    timeout server 50s
-frontend front
-    bind 127.0.0.1:$port
-    bind 127.0.0.1:$secure ssl crt $folder/both.pem alpn h2,http/1.1
-    default_backend back
-backend back
-    server origin 127.0.0.1:$origin
-CONF
-    haproxy -f "$folder/haproxy.cfg" >"$folder/haproxy.log" 2>&1 &
-    pids+=($!)
-    await "$port"
+    start_haproxy "$port" "$origin" "bind 127.0.0.1:$secure ssl crt $folder/both.pem alpn h2,http/1.1"
     servers+=" http://127.0.0.1:$port"
     streams+=" https://localhost:$secure"
 fi
