@@ -52,11 +52,13 @@ struct ListenPrinter: Sendable {
         }
     }
 
-    /// A line with the type and what is known of an event, and its data below.
+    /// A line with the type and what is known of an event, and its data below. The data is indented, so that none of its lines looks like the
+    /// first line of another event.
     private func entry(_ type: String, _ details: [String], _ text: String) throws {
         var line = ConsoleText(Self.oneLine(type), .bold, for: .output)
         for detail in details { line.append(" \(Self.oneLine(detail))", .dim) }
-        line.append("\n\(text)\n")
+        let rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        line.append("\n" + rows.map { "  \($0)\n" }.joined())
         try Console.output.write(line)
     }
 

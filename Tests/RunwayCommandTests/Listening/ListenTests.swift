@@ -26,9 +26,19 @@ struct ListenTests {
             #expect(tool.status == 0)
             #expect(
                 tool.output
-                    == "-- reset: first\nadded 1\none\nmore\nmessage 2\ntwo\n-- resumed\nmessage 3\nthree\n")
+                    == "-- reset: first\nadded 1\n  one\n  more\nmessage 2\n  two\n-- resumed\nmessage 3\n  three\n")
             let requests = try await origin.waitForRequests(count: 3)
             #expect(requests.map { $0["Last-Event-ID"] } == [nil, "2", "3"])
+        }
+    }
+
+    @Test func dataLooksLikeNoOtherEvent() async throws {
+        try await withScriptedOrigin { origin in
+            let lines = ["-- reset: first", "", "added 2", "a\u{2028}b"]
+            let data = lines.map { "data: \($0)\n" }.joined()
+            origin.on("/events", respond: [stream("id: 1\nevent: added\n\(data)\n"), .status(.noContent)])
+            let tool = try await Tool.run("listen", "\(origin.baseURL)/events")
+            #expect(tool.output == "-- reset: first\nadded 1\n  -- reset: first\n  \n  added 2\n  a\n  b\n")
         }
     }
 
