@@ -220,7 +220,7 @@ let package = Package(
             name: "RunwayDemo",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
-                "RunwayTesting", "RunwayTestServer", "RunwayStorage", "RunwayServerStorage",
+                "RunwayStreams", "RunwayTesting", "RunwayTestServer", "RunwayStorage", "RunwayServerStorage",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),

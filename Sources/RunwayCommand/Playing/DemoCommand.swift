@@ -19,8 +19,9 @@ struct DemoCommand: AsyncParsableCommand {
             by a clock that is wrong, and under a key that is rotated. Then apps in
             processes of their own: one is killed while it sends its action log, the
             other opens a home and makes offers without a network, and is killed
-            when it is back. Last, a host with four addresses of the loopback, near
-            and far, of which one is dead and one fails while a call is in flight.
+            when it is back. Then two users chat, and one writes without a network.
+            Last, a host with four addresses of the loopback, near and far, of which
+            one is dead and one fails while a call is in flight.
 
             For each part the output says what the user did, how many calls that were
             and how many requests they took, and what the layer did; then the totals,
@@ -34,8 +35,9 @@ struct DemoCommand: AsyncParsableCommand {
             --json prints one object: "calls", "callsSent", "callsNotSent" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
-            every request that carried several calls), "signing", "hosts", "log" and
-            "train" (the results of the last parts), "scenes", "seed" and "problems".
+            every request that carried several calls), "signing", "hosts", "log",
+            "train" and "chat" (the results of the last parts), "scenes", "seed" and
+            "problems".
 
             PARTS, for --scene
               \(Self.names)
@@ -129,6 +131,12 @@ struct DemoCommand: AsyncParsableCommand {
             let train = try await TrainTour.play(program: program, seed: seed)
             report.problems += train.problems
             report.train = train
+        }
+        if parts.contains(.chat) {
+            title.text = DemoPart.chat.action
+            let chat = try await ChatTour.play()
+            report.problems += chat.problems
+            report.chat = chat
         }
         return report
     }

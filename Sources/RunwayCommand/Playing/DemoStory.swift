@@ -15,6 +15,7 @@ struct DemoStory {
         if let signing = report.signing { story.append(signing) }
         if let log = report.log { story.append(log) }
         if let train = report.train { story.append(train) }
+        if let chat = report.chat { story.append(chat) }
         if !report.scenes.isEmpty { story.appendTotals() }
         if let hosts = report.hosts { story.append(hosts) }
         story.appendProblems()
@@ -123,6 +124,12 @@ struct DemoStory {
         for row in train.screen { line("    \(row)", .dim) }
         line("  \(train)")
         line("")
+    }
+
+    /// The counts of both sides.
+    private mutating func append(_ chat: ChatTourReport) {
+        line(DemoPart.chat.action, .bold)
+        line("  \(DemoPart.chat.effect): \(chat)")
     }
 
     private mutating func appendProblems() {

@@ -1,7 +1,7 @@
 /// A part of the demo, which can be played alone.
 public enum DemoPart: String, Sendable, CaseIterable, Codable {
     case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
-    case outage, signing, addresses, log, train
+    case outage, signing, addresses, log, train, chat
 
     /// What the user does, or what happens to the app.
     public var action: String {
@@ -24,6 +24,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .addresses: "One host has four addresses"
         case .log: "The app is killed while it sends its log, and starts again"
         case .train: "On a train the user opens a home and makes three offers"
+        case .chat: "Two users chat; one loses the network and writes on"
         }
     }
 
@@ -48,6 +49,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .addresses: "The nearest is used, and others where it fails."
         case .log: "Each action arrives once"
         case .train: "The home comes from disk; offers go out later, though the app is killed."
+        case .chat: "Each message arrives once"
         }
     }
 }

@@ -26,6 +26,9 @@ extension DemoReport: CustomStringConvertible {
         if let train {
             lines += ["", "— \(DemoPart.train.action)"] + (train.screen + ["\(train)"]).map { "    \($0)" }
         }
+        if let chat {
+            lines += ["", "— \(DemoPart.chat.action)"] + (chat.screen + ["\(chat)"]).map { "    \($0)" }
+        }
         if !problems.isEmpty {
             lines += ["", "— Not as it should be"] + problems.map { "    \($0)" }
         }

@@ -44,6 +44,8 @@ public struct DemoReport: Sendable, Encodable {
     public var log: LogTourReport?
     /// What became of the changes of an app without a network, if that was part of the session.
     public var train: TrainTourReport?
+    /// What became of the messages of two users, if that was part of the session.
+    public var chat: ChatTourReport?
     /// What became of signed requests, if they were part of the session.
     public var signing: SigningTourReport?
 

@@ -4,8 +4,8 @@ import Runway
 extension DemoSession {
     /// Plays parts of the demo, in their order.
     ///
-    /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log`` and ``DemoPart/train`` are tours of
-    ///   their own.
+    /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``, ``DemoPart/train`` and ``DemoPart/chat``
+    ///   are tours of their own.
     func play(_ parts: [DemoPart]) async throws {
         for part in parts {
             self.part = part
@@ -24,7 +24,7 @@ extension DemoSession {
             case .merging: try await openAShowroom()
             case .login: try await letATokenExpire()
             case .outage: try await sitOutAnOutage()
-            case .signing, .addresses, .log, .train: break
+            case .signing, .addresses, .log, .train, .chat: break
             }
         }
     }

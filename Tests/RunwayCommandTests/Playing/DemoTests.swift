@@ -28,6 +28,8 @@ struct DemoTests {
         let train = try #require(report["train"] as? [String: Any])
         let counts = ["openings", "detailRequests", "changes", "effects", "repeated"].map { train[$0] as? Int }
         #expect(counts == [2, 1, 3, 3, 1])
+        let chat = try #require(report["chat"] as? [String: Any])
+        #expect(["written", "offline", "missed", "stored"].map { chat[$0] as? Int } == [5, 2, 1, 5])
         #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [1, 0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(
