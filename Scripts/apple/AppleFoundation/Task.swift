@@ -40,8 +40,14 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     // developer.apple.com: URLSessionTask.suspend(). "There may still be delegate calls", for instance to report data.
-    /// Late, to show who relies on its being quick.
+    /// Late, to show who relies on its being quick: every task that was ready before has run, on a slow machine, too.
     open func suspend() {
+        for _ in 0..<50 {
+            let hasRun = DispatchSemaphore(value: 0)
+            Task.detached { hasRun.signal() }
+            // A program that suspends under a lock may block the threads of all tasks; then nobody overtakes it.
+            if hasRun.wait(timeout: .now() + 0.5) == .timedOut { break }
+        }
         Thread.sleep(forTimeInterval: 0.05)
         state.withLock { $0.suspensionCount += 1 }
     }
