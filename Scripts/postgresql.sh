@@ -29,7 +29,7 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 as_user "$programs/initdb" -D "$work/data" -U runway -A trust --no-sync >/dev/null
 # No port: the socket's folder is its own, so that any number of these servers may run.
-as_user "$programs/pg_ctl" -D "$work/data" -w -l "$work/data/log" \
+as_user "$programs/pg_ctl" -D "$work/data" -w -t 300 -l "$work/data/log" \
     -o "-c listen_addresses='' -c unix_socket_directories='$work/socket' -c max_connections=200" start >/dev/null ||
     { cat "$work/data/log" >&2; exit 1; }
 RUNWAY_POSTGRESQL="postgres:///postgres?host=$work/socket&user=runway"
@@ -97,7 +97,7 @@ urls=()
 for name in first second; do
     "$work/runway" serve --log "$place" --plain >"$work/$name" 2>&1 &
     servers+=($!)
-    for _ in $(seq 100); do grep -q 'http:' "$work/$name" && break || sleep 0.1; done
+    for _ in $(seq 1200); do grep -q 'http:' "$work/$name" && break || sleep 0.1; done
     urls+=("$(grep -o 'http:[^ ]*' "$work/$name")") || { cat "$work/$name" >&2; exit 1; }
 done
 # Arguments: which server, the number of the batch, the status that is expected.

@@ -11,6 +11,8 @@ import struct
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -19,6 +21,10 @@ NGINX = os.environ["RUNWAY_NGINX_PLAIN"]
 LOG = Path(os.environ["RUNWAY_NGINX_PROXIED_LOG"])
 SITE = Path(os.environ["RUNWAY_NGINX_PROXIED"]) / "site"
 SECONDS = 1400
+# The longest that a page or the browser may take, in milliseconds.
+PATIENCE = 300_000
+# Uses no proxy, whatever the environment says.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 PAGE = """<!doctype html><html><head><meta charset="utf-8"><title>loading</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="style.css?cc=max-age=3600">
@@ -62,13 +68,18 @@ class Proxy:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(30)
+        status = self.process.wait(300)
         self.reader.join()
         return status
 
 
 def at_origin(name: str) -> list[str]:
     """What nginx was asked for a path that contains `name`, and its answers: `GET 200`."""
+    try:
+        # One worker writes the log in the order in which it ends responses, so all earlier ones are in it.
+        DIRECT.open(f"{NGINX}/proxied/", timeout=300).read()
+    except urllib.error.HTTPError:
+        pass
     words = [line.split() for line in LOG.read_text().splitlines()]
     return [f"{word[0]} {word[2]}" for word in words if name in word[1]]
 
@@ -77,6 +88,12 @@ def check(what: str, holds: bool, *details):
     print(("ok    " if holds else "FAILED"), what, *([] if holds else details), flush=True)
     if not holds:
         raise SystemExit(1)
+
+
+def new_context(browser):
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    return context
 
 
 def load(context, proxy: Proxy, page=None):
@@ -95,10 +112,10 @@ def load(context, proxy: Proxy, page=None):
 
 def browse(browser, proxy: Proxy):
     print("-- a page, and the same page for another browser that has nothing of it")
-    page = load(browser.new_context(), proxy)
+    page = load(new_context(browser), proxy)
     for name in ("page.html", "style.css", "script.js", "image.svg"):
         check(f"nginx was asked once for {name}", at_origin(name) == ["GET 200"], at_origin(name))
-    page = load(browser.new_context(), proxy)
+    page = load(new_context(browser), proxy)
     check("the page and the script cost one 304 each",
           at_origin("page.html") == at_origin("script.js") == ["GET 200", "GET 304"], at_origin("page.html"))
     check("the style and the image cost nothing", at_origin("style.css") == at_origin("image.svg") == ["GET 200"])
@@ -132,7 +149,7 @@ def browse(browser, proxy: Proxy):
     last = """path => fetch(path).then(a => a.arrayBuffer()).then(
         b => [...new Uint8Array(b).slice(-3)].concat(b.byteLength))"""
     check("the whole came", page.evaluate(last, path) == [253, 254, 255, size])
-    page = browser.new_context().new_page()
+    page = new_context(browser).new_page()
     page.goto(f"{proxy.url}/proxied/site/next.html")
     for text, start, end in (("bytes=5-9", 5, 10), ("bytes=-7", size - 7, size), (f"bytes={size - 2}-", size - 2, size)):
         status, content_range, part = page.evaluate(ranges, [path, text])
@@ -149,7 +166,7 @@ def browse(browser, proxy: Proxy):
     check("by ranges", "GET 206" in at_origin("sound.wav"), at_origin("sound.wav"))
 
     print("-- other sites")
-    page = browser.new_context().new_page()
+    page = new_context(browser).new_page()
     page.goto(f"{NGINX}/proxied/site/next.html")
     echo = page.evaluate("""url => fetch(url, {
         method: 'PUT', headers: {'X-Kind': 'a', 'Content-Type': 'application/json'}, body: '{"a":1}'
@@ -170,7 +187,7 @@ def main(runway: str, chromium: str):
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path=chromium,
+                executable_path=chromium, timeout=PATIENCE,
                 args=["--headless=new", "--no-sandbox", "--host-resolver-rules=MAP rebound.test 127.0.0.1"])
             browse(browser, proxy)
             browser.close()

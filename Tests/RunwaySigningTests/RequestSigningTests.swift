@@ -85,8 +85,10 @@ struct RequestSigningTests {
                 let items = (1...2).map { #"{"id":"\#($0)","status":200,"headers":[],"body":"fine"}"# }
                 return .json(#"{"responses":[\#(items.joined(separator: ","))]}"#)
             }
-            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
-            network.configure(Shop.self) { $0.merging = MergePolicy(wait: .seconds(60), settling: .zero) }
+            // Its time stands still, so that requests wait for each other as long as they must; signatures have the real date.
+            let clock = LayerClock(ManualClock(), wall: { Date() })
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock)
+            network.configure(Shop.self) { $0.merging = MergePolicy(settling: .zero) }
             async let first = network.call(Read(path: "held"))
             try await gate.waitForArrivals()
             async let second = network.call(Read(path: "x"))

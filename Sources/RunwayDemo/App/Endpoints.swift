@@ -106,7 +106,8 @@ struct SecondHandOffer: Endpoint {
 /// A list that takes its time; a user does not wait that long.
 struct SlowList: Endpoint {
     static let service = SecondHandService.self
-    static let deadline: Duration? = .milliseconds(300)
+    static let patience = Duration.milliseconds(300)
+    static var deadline: Duration? { patience }
     var path: EndpointPath { "slow/list" }
     var delay_ms: Int
 }

@@ -14,7 +14,7 @@ extension HostTour {
     }
 
     func measureAll() async throws {
-        let report = try await HostProbe(configuration: configuration, timeout: .milliseconds(450))
+        let report = try await HostProbe(configuration: configuration, timeout: probeTimeout)
             .run(NearbyService.host, port: port)
         // In addition to the addresses of the list there are those of the name's lookup.
         let listed = report.entries.filter { $0.source == .listed }

@@ -38,6 +38,8 @@ public final class DemoSession {
     let backend: ListingsBackend
     let serving: ServingBackend
     let gate: ResponseGate
+    /// The clock of the layer.
+    let clock: SessionClock
     let events: SessionEvents
     let board: FlightBoard
     let seed: UInt64
@@ -92,8 +94,9 @@ public final class DemoSession {
     private init(
         _ setting: Setting, _ serving: ServingBackend, _ transport: any Transport, _ onScene: @escaping (String) -> Void
     ) {
-        let events = SessionEvents(patience: setting.patience)
+        let (events, clock) = (SessionEvents(patience: setting.patience), SessionClock())
         self.events = events
+        self.clock = clock
         self.serving = serving
         self.onScene = onScene
         backend = setting.backend
@@ -104,10 +107,7 @@ public final class DemoSession {
         board = FlightBoard { events.happened() }
         serving.counter.onArrival { events.happened() }
         network = NetworkLayer(
-            name: "demo", transport: transport, sinks: [board],
-            // Open for longer than a busy machine takes to make the calls that are refused.
-            limits: LayerLimits(
-                admission: AdmissionLimits(circuitBreaker: CircuitLimits(openTime: .milliseconds(1500)))),
+            name: "demo", transport: transport, clock: LayerClock(clock), sinks: [board],
             randomness: SeededGenerator(seed: setting.seed))
         useBackend(for: SecondHandService.self)
         useBackend(for: RentalService.self)

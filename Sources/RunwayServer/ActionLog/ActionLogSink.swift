@@ -1,4 +1,5 @@
 public import Foundation
+import RunwaySignatures
 import Synchronization
 
 /// The records of one request of an action log.
@@ -186,7 +187,7 @@ public final class MemoryActionLogSink: ActionLogErasing {
     /// Removes the records of an account. Their ids stay.
     public func erase(account: String) {
         state.withLock { state in
-            let erased = Set(state.accounts.filter { $0.value.utf8.elementsEqual(account.utf8) }.keys)
+            let erased = Set(state.accounts.filter { $0.value.isExactly(account) }.keys)
             state.records.removeAll { erased.contains($0.id) }
             for id in erased { state.accounts[id] = nil }
         }

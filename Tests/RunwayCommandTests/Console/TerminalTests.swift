@@ -78,7 +78,7 @@ struct TerminalTests {
             let gate = ScriptedGate()
             origin.on("/x", respond: ScriptedResponse.text("here").held(by: gate))
             let tool = try RunningTool("call", "GET", "\(origin.baseURL)/x", streams: .terminal)
-            try await tool.wait(for: "Waiting for 127.0.0.1:\(origin.port), 0.")
+            try await tool.wait(for: "Waiting for 127.0.0.1:\(origin.port), ")
             gate.open()
 
             #expect(await tool.end() == 0)

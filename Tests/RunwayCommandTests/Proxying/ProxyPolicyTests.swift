@@ -18,10 +18,14 @@ struct ProxyPolicyTests {
             }
             let printed = try await proxying(to: origin.baseURL, "--policies") { proxy in
                 for _ in 0..<5 { #expect(try await fetch("\(proxy.url)/").status == 500) }
-                let refused = try await fetch("\(proxy.url)/")
+                // If the circuit has closed before the next request comes, the failure of that opens it for twice as long.
+                var (refused, count) = (try await fetch("\(proxy.url)/"), 13)
+                while refused.status == 500, count < 19 {
+                    (refused, count) = (try await fetch("\(proxy.url)/"), count + 1)
+                }
                 #expect(refused.status == 503 && refused["Proxy-Status"] == "runway; error=destination_unavailable")
-                #expect((1...5).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
-                #expect(origin.requestCount == 13)
+                #expect((1...5 << (count - 13)).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
+                #expect(origin.requestCount == count)
             }
             #expect(printed.output.contains("nothing is sent for"))
         }
@@ -81,7 +85,7 @@ struct ProxyPolicyTests {
             origin.on("/never", respond: .never)
             origin.on("/reset", respond: .resetting)
             origin.on("/noise", respond: .raw("this is nothing\r\n\r\n"))
-            let timeout = request.contains("/never") ? "1" : "60"
+            let timeout = request.contains("/never") ? "5" : "60"
             _ = try await proxying(to: origin.baseURL, "--timeout", timeout) { proxy in
                 let response = try await RawClient.exchange(request, port: proxy.port)
                 #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(response)")

@@ -64,7 +64,6 @@ struct ServeTests {
     func interruptStopsAtOnceAndRemovesTheFolder(signal: Int32) async throws {
         var folder = ""
         var waiting: RunningTool?
-        var start = ContinuousClock.now
         let status = try await serving(signal: signal) { greeting in
             let file = try #require(greeting.authorityFile)
             folder = (file as NSString).deletingLastPathComponent
@@ -77,12 +76,11 @@ struct ServeTests {
                 environment: [:])
             try await call.wait(for: "Waiting for")
             waiting = call
-            start = .now
         }
 
         #expect(status == 0)
-        #expect(ContinuousClock.now - start < .seconds(4))
         #expect(!FileManager.default.fileExists(atPath: folder))
+        // A server that waited for the end of its requests would have sent the response.
         #expect(await waiting?.end() == 3)
     }
 

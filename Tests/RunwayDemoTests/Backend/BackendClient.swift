@@ -42,7 +42,7 @@ struct BackendClient: Sendable {
     }
 
     private func send(_ request: HTTPClientRequest) async throws -> BackendResponse {
-        let response = try await client.execute(request, timeout: .seconds(30))
+        let response = try await client.execute(request, timeout: .seconds(120))
         let body = try await response.body.collect(upTo: 1 << 20)
         return BackendResponse(
             status: Int(response.status.code), headers: response.headers, version: response.version,

@@ -62,7 +62,7 @@ struct SabotageTests {
     }
 
     @Test func aBackendThatIsDownIsAProblem() async throws {
-        let problems = try await problems(patience: .seconds(5)) { $0.backend.outage.begin() }
+        let problems = try await problems(patience: .seconds(20)) { $0.backend.outage.begin() }
         #expect(problems.contains { $0.contains("SecondHandList was failed: overloaded, and should be succeeded") })
     }
 
@@ -78,7 +78,7 @@ struct SabotageTests {
 
     @Test func aResponseOverHTTP1IsAProblem() async throws {
         // Fewer calls than the demo's are in flight at once over HTTP/1.1, so that one scene times out.
-        let problems = try await problems(patience: .seconds(3)) { $0.httpVersions = .http1Only }
+        let problems = try await problems(patience: .seconds(20)) { $0.httpVersions = .http1Only }
         #expect(problems.contains { $0.contains("used HTTP/1.1, not HTTP/2") })
     }
 }

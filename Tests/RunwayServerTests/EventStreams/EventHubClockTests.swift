@@ -93,12 +93,13 @@ struct EventHubClockTests {
         let client = try await server.open(reads: false)
         try await client.waitForWrite()
         server.hub.drain()
-        try await waitUntil("the end of the stream") {
-            server.hub.connectionCount == 0
-        } meanwhile: {
-            // A second for the draining, and five for what is being written.
-            if server.clock.now.offset < .seconds(7) { server.clock.advance(by: .milliseconds(100)) }
-        }
+        // The hub's own look, and the connection's turn within the second of the draining.
+        try await server.clock.waitForSleepers(count: 2)
+        server.clock.advance(by: .seconds(1))
+        // The hub's own look, and five seconds for what is being written.
+        try await server.clock.waitForSleepers(count: 2)
+        server.clock.advance(by: .seconds(5))
+        try await waitUntil("the end of the stream") { server.hub.connectionCount == 0 }
         await client.end()
         #expect(server.ended("draining") == 1)
     }

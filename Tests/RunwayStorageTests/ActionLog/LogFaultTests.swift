@@ -90,7 +90,8 @@ struct LogFaultTests {
         try await waitUntil("the second attempt") {
             fixture.server.names == ["a"]
         } meanwhile: {
-            fixture.clock.advance(by: .seconds(60))
+            // Not past the deadline of the second attempt.
+            if fixture.server.batches.count < 2 { fixture.clock.advance(by: .seconds(5)) }
         }
         await flush.value
         #expect(fixture.server.batches.map(\.number) == [1, 1])

@@ -168,18 +168,23 @@ struct StreamLifeTests {
         let status = SettableNetworkStatus(NetworkStatus(.wifi, identity: "home"))
         let (network, transport) = try makeNetwork(port: server.port, clock: LayerClock(clock), status: status)
         let reception = Reception()
-        let events = network.events(of: News())
+        let cursors = MemoryStreamCursorStore()
+        let events = network.events(of: News(["sport"]), cursors: cursors, key: "news")
         let task = reception.follow(events)
         try await reception.wait(forCatchUps: 1)
         #expect(portal.posts == 0)
+        // Of another topic: only a sign of life tells the stream that it happened.
+        try await hub.publish(PublishedEvent(topic: "weather", data: "rain"))
         status.set(NetworkStatus(.wifi, identity: "office"))
-        try await waitUntil("the probe") { portal.posts == 1 }
-        // The sign of life that the probe brings saves the link from its deadline.
-        try await waitUntil("the end of the probe") {
-            clock.now.offset >= .seconds(20)
-        } meanwhile: {
-            clock.advance(by: .milliseconds(250))
-            try await Task.sleep(for: .milliseconds(2))
+        try await waitUntil("the sign of life that the probe brings") {
+            cursors.cursor(for: "news")?.lastEventID == "\(hub.epoch)-1"
+        }
+        #expect(portal.posts == 1)
+        // It saves the link from the deadline of the probe.
+        try await waitUntil("the deadline") { clock.nextDeadline?.offset == .seconds(10) }
+        clock.advance(by: .seconds(10))
+        try await waitUntil("what the stream waits for next") {
+            clock.nextDeadline.map { $0.offset > .seconds(10) && $0.offset < .seconds(100) } ?? false
         }
         #expect(events.state == .open)
         #expect(reception.continuities.count == 1)

@@ -7,7 +7,7 @@ import Testing
 
 /// Waits for the landings of calls.
 @MainActor
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct AwaitedLandingTests {
     private let managers = ManagerBench()
     private let recorder = LandingRecorder()

@@ -3,7 +3,7 @@ import RunwayTesting
 import Testing
 
 @MainActor
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LifetimeTests {
     let managers = ManagerBench()
     let recorder = LandingRecorder()

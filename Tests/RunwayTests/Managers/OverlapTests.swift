@@ -6,7 +6,7 @@ import Testing
 @testable import Runway
 
 @MainActor
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct OverlapTests {
     let managers = ManagerBench()
     let recorder = LandingRecorder()

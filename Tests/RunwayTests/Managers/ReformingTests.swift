@@ -170,7 +170,7 @@ private struct WaitingReformer: Reformer, Sendable {
     let signal = DispatchSemaphore(value: 0)
 
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> DispatchTimeoutResult {
-        signal.wait(timeout: .now() + 20)
+        signal.wait(timeout: .now() + 60)
     }
 }
 

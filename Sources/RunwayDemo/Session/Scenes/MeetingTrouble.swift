@@ -26,8 +26,13 @@ extension DemoSession {
             shouldShow(error: "overloaded", saying: "503")
         }
         try await scene("A server that is too slow for this user") {
-            call(trouble.slow.load(SlowList(delay_ms: 4000)), shouldBe: "failed: timedOut")
-            try await landed()
+            try await clock.held {
+                try await arrival(at: "/slow/list") {
+                    call(trouble.slow.load(SlowList(delay_ms: 4000)), shouldBe: "failed: timedOut")
+                }
+                clock.advance(by: SlowList.patience)
+                try await landed()
+            }
             shouldShow(error: "timedOut")
         }
         try await scene("A response that ends before it is complete") {

@@ -3,6 +3,11 @@ import Runway
 extension DemoSession {
     /// An endpoint that fails and recovers.
     func sitOutAnOutage() async throws {
+        // The circuit is open until the session says so.
+        try await clock.held { try await sitOutAnOutageAtOnce() }
+    }
+
+    private func sitOutAnOutageAtOnce() async throws {
         let lists = ListController(network: network, screen: screen)
         // The user can wait no longer than for one attempt.
         let once = CallOptions(retry: .off)
@@ -30,7 +35,7 @@ extension DemoSession {
             shouldShow(error: "unavailable", saying: "keeps failing")
         }
         backend.outage.end()
-        try await Task.sleep(for: rest)
+        clock.advance(by: rest)
         try await scene("The endpoint is back: one call looks, and the circuit is closed") {
             let first = expected.count
             call(lists.newHomes.load(NewHomesList(city: "beijing"), options: once), shouldBe: "succeeded")

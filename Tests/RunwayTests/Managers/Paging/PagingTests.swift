@@ -180,7 +180,7 @@ struct PagingTests {
         #expect(recorder.landings.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(2))) func loadCancelledWhileReadingDoesNotLand() async throws {
+    @Test(.timeLimit(.minutes(10))) func loadCancelledWhileReadingDoesNotLand() async throws {
         let play = PagedPlay(EditedList(count: 9), HeldList.self)
         play.manager.load(HeldList())
         try await waitUntil { HeldList.isHeld.withLock { $0 } }

@@ -5,7 +5,7 @@ import Testing
 
 /// How the progress of a transfer reaches the main actor.
 @MainActor
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProgressRelayTests {
     @MainActor private final class Log {
         var counts: [Int] = []
