@@ -196,7 +196,7 @@ otherSystem() {
     done
 }
 otherSystem watchOS Runway
-otherSystem iOS Runway RunwayStorage
+otherSystem iOS Runway RunwayStorage RunwayStreams
 
 needImports
 code=0

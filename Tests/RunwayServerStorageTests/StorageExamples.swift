@@ -6,8 +6,8 @@ import RunwayServer
 import RunwayServerStorage
 import RunwaySignatures
 
-// The examples in the doc comments of SQLiteActionLogSink, ActionLogFile, SQLiteIdempotencyStore and SQLiteEnrolmentStore, line by line.
-// They are compiled and not run.
+// The examples in the doc comments of SQLiteActionLogSink, ActionLogFile, SQLiteIdempotencyStore, SQLiteEnrolmentStore and
+// SQLiteNonceStore, line by line. They are compiled and not run.
 
 private func addLog(in folder: URL, to router: Router<BasicRequestContext>) throws {
     let sink = try SQLiteActionLogSink(at: folder.appending(path: "actions.sqlite"))
@@ -44,6 +44,13 @@ private func addEnrolment(
     let store = try SQLiteEnrolmentStore(at: folder.appending(path: "enrolment.sqlite"))
     EnrolmentRoutes(rules, keys: store) { request, _ in account(of: request) }.add(to: router.group("v1"))
     router.add(middleware: SignatureMiddleware(signatureRules, keys: store))
+}
+
+private func addNonces(
+    in folder: URL, to router: Router<AppContext>, _ rules: SignatureRules, _ keys: any KeyDirectory, _ now: UnixTime
+) throws {
+    let nonces = try SQLiteNonceStore(at: folder.appending(path: "nonces.sqlite"), startedAt: now)
+    router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
 }
 
 /// The example of `docs/signing.md`.

@@ -22,6 +22,11 @@ struct AppleCheckTests {
         return Set(try #require(patterns.first).output.1.split(separator: "|"))
     }
 
+    private func isCondition(_ line: Substring) -> Bool {
+        let code = line.drop { $0 == " " }
+        return code.hasPrefix("#if ") || code.hasPrefix("#elseif ")
+    }
+
     @Test func everyTargetIsCompiledOrLeftOut() throws {
         let manifest = try Project.file("Package.swift").text
         let targets = Set(manifest.matches(of: /arget\(\s*name: "(\w+)"/).map { String($0.output.1) })
@@ -38,7 +43,7 @@ struct AppleCheckTests {
         let known = try names(set: "true").union(names(set: "false"))
         #expect(known.contains("Darwin") && known.contains("Glibc"))
         for file in try Project.files(in: "Sources", "Tests", "Samples", endingIn: [".swift"]) {
-            for (number, line) in file.lines.enumerated() where line.contains(#/^ *#(?:if|elseif) /#) {
+            for (number, line) in file.lines.enumerated() where isCondition(line) {
                 for match in line.matches(of: /canImport\((\w+)\)/) {
                     #expect(
                         known.contains(match.output.1),
@@ -56,7 +61,7 @@ struct AppleCheckTests {
         #expect(compiled.contains("watchOS Runway"))
         for file in try Project.files(in: "Sources", endingIn: [".swift"]) {
             let target = file.path.split(separator: "/")[1]
-            for (number, line) in file.lines.enumerated() where line.contains(#/^ *#(?:if|elseif) /#) {
+            for (number, line) in file.lines.enumerated() where isCondition(line) {
                 let systems = line.matches(of: /os\((\w+)\)/).map(\.output.1)
                 if systems.isEmpty || systems.contains("macOS") || systems == ["Linux"] { continue }
                 #expect(

@@ -39,7 +39,7 @@ public final class SQLiteNonceStore: NonceStore {
             CREATE INDEX nonce_by_expiry ON nonce (expiry);
             CREATE TABLE owner (key BLOB PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
             CREATE TABLE memory (began INTEGER, first INTEGER NOT NULL, count INTEGER NOT NULL);
-            INSERT INTO memory VALUES (NULL, -9223372036854775808, 0);
+            INSERT INTO memory VALUES (NULL, -9e18, 0);
             CREATE TRIGGER nonce_added AFTER INSERT ON nonce BEGIN
                 UPDATE memory SET count = count + 1;
                 INSERT INTO owner VALUES (new.key, 1) ON CONFLICT DO UPDATE SET count = count + 1;

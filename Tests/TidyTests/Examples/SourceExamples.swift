@@ -275,7 +275,7 @@ func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental]
         let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
             await library.note(transfer.id, transfer.error)
         }
-        try await transfers.download(RentalFilm(id: 7), to: file, id: "film-7")
+        try await transfers.download(RentalFilm(id: 7), to: file, id: "film-7", on: .unmetered)
         // In the app's delegate, application(_:handleEventsForBackgroundURLSession:completionHandler:):
         transfers.handleEvents(completionHandler)
     }
