@@ -62,11 +62,6 @@ struct WebSocketSequenceTests {
         return sockets.connections[number - 1]
     }
 
-    /// Advances the clock to what is waited for next, so that it never runs ahead of the WebSocket.
-    private func advance() {
-        if let next = clock.nextDeadline { clock.advance(to: next) }
-    }
-
     @Test func messagesFollowTheirConnection() async throws {
         let chat = open()
         let listener = Listener(chat)
@@ -164,13 +159,13 @@ struct WebSocketSequenceTests {
         try await waitUntil {
             first.pingCount == 1
         } meanwhile: {
-            advance()
+            clock.advance(by: .seconds(1))
         }
         #expect(first.status.silence >= .seconds(30))
         try await waitUntil {
             !first.errors.isEmpty
         } meanwhile: {
-            advance()
+            clock.advance(by: .seconds(1))
         }
         #expect(first.errors.first?.kind == .noNetwork)
         _ = try await connection(2, listener)
@@ -187,7 +182,7 @@ struct WebSocketSequenceTests {
             try await waitUntil {
                 connection.pingCount >= count
             } meanwhile: {
-                advance()
+                clock.advance(by: .seconds(1))
             }
         }
         #expect(sockets.connections.count == 1)
