@@ -142,7 +142,7 @@ struct LogConsentTests {
                 state.count += 1
                 return state.count
             }
-            while count > 1, state.withLock({ $0.isClosed }) { usleep(1000) }
+            while count > 1, state.withLock({ $0.isClosed }) { Thread.sleep(forTimeInterval: 0.001) }
             return Date()
         }
     }
