@@ -46,8 +46,13 @@ package enum SQLiteFile {
         }
         // SQLite takes an empty file for a new database, and creates the other files with the permissions of this one. A file that exists
         // is not opened: closing it would release the locks that this process has on it.
-        try? Data().write(to: url, options: .withoutOverwriting)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        let isNew = (try? Data().write(to: url, options: .withoutOverwriting)) != nil
+        do {
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        } catch {
+            // An old file may be that of another user, who has allowed this one to write it.
+            if isNew { throw error }
+        }
         return try DatabaseQueue(path: url.path, configuration: configuration)
     }
 

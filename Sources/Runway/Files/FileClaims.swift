@@ -106,7 +106,8 @@ final class FileClaims: Sendable {
     private func waitForEnd(_ path: String, _ number: UInt64, in flight: Flight) async throws(NetworkError) {
         let end = await flight.wait { continuation in
             state.withLock { state in
-                if state.claims[path] == nil { return .granted }
+                // Meanwhile another transfer may have claimed it, which the caller does not wait for.
+                guard state.claims[path]?.isCancelled == true else { return .granted }
                 state.claims[path]?.waiters[number] = continuation
                 return nil
             }

@@ -25,11 +25,17 @@ struct EventBody: Sendable {
             hub.close(connection)
         }
         guard request.canObserveDisconnection else { return try await writeUntilEnd(to: &writer) }
-        try await request.consumeWithInboundCloseHandler { _ in
+        try await request.consumeWithInboundCloseHandler { body in
+            // What nobody reads would stop the observation at its fifth part.
+            async let _: Void = Self.discard(body)
             try await writeUntilEnd(to: &writer)
         } onInboundClosed: { [connection] in
             connection.finish(.disconnected)
         }
+    }
+
+    @concurrent private static func discard(_ body: RequestBody) async {
+        do { for try await _ in body {} } catch {}
     }
 
     @concurrent private func writeUntilEnd(to writer: inout any ResponseBodyWriter) async throws {

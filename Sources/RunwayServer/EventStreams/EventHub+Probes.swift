@@ -9,6 +9,8 @@ import Synchronization
 extension EventHub {
     /// The most probes that wait for other processes; further ones fail at once.
     private static let maximumProbeCount = 1000
+    /// As ``maximumProbeCount``, of one owner.
+    private static let maximumProbeCountPerOwner = 16
 
     /// Has the process that has a connection of an owner show a sign of life on it.
     ///
@@ -25,8 +27,10 @@ extension EventHub {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isAdded = state.withLock { state in
-                    guard !Task.isCancelled, state.probes.count < Self.maximumProbeCount else { return false }
-                    state.probes[probe] = continuation
+                    guard !Task.isCancelled, state.probes.count < Self.maximumProbeCount,
+                        state.probes.values.count(where: { $0.owner == owner }) < Self.maximumProbeCountPerOwner
+                    else { return false }
+                    state.probes[probe] = (owner, continuation)
                     return true
                 }
                 guard isAdded else { return continuation.resume(returning: nil) }
@@ -62,7 +66,7 @@ extension EventHub {
     }
 
     private func endProbe(_ probe: String, _ offset: Int64?) {
-        state.withLock { $0.probes.removeValue(forKey: probe) }?.resume(returning: offset)
+        state.withLock { $0.probes.removeValue(forKey: probe) }?.continuation.resume(returning: offset)
     }
 
     /// A signal has a bound in length, and the name of an owner has none.

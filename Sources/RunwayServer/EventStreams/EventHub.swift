@@ -39,7 +39,7 @@ public final class EventHub: Sendable {
         /// The connections that wait until these events have been read, by their ids. They receive whether that succeeded.
         var readers: [String: CheckedContinuation<Bool, Never>] = [:]
         /// The clients' probes of connections that other processes may have. They receive the offset of the connection.
-        var probes: [String: CheckedContinuation<Int64?, Never>] = [:]
+        var probes: [String: (owner: String, continuation: CheckedContinuation<Int64?, Never>)] = [:]
         /// How many reads of the log have not returned, those included that no connection waits for any more.
         var readCount = 0
     }

@@ -3,6 +3,7 @@ import HTTPTypes
 public import Hummingbird
 import NIOCore
 import RunwayJSON
+import RunwaySignatures
 import ServiceLifecycle
 
 /// What a client may follow.
@@ -120,15 +121,15 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             let added = try topics(json["add"].elements.compactMap(\.string)),
             let removed = try topics(json["remove"].elements.compactMap(\.string))
         else { throw HTTPError(.badRequest) }
-        guard let connection = hub.connection(id) else {
+        // A connection of somebody else is not acknowledged to exist, not even by the time that the response takes.
+        guard let connection = hub.connection(id), connection.owner.isExactly(permission.owner), connection.end == nil
+        else {
             // Another process may have it. Topics are not changed there: the client connects anew with those that it wants.
             guard added.isEmpty, removed.isEmpty,
                 let offset = await hub.proveLifeElsewhere(id, owner: permission.owner)
             else { throw HTTPError(.notFound) }
             return position(offset)
         }
-        // A connection of somebody else is not acknowledged to exist.
-        guard connection.owner == permission.owner, connection.end == nil else { throw HTTPError(.notFound) }
         defer { hub.topicsDidChange(connection) }
         // The permission may have become smaller since the connection was opened.
         if let lifetime = permission.lifetime { connection.endBy(hub.clock.now + lifetime) }

@@ -13,6 +13,9 @@ public protocol SharedEventLog: EventLog {
 }
 
 extension EventHub {
+    /// The most events that are read in one step.
+    private static let maximumReadCount = 256
+
     /// Reads and delivers what other processes have appended, before it returns; does nothing if the log is not shared.
     ///
     /// - Returns: Whether that succeeded. It returns `false` as soon as the connection ends or the task is cancelled, whatever the log does.
@@ -62,12 +65,12 @@ extension EventHub {
 
     private func readLog() async {
         while true {
-            let range = state.withLock { state in
+            let (range, waiting) = state.withLock { state in
                 state.isWoken = false
-                return state.range
+                return (state.range, Array(state.readers.keys))
             }
             // What can't be read now is read when the log wakes the hub again.
-            let read = try? await log.events(after: range.last, upTo: 256)
+            let read = try? await log.events(after: range.last, upTo: Self.maximumReadCount)
             if let read, !read.events.isEmpty {
                 // Clients that have received all before are cut: the next connection says what they missed.
                 if read.first > range.last + 1 { cutLive() }
@@ -75,8 +78,14 @@ extension EventHub {
                     read.events,
                     EventLogRange(
                         epoch: range.epoch, first: range.first, last: read.first + Int64(read.events.count) - 1))
-                continue
             }
+            // Who waited before this read has everything that was stored then, however fast others append.
+            if let read, read.events.count < Self.maximumReadCount {
+                for connection in waiting {
+                    state.withLock { $0.readers.removeValue(forKey: connection) }?.resume(returning: true)
+                }
+            }
+            if read?.events.isEmpty == false { continue }
             let (isOver, readers) = state.withLock { $0.endReading(isFailed: read == nil) }
             for reader in readers { reader.resume(returning: read != nil) }
             if isOver { return }

@@ -73,16 +73,17 @@ public struct ActionLogFile: Sendable {
     ///
     /// - Throws: ``ServerStorageError``; ``ServerStorageError/Kind/corrupted`` if the structure of the file is damaged.
     public func damagedRecords() throws(ServerStorageError) -> [Int64] {
-        try ServerDatabase.read(url, Self.schema) { database, version in
-            var damaged: [Int64] = []
-            var last: Int64 = 0
-            while true {
-                let rows = try Self.rows(database, version, after: last, limit: 1000)
-                guard let end = rows.last else { return damaged }
+        var damaged: [Int64] = []
+        var last: Int64? = 0
+        while let start = last {
+            // A transaction a page: a long one would keep the server from moving its write-ahead log.
+            last = try ServerDatabase.read(url, Self.schema) { database, version -> Int64? in
+                let rows = try Self.rows(database, version, after: start, limit: 1000)
                 for row in rows where StoredAction(row) == nil { damaged.append(try row.value(0)) }
-                last = try end.value(0)
+                return try rows.last.map { try $0.value(0) }
             }
         }
+        return damaged
     }
 
     private static func rows(

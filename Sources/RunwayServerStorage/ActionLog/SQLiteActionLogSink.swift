@@ -154,9 +154,9 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             database.cachedStatement(sql: "SELECT highest, checksum FROM stream WHERE installation = ? AND id = ?"),
             arguments: [batch.installation.data, batch.stream.data])
         guard let row else { return 0 }
-        guard let highest = Int64.fromDatabaseValue(row[0]) else { return nil }
-        let checksum: Int64? = try row.optionalValue(1)
+        let checksum: DatabaseValue = row[1]
+        guard let highest = Int64.fromDatabaseValue(row[0]), (0..<Int64.max).contains(highest) else { return nil }
         let sum = RowChecksum.of(highest: highest, installation: batch.installation, stream: batch.stream).value
-        return checksum == nil || checksum == sum ? highest : nil
+        return checksum.isNull || Int64.fromDatabaseValue(checksum) == sum ? highest : nil
     }
 }

@@ -11,7 +11,10 @@ extension Database {
     /// The work is the same for an unknown identifier: the key with the next identifier is read, or the first one, and discarded.
     func key(_ id: String) throws -> KeyRecord? {
         let table = "SELECT \(Self.keyColumns) FROM device_key"
-        return try nearest(id, in: table).map { try KeyRecord($0) }.flatMap { $0.id.isExactly(id) ? $0 : nil }
+        guard let row = try nearest(id, in: table) else { return nil }
+        // Another row that can't be read does not concern the caller.
+        let record = Result { try KeyRecord(row) }
+        return row.hasID(id) ? try record.get() : nil
     }
 
     /// The keys for which a condition with one argument holds, sorted by identifier. Throws if a row is not one of a key.
@@ -46,11 +49,18 @@ extension Database {
     func device(_ id: String) throws -> AttestedDevice? {
         let row = try nearest(id, in: "SELECT id, public_key, account, counter FROM attested_device")
         guard let row else { return nil }
-        let key: Data = try row.value(1)
-        let device = AttestedDevice(
-            id: try row.value(0), publicKey: Array(key), account: try row.value(2), counter: try row.value(3))
-        return device.id.isExactly(id) ? device : nil
+        let device = Result {
+            let key: Data = try row.value(1)
+            return AttestedDevice(
+                id: try row.value(0), publicKey: Array(key), account: try row.value(2), counter: try row.value(3))
+        }
+        return row.hasID(id) ? try device.get() : nil
     }
+}
+
+extension Row {
+    /// Whether the first column is exactly this text.
+    fileprivate func hasID(_ id: String) -> Bool { String.fromDatabaseValue(self[0])?.isExactly(id) ?? false }
 }
 
 extension KeyRecord {

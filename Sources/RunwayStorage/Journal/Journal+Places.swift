@@ -113,14 +113,20 @@ extension Journal {
 
     /// Replaces the bytes of an entry in its place, and has it wait from now on.
     ///
+    /// - Parameters:
+    ///   - isLimited: Whether the limits of the file are checked. The default is `true`.
     /// - Throws: As ``insert(_:at:_:)``.
-    func replace(_ placed: PlacedEntry, with payload: [UInt8], _ time: JournalTime) throws(StorageError) {
+    func replace(
+        _ placed: PlacedEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true
+    ) throws(StorageError) {
         try write { database in
             let moment = try advance(database, to: time)
             var entry = placed.entry
             entry.payload = payload
             entry = try coder.sealed(entry)
-            try checkRoom(database, count: 0, byteCount: entry.payload.count - placed.entry.payload.count)
+            if isLimited {
+                try checkRoom(database, count: 0, byteCount: entry.payload.count - placed.entry.payload.count)
+            }
             // In two steps, since the tally of bytes follows entries that are added or removed, or change their state.
             try changeOne(database, "DELETE FROM entry WHERE sequence = ?", placed.sequence)
             try database.execute(

@@ -6,7 +6,9 @@ extension ChangeJournal {
     /// Finds out which changes this run can read, and what is held. An earlier run may have had another key, or ended between two
     /// transactions.
     func review(_ journal: Journal) throws(StorageError) {
-        let entries = try journal.entries()
+        var entries = try journal.entries()
+        // The key may have become readable since they were read.
+        if entries.contains(where: \.entry.isSealed), journal.coder.isKeyReadable { entries = try journal.entries() }
         let isKeyMissing = entries.contains(where: \.entry.isSealed) && !journal.coder.isKeyReadable
         state.withLock { $0.isKeyMissing = isKeyMissing }
         // Nothing is decided about changes that nobody can read for a while.
@@ -35,7 +37,8 @@ extension ChangeJournal {
         switch placed.state {
         case .sealed where placed.reason == sentWord:
             change.mayHaveBeenSent = true
-            try journal.replace(placed, with: try change.bytes(), time)
+            // A full queue has to open, too: only then something can be removed.
+            try journal.replace(placed, with: try change.bytes(), time, isLimited: false)
         case .sealed: try journal.place([id: nil])
         case .setAside where SetAsideReason(placed.reason).word == .unreadable: try journal.place([id: nil])
         case .setAside, .waiting, .claimed: break
