@@ -1,6 +1,8 @@
 // swift-tools-version:6.2
 import PackageDescription
 
+// One file, and long: a manifest can import nothing, and each target states its own dependencies.
+
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),

@@ -196,7 +196,7 @@ otherSystem() {
     done
 }
 otherSystem watchOS Runway
-otherSystem iOS Runway RunwayStorage RunwayStreams
+otherSystem iOS Runway
 
 needImports
 code=0

@@ -51,7 +51,7 @@ extension Row {
     }
 }
 
-/// A 64-bit sum (FNV-1a) that tells damaged bytes from those that were written. It is no protection against forgery.
+/// A 64-bit sum (FNV-1a) by which damaged bytes differ from those that were written. It is no protection against forgery.
 package struct RowChecksum {
     private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -69,7 +69,7 @@ package struct RowChecksum {
 
     package mutating func add(_ number: Int64) { withUnsafeBytes(of: number.littleEndian) { add($0) } }
 
-    /// Adds a text, or that there is none.
+    /// Adds a text, or that it is absent.
     package mutating func add(optional text: String?) {
         add(text == nil ? 0 : 1)
         if let text { add(text) }

@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 
 /// The folder of files of this module.
 enum StorageFolder {
@@ -12,7 +13,7 @@ enum StorageFolder {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         #if canImport(Darwin)
-            try protect(folder)
+            try PrivateFolder.protect(folder)
         #endif
     }
 }

@@ -1,3 +1,4 @@
+import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
@@ -44,4 +45,29 @@ extension HTTPServerBuilder {
     static func plaintextHTTP2(trackedBy connections: OpenConnections) -> HTTPServerBuilder {
         HTTPServerBuilder { TrackedChannel(base: HTTP2Channel(responder: $0), connections: connections) }
     }
+}
+
+/// Serves a router over HTTP/1.1 on a free port of the loopback while `body` runs with the port.
+///
+/// How a server ends that is cancelled is no affair of the test.
+func serving<Value>(
+    _ router: Router<BasicRequestContext>, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Int) async throws -> Value
+) async throws -> Value {
+    let (ports, port) = AsyncStream<Int>.makeStream()
+    let connections = OpenConnections()
+    let application = Application(
+        router: router, server: .http1(trackedBy: connections),
+        configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { channel in
+            connections.add(channel)
+            port.yield(channel.localAddress?.port ?? 0)
+        },
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    let server = Task {
+        do { try await connections.run { try await application.run() } } catch { port.finish() }
+    }
+    defer { server.cancel() }
+    for await port in ports { return try await body(port) }
+    throw CancellationError()
 }

@@ -136,15 +136,22 @@ public final class ChatService: Sendable {
     /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled. Run it beside the server.
     public func run() async {
         while !Task.isCancelled {
-            await publishAll()
+            // A busy conversation does not keep the others waiting, and a log that hangs does not keep this task.
+            for conversation in await unpublishedConversations() {
+                try? await withAbandonment { await self.publish(conversation) }
+            }
             do { try await hub.clock.sleep(limits.sweepInterval) } catch { return }
         }
     }
 
-    /// Publishes messages that were not published yet, as far as that is possible now.
+    /// Publishes messages that were not published yet, as far as that is possible now. It returns when no more are stored.
     public func publishAll() async {
-        let conversations = try? await store.unpublishedConversations(upTo: 1000)
-        for conversation in conversations ?? [] { await beginPublishing(conversation).publication.rest.value }
+        let publications = await unpublishedConversations().map { beginPublishing($0).publication }
+        for publication in publications { await publication.rest.value }
+    }
+
+    private func unpublishedConversations() async -> [String] {
+        (try? await store.unpublishedConversations(upTo: 1000)) ?? []
     }
 
     private func isMember(_ text: String) -> Bool {

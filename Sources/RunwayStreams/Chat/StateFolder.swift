@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 
 /// The folder of a store of conversations.
 enum StateFolder {
@@ -12,15 +13,7 @@ enum StateFolder {
         // It may have existed.
         try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
         #if canImport(Darwin)
-            #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-                // New files inherit the class. A call in the background reads them while the device is locked.
-                try files.setAttributes(
-                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
-                    ofItemAtPath: folder.path)
-            #endif
-            var (url, values) = (folder, URLResourceValues())
-            values.isExcludedFromBackup = true
-            try url.setResourceValues(values)
+            try PrivateFolder.protect(folder)
         #endif
     }
 }

@@ -3,9 +3,11 @@ import Foundation
 import GRDB
 import HTTPTypes
 import RunwayServer
-import RunwayServerStorage
 import RunwaySignatures
+import Synchronization
 import Testing
+
+@testable import RunwayServerStorage
 
 /// What every directory of enrolled keys does, over each of them.
 struct EnrolmentStoreTests {
@@ -149,6 +151,26 @@ struct EnrolmentStoreTests {
         await #expect(throws: ServerStorageError.self) { try await second.device("d-1") }
         for unknown in ["d-0", "d-2"] { #expect(try await second.device(unknown) == nil) }
         try await second.close()
+    }
+
+    @Test(arguments: ["k-0", "k-2", ""]) func lookupOfAnUnknownKeyRunsTheSameStatements(id: String) async throws {
+        let store = try SQLiteEnrolmentStore(at: folder.file)
+        #expect(try await enrol(record("k-1"), in: store) == .enrolled)
+        try await store.close()
+        let database = try DatabaseQueue(path: folder.file.path)
+        func statements(_ id: String) throws -> [String] {
+            let run = Mutex<[String]>([])
+            _ = try database.read { database in
+                database.trace { event in
+                    if case .statement(let statement) = event { run.withLock { $0.append(statement.sql) } }
+                }
+                return try database.key(id)
+            }
+            return run.withLock { $0 }
+        }
+        let known = try statements("k-1")
+        #expect(try statements(id) == known && known.count(where: { $0.contains("device_key") }) == 2)
+        try database.close()
     }
 
     /// Changes the file of a store that is closed.

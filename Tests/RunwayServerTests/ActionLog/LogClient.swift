@@ -33,29 +33,16 @@ struct LogClient {
     ) async throws {
         let router = Router()
         addRoutes(router.group("v1"))
-        let (ports, port) = AsyncStream<Int>.makeStream()
-        let connections = OpenConnections()
-        let app = Application(
-            router: router, server: .http1(trackedBy: connections),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in
-                connections.add(channel)
-                port.yield(channel.localAddress?.port ?? 0)
-            })
-        let server = Task {
-            try await connections.run { try await app.runService(gracefulShutdownSignals: []) }
+        try await serving(router) { port in
+            let clock = ManualClock()
+            let network = NetworkLayer(
+                transport: try NIOTransport(), clock: LayerClock(clock),
+                limits: LayerLimits(admission: .none, retrying: .none))
+            network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)/v1"] }
+            let folder = FileManager.default.temporaryDirectory.appending(path: "runway-route-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try await use(LogClient(folder: folder, clock: clock, network: network))
         }
-        defer { server.cancel() }
-        var found = 0
-        for await port in ports.prefix(1) { found = port }
-        let clock = ManualClock()
-        let network = NetworkLayer(
-            transport: try NIOTransport(), clock: LayerClock(clock),
-            limits: LayerLimits(admission: .none, retrying: .none))
-        network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-route-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await use(LogClient(folder: folder, clock: clock, network: network))
     }
 }
 

@@ -65,16 +65,7 @@ private final class PierServer: RouterMiddleware {
         router.add(middleware: self)
         EventStreamRoute(hub) { request, _ in EventPermission(owner: try member(request)) }.add(to: router)
         ChatRoutes(ChatService(store: store, hub: hub)) { request, _, _ in try member(request) }.add(to: router)
-        let (ports, port) = AsyncStream<Int>.makeStream()
-        let application = Application(
-            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        // However a server ends that is cancelled is no affair of the test.
-        let serving = Task { do { try await application.run() } catch { port.finish() } }
-        defer { serving.cancel() }
-        for await port in ports { return try await body(port) }
-        throw CancellationError()
+        try await serving(router, body)
     }
 }
 

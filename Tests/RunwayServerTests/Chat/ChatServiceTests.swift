@@ -160,6 +160,18 @@ struct ChatServiceTests {
         }
     }
 
+    @Test func sweepEndsThoughTheLogHangs() async throws {
+        let (store, log) = (MemoryChatStore(), GatedLog())
+        let service = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
+        let submission = ChatSubmission(conversation: "c", sender: "ada", id: UUID(), text: "x")
+        _ = store.append(submission, at: 7, upToMembers: 10)
+        let running = Task { await service.run() }
+        try await log.gates[0].waitForArrivals()
+        running.cancel()
+        await running.value
+        log.gates[0].open()
+    }
+
     @Test func pageHasABoundInBytes() async throws {
         var limits = ChatLimits()
         limits.maximumPageByteCount = 25

@@ -99,6 +99,7 @@ struct StreamPeer: Sendable {
     let hub: EventHub
     let gate: FeedGate
     let network: NetworkLayer
+    let port: Int
 
     func publish(_ numbers: Range<Int>, topic: String = "all") async throws {
         for number in numbers { try await hub.publish(PublishedEvent(topic: topic, data: "\(number)")) }
@@ -163,7 +164,7 @@ func withStreamPeer(
         }
         try await network.signIn(AccessToken("t1", account: "anna"), to: Feed.self)
         do {
-            try await body(StreamPeer(hub: hub, gate: gate, network: network))
+            try await body(StreamPeer(hub: hub, gate: gate, network: network, port: port))
         } catch {
             await nio.shutdown(.cutting)
             throw error

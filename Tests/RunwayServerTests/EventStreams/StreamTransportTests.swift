@@ -70,6 +70,19 @@ struct StreamTransportTests {
         }
     }
 
+    @Test func bodyThatNobodyReadsDoesNotHideThatItsClientLeaves() async throws {
+        try await withStreamPeer(.http1, clock: ManualClock()) { peer in
+            let client = try await RawConnection(to: peer.port, awaiting: "runway.live")
+            // More parts than the server holds for a reader.
+            let parts = String(repeating: "1\r\nx\r\n", count: 20)
+            try await client.send("GET /feed HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\(parts)")
+            try await client.waitForText()
+            #expect(peer.hub.connectionCount == 1)
+            try await client.close()
+            try await waitUntil("the end of the connection") { peer.hub.connectionCount == 0 }
+        }
+    }
+
     @Test func streamsAndCallsShareOneHTTP2Connection() async throws {
         try await withStreamPeer(.http2) { [hasty] peer in
             let followers = (0..<5).map { number in

@@ -22,30 +22,17 @@ struct HostListRouteTests {
     ) async throws -> (book: HostBook, error: NetworkError?) {
         let router = Router()
         HostListRoute(lifetime: .seconds(7200), hosts: hosts).add(to: router.group("v1"))
-        let (ports, port) = AsyncStream<Int>.makeStream()
-        let connections = OpenConnections()
-        let app = Application(
-            router: router, server: .http1(trackedBy: connections),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in
-                connections.add(channel)
-                port.yield(channel.localAddress?.port ?? 0)
-            })
-        let server = Task {
-            try await connections.run { try await app.runService(gracefulShutdownSignals: []) }
-        }
-        defer { server.cancel() }
-        var found = 0
-        for await port in ports.prefix(1) { found = port }
-        let network = NetworkLayer(
-            transport: try NIOTransport(), limits: LayerLimits(admission: .none, retrying: .none))
-        network.configure(Hosting.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(found)/v1"] }
-        let book = HostBook()
-        do throws(NetworkError) {
-            try await book.refreshIfDue(over: network, from: Hosting.self)
-            return (book, nil)
-        } catch {
-            return (book, error)
+        return try await serving(router) { port in
+            let network = NetworkLayer(
+                transport: try NIOTransport(), limits: LayerLimits(admission: .none, retrying: .none))
+            network.configure(Hosting.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)/v1"] }
+            let book = HostBook()
+            do throws(NetworkError) {
+                try await book.refreshIfDue(over: network, from: Hosting.self)
+                return (book, nil)
+            } catch {
+                return (book, error)
+            }
         }
     }
 

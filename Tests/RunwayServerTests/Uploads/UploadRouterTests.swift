@@ -202,6 +202,7 @@ struct UploadRouterTests {
             #expect(last.statuses == ["201"] && app.handled.map(\.byteCount) == [8])
         }
     }
+
     /// A client that waits for status 100 may not take status 104 for it.
     @Test func clientThatExpectsToContinueGetsBothInterimResponses() async throws {
         try await UploadApp.run(in: try UploadFolder()) { app in
@@ -216,7 +217,7 @@ struct UploadRouterTests {
         }
     }
 
-    @Test(arguments: [true, false]) func digestOfAPartIsNoneOfTheUpload(isWhole: Bool) async throws {
+    @Test(arguments: [true, false]) func digestOfAPartIsNotThatOfTheUpload(isWhole: Bool) async throws {
         try await UploadApp.run(in: try UploadFolder()) { app in
             let fields = [
                 Self.v8, "Upload-Complete: \(isWhole ? "?1" : "?0")", "Content-Digest: sha-256=:AAAA:",

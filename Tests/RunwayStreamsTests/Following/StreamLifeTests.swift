@@ -173,7 +173,7 @@ struct StreamLifeTests {
         let task = reception.follow(events)
         try await reception.wait(forCatchUps: 1)
         #expect(portal.posts == 0)
-        // Of another topic: only a sign of life tells the stream that it happened.
+        // Of another topic: only a sign of life shows the stream that it happened.
         try await hub.publish(PublishedEvent(topic: "weather", data: "rain"))
         status.set(NetworkStatus(.wifi, identity: "office"))
         try await waitUntil("the deadline of the probe") { clock.nextDeadline?.offset == .seconds(10) }

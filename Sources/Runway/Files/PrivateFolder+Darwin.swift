@@ -1,9 +1,15 @@
 #if canImport(Darwin)
-    import Foundation
+    package import Foundation
 
-    extension StorageFolder {
+    /// A folder of files that an app writes.
+    package enum PrivateFolder {
         /// Sets the class of protection, which new files inherit, and excludes the folder from backups.
-        static func protect(_ folder: URL) throws {
+        ///
+        /// What is created in the folder can be read as soon as the device was unlocked once: a call in the background reads it while
+        /// the device is locked.
+        ///
+        /// - Throws: An error of Foundation.
+        package static func protect(_ folder: URL) throws {
             #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
                 try FileManager.default.setAttributes(
                     [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
