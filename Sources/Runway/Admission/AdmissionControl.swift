@@ -133,11 +133,10 @@ final class AdmissionControl: Sendable {
         _ outcome: Circuits.Outcome, of pass: Circuits.Pass, to target: CircuitTarget,
         at now: @autoclosure () -> Duration, releasingSlot: Bool
     ) -> Circuits.Opening? {
-        // As long as nothing has failed, which is nearly always, a success changes nothing, and no clock is read for it.
-        let isNews = outcome != .success || state.withLock { !$0.circuits.isEmpty }
-        let instant = isNews ? now() : nil
         let (opening, next) = state.withLock { state in
-            let opening = instant.flatMap { state.circuits.record(outcome, of: pass, to: target, at: $0) }
+            // As long as nothing has failed, which is nearly always, a success changes nothing, and no clock is read for it.
+            let isNews = outcome != .success || !state.circuits.isEmpty
+            let opening = isNews ? state.circuits.record(outcome, of: pass, to: target, at: now()) : nil
             return (opening, releasingSlot ? Self.next(&state) : nil)
         }
         next?.resume(returning: .granted)
