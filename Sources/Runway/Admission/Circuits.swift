@@ -11,18 +11,18 @@ struct CircuitTarget {
 
     let head: HTTPRequest
     let endpoint: any Endpoint.Type
-    private let countsByPath: Bool
 
     init(_ head: HTTPRequest, of endpoint: any Endpoint.Type) {
         self.head = head
         self.endpoint = endpoint
-        countsByPath = endpoint is any EndpointOfManyPaths.Type
     }
 
     var origin: Origin { Origin(head) }
 
     fileprivate func key(at origin: Origin) -> EndpointKey {
-        EndpointKey(
+        // Looked up here, and not for every call: as long as nothing has failed, no key is made.
+        let countsByPath = endpoint is any EndpointOfManyPaths.Type
+        return EndpointKey(
             endpoint: ObjectIdentifier(endpoint), origin: origin,
             path: countsByPath ? (head.path ?? "").prefix { $0 != "?" } : nil)
     }
