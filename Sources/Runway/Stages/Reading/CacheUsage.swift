@@ -75,15 +75,15 @@ final class CacheUsage: Sendable {
     ) {
         let id = ObjectIdentifier(endpoint)
         state.withLock { state in
-            if state.counts[id] == nil {
-                if state.counts.count >= maximumEndpoints {
-                    if isCall { state.uncounted += 1 }
-                    return
-                }
-                state.counts[id] = CacheReport.EndpointUse(endpoint)
-            }
             // Changed in its place, so that the list of ages is not copied.
-            if let index = state.counts.index(forKey: id) { change(&state.counts.values[index]) }
+            if let index = state.counts.index(forKey: id) { return change(&state.counts.values[index]) }
+            guard state.counts.count < maximumEndpoints else {
+                if isCall { state.uncounted += 1 }
+                return
+            }
+            var counts = CacheReport.EndpointUse(endpoint)
+            change(&counts)
+            state.counts[id] = counts
         }
     }
 
