@@ -20,6 +20,8 @@ struct QueueingStage: RequestStage {
     /// A call that may be stored ends its wait for the rest by itself; storing it takes as long as the disk.
     var endsInTime: Bool { true }
 
+    func handles(_ request: Request, in flight: Flight) -> Bool { mayQueue(request, in: flight) }
+
     func detaches(_ request: Request, in flight: Flight) -> Bool { mayQueue(request, in: flight) }
 
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
@@ -29,7 +31,7 @@ struct QueueingStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        guard let queue, mayQueue(request, in: flight) else { return try await next.send(request, in: flight) }
+        guard let queue else { return try await next.send(request, in: flight) }
         guard queue.accepts(flight.endpoint) else {
             throw NetworkError(
                 .invalidConfiguration, in: step,
