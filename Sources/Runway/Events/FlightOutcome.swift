@@ -16,18 +16,28 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
         case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed, queued
     }
 
+    /// What belongs to an outcome. It is indirect, since errors are large, and most calls have none.
+    private indirect enum Detail {
+        case error(NetworkError)
+        case running(FlightID)
+        case service(ServiceError)
+        case change(UUID)
+    }
+
     private let code: Code
+    private let detail: Detail?
+
     /// The error that the call landed with, if the outcome is ``failed``.
-    public private(set) var error: NetworkError?
+    public var error: NetworkError? { if case .error(let error) = detail { error } else { nil } }
     /// The call that was in flight, if the outcome is ``joined`` or ``ignored``.
-    public private(set) var runningFlight: FlightID?
+    public var runningFlight: FlightID? { if case .running(let flight) = detail { flight } else { nil } }
     /// The error of the service, if the outcome is ``absorbed``.
-    public private(set) var serviceError: ServiceError?
+    public var serviceError: ServiceError? { if case .service(let error) = detail { error } else { nil } }
 
     /// The stored change, if the outcome is ``queued``.
-    public private(set) var queuedChange: UUID?
+    public var queuedChange: UUID? { if case .change(let change) = detail { change } else { nil } }
 
-    private init(_ code: Code) { self.code = code }
+    private init(_ code: Code, _ detail: Detail? = nil) { (self.code, self.detail) = (code, detail) }
 
     /// It landed with a response.
     public static let succeeded = FlightOutcome(.succeeded)
@@ -52,39 +62,19 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
     public static let queued = FlightOutcome(.queued)
 
     /// The outcome of a call that landed with an error.
-    public static func failed(_ error: NetworkError) -> FlightOutcome {
-        var outcome = failed
-        outcome.error = error
-        return outcome
-    }
+    public static func failed(_ error: NetworkError) -> FlightOutcome { FlightOutcome(.failed, .error(error)) }
 
     /// The outcome of a call that joined an identical one.
-    public static func joined(running: FlightID) -> FlightOutcome {
-        var outcome = joined
-        outcome.runningFlight = running
-        return outcome
-    }
+    public static func joined(running: FlightID) -> FlightOutcome { FlightOutcome(.joined, .running(running)) }
 
     /// The outcome of a call that was not made because another one was in flight.
-    public static func ignored(running: FlightID) -> FlightOutcome {
-        var outcome = ignored
-        outcome.runningFlight = running
-        return outcome
-    }
+    public static func ignored(running: FlightID) -> FlightOutcome { FlightOutcome(.ignored, .running(running)) }
 
     /// The outcome of a call whose service responded with an error that does not concern business code.
-    public static func absorbed(_ error: ServiceError) -> FlightOutcome {
-        var outcome = absorbed
-        outcome.serviceError = error
-        return outcome
-    }
+    public static func absorbed(_ error: ServiceError) -> FlightOutcome { FlightOutcome(.absorbed, .service(error)) }
 
     /// The outcome of a call that is stored to be sent later.
-    public static func queued(as change: UUID) -> FlightOutcome {
-        var outcome = queued
-        outcome.queuedChange = change
-        return outcome
-    }
+    public static func queued(as change: UUID) -> FlightOutcome { FlightOutcome(.queued, .change(change)) }
 
     /// The outcome in one word, as metrics and lists name it. It stays the same from release to release.
     public var name: String { code.rawValue }
