@@ -95,8 +95,7 @@ public final class Flight: Sendable {
         let startTime = context.clock.now
         self.startTime = startTime
         self.lifetime = lifetime
-        recorder = FlightRecorder(
-            clock: context.clock, start: startTime, redaction: context.redaction, isEnvelope: isEnvelope)
+        recorder = FlightRecorder(context, start: startTime, isEnvelope: isEnvelope)
     }
 
     /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.

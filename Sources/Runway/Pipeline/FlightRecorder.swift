@@ -45,21 +45,22 @@ struct FlightRecorder: ~Copyable, Sendable {
     /// Whether a record is to be reported.
     enum Report { case now, later }
 
-    private let clock: LayerClock
+    private let context: FlightContext
     private let start: Duration
-    private let redaction: Redaction
     private let isEnvelope: Bool
     /// The trace in which the call was made.
     let traceContext = ServiceContext.current
     private let state = Mutex(State())
 
     /// Starts the record of a call that starts at an instant of the clock.
-    init(clock: LayerClock, start: Duration, redaction: Redaction, isEnvelope: Bool) {
-        self.clock = clock
+    init(_ context: FlightContext, start: Duration, isEnvelope: Bool) {
+        self.context = context
         self.start = start
-        self.redaction = redaction
         self.isEnvelope = isEnvelope
     }
+
+    private var clock: LayerClock { context.clock }
+    private var redaction: Redaction { context.redaction }
 }
 
 // What was asked for, and what was decided.
@@ -269,14 +270,18 @@ extension FlightRecorder {
         let secrets = redaction.hidden(state.secrets)
         let configuration = flight.configuration
         let common = (state.commonParameters ?? [:]).merging(defaults: configuration.settings.commonParameters)
+        let passed = (try? state.endpoint?.parameters) ?? [:]
         let sent = state.sentParameters?.merging(defaults: common)
+        let parameters = redaction.redacted(passed)
         let end = state.ending?.instant ?? reading.now
         return FlightRecord(
             id: flight.id, network: flight.context.network, service: configuration.service.name,
             endpoint: flight.endpoint.name,
             date: reading.date.addingTimeInterval(-(reading.now - start).seconds), duration: end - start,
-            parameters: redaction.redacted((try? state.endpoint?.parameters) ?? [:]),
-            sentParameters: sent.map(redaction.redacted), decisions: state.decisions,
+            parameters: parameters,
+            // Most calls send what was passed, whose names need not be judged twice.
+            sentParameters: sent.map { $0 == passed ? parameters : redaction.redacted($0) },
+            decisions: state.decisions,
             attempts: state.attempts.map { $0.redacted(secrets, redaction) },
             source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? outcome),
             traceContext: traceContext)
