@@ -52,6 +52,7 @@ public struct LayerClock: Sendable {
 extension Duration {
     /// The duration in seconds, with its fraction.
     var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

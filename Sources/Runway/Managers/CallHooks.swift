@@ -139,14 +139,14 @@ extension Flight {
     }
 
     /// Ends the call as vetoed if its endpoint does not let a success land.
-    fileprivate func checkVeto(of endpoint: any Endpoint, on rawData: RawData) throws(NetworkError) {
+    fileprivate func checkVeto(of endpoint: some Endpoint, on rawData: RawData) throws(NetworkError) {
         if endpoint.beforeSuccess(rawData) { return }
         note(CallDecision.vetoedSuccess)
         throw vetoed("The endpoint", "success", in: .landing)
     }
 
     /// Ends the call as vetoed if its endpoint does not let a failure land.
-    fileprivate func checkVeto(of endpoint: any Endpoint, on error: NetworkError) throws(NetworkError) {
+    fileprivate func checkVeto(of endpoint: some Endpoint, on error: NetworkError) throws(NetworkError) {
         if endpoint.beforeFailure(error) { return }
         note(CallDecision.vetoedFailure)
         throw vetoed("The endpoint", "failure", in: .landing)

@@ -58,7 +58,7 @@ public struct Request: Sendable {
 
 extension HTTPRequest {
     /// The absolute URL, as text. The parts that are missing are left out.
-    var urlText: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "")" }
+    var urlText: String { String(joining: [scheme ?? "", "://", authority ?? "", path ?? ""]) }
 }
 
 /// How the body of a response reaches its reader.
