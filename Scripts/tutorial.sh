@@ -77,7 +77,7 @@ echo "import Testing" >"$test"
 build "an empty package that depends on Runway"
 
 step=2
-for section in "Describe the API" "Say what the view shows" "Load and show"; do
+for section in "Describe the API" "Convert the response for the view" "Load and show"; do
     say "$step. $section"
     { echo; code "$section" swift; } >>"$source"
     build "$section"
