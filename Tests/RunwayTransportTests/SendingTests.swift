@@ -62,7 +62,7 @@ struct SendingTests {
     }
 
     @Test(arguments: [ScriptedResponse.closing, .resetting, .text("short").declaring(length: 99)])
-    func connectionThatIsLostWithTheRequestMayHaveTakenIt(_ response: ScriptedResponse) async throws {
+    func requestOnALostConnectionMayHaveArrived(_ response: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: response)
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<POST>("a", .bytes([1])))
@@ -76,6 +76,21 @@ struct SendingTests {
             origin.otherwise(respond: .text("no", status: .notFound))
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<POST>("a"))
             #expect(error.sending == .sent)
+        }
+    }
+
+    @Test func endpointThatLosesItsConnectionsLeavesTheHostOpen() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/crash", respond: .closing)
+            origin.on("/fine", respond: .text("fine"))
+            let network = NetworkLayer(transport: try TransportUnderTest.make())
+            network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
+            for _ in 0..<5 {
+                let error = try await network.failure(of: Fetch<POST>("crash", .bytes([1])))
+                #expect(error.kind == .noNetwork && error.sending != .notSent)
+            }
+            #expect(try await network.failure(of: Fetch<POST>("crash", .bytes([1]))).kind == .unavailable)
+            #expect(try await network.call(Fetch<GET>("fine")).text == "fine")
         }
     }
 

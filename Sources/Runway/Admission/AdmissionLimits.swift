@@ -50,8 +50,8 @@ public struct AdmissionLimits: Sendable, Hashable {
 
 /// When the circuit of a failing host or endpoint opens, and for how long (circuit breaker).
 ///
-/// Failures to reach a host count by host: no connection, or one that was lost before the request was certainly sent. Failures of the
-/// server count by endpoint at its host: a status of 500 or more, a service that reports overload, and no response in time. Requests that
+/// Failures to connect to a host count by host. Failures of the server count by endpoint at its host: a status of 500 or more, a service that
+/// reports overload, no response in time, and a connection that was lost after any of the request may have been sent. Requests that
 /// no ``Endpoint`` describes count by their path instead. A call counts once, with the last of its attempts. A circuit opens after
 /// ``consecutiveFailures`` in a row, or when half of at least ``minimumOutcomes`` calls in a ``window`` failed. A call that times out
 /// does not count if the host had less than half of ``Endpoint/deadline`` to respond, because the caller set a shorter deadline or the

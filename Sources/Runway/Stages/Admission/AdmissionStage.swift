@@ -26,12 +26,12 @@ struct AdmissionStage: RequestStage {
         var entry = control.enter(
             identity, to: target, flight.priority, isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
         if case .hasToWait = entry { entry = try await waitForSlot(request, in: flight) }
-        guard case .admitted(let pass) = entry else {
+        guard case .admitted(let permit) = entry else {
             if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
             throw .cancelled(in: step)
         }
         flight.holdSlot()
-        if pass.isProbe {
+        if permit.isProbe {
             flight.note(AdmissionDecision.probing(host: target.origin.host, endpoint: target.endpoint.name))
         }
         do throws(NetworkError) {
@@ -41,13 +41,13 @@ struct AdmissionStage: RequestStage {
                 response.body = .stream(body.holding(ConcurrencySlot(control)))
                 holdsSlot = false
             }
-            record(flight.outcome(of: response, to: request), of: pass, target, in: flight, releasingSlot: holdsSlot)
+            record(flight.outcome(of: response, to: request), of: permit, target, in: flight, releasingSlot: holdsSlot)
             return response
         } catch {
             let slotTime = flight.takeSlot()
             let outcome = flight.outcome(
                 of: error, to: request, since: slotTime, isReachable: connectivity.current.isReachable)
-            record(outcome, of: pass, target, in: flight, releasingSlot: slotTime != nil)
+            record(outcome, of: permit, target, in: flight, releasingSlot: slotTime != nil)
             throw error
         }
     }
@@ -88,10 +88,11 @@ struct AdmissionStage: RequestStage {
     }
 
     private func record(
-        _ outcome: Circuits.Outcome, of pass: Circuits.Pass, _ target: CircuitTarget, in flight: Flight,
+        _ outcome: Circuits.Outcome, of permit: Circuits.Permit, _ target: CircuitTarget, in flight: Flight,
         releasingSlot: Bool
     ) {
-        let opening = control.record(outcome, of: pass, to: target, at: flight.clock.now, releasingSlot: releasingSlot)
+        let opening = control.record(
+            outcome, of: permit, to: target, at: flight.clock.now, releasingSlot: releasingSlot)
         guard let opening else { return }
         let endpoint = opening.isOfHost ? nil : target.endpoint.name
         flight.note(AdmissionDecision.opened(host: target.origin.host, endpoint: endpoint, for: opening.time))
@@ -108,8 +109,8 @@ extension Flight {
 /// Defines what counts as evidence of the health of a host and an endpoint.
 ///
 /// A circuit counts only the calls that it let pass, and only outcomes of its own host:
-/// - No connection, and one that was lost before the request was certainly sent, is a failure of the host if the device has a network;
-///   a connection that was lost afterwards is one of the endpoint.
+/// - No connection is a failure of the host if the device has a network. A connection that was lost after any of the request may have been
+///   sent is one of the endpoint: the host was reached.
 /// - A timeout of the transport is a failure: of the host if nothing was sent, as with the connect timeout, and otherwise of the endpoint.
 /// - The deadline of the call is such a failure, too, if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
 ///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
@@ -139,7 +140,7 @@ extension Flight {
         let now = clock.now
         switch error.kind {
         case .noNetwork where !isReachable(): return .unknown
-        case .noNetwork: return error.sending == .sent ? .silence : .unreachable
+        case .noNetwork: return error.sending == .notSent ? .unreachable : .silence
         case .timedOut where now < deadline: return error.sending == .notSent ? .unreachable : .silence
         // A call that is left behind at its deadline is cancelled.
         case .timedOut, .cancelled:

@@ -7,6 +7,8 @@ import Testing
 /// Hosts and endpoints that keep failing are not called for a while.
 @Suite(.timeLimit(.minutes(10)))
 struct CircuitTests {
+    private static let unreachable = Result<Response, NetworkError>.lost(.noNetwork, .notSent)
+
     private let once = CallOptions(retry: .off)
 
     private func flaky(
@@ -20,7 +22,7 @@ struct CircuitTests {
         for _ in 0..<times { _ = await flaky.call(QueryCall(), options: once) }
     }
 
-    @Test(arguments: [Result<Response, NetworkError>.lost(), .lost(.noNetwork, .notSent), .lost(.timedOut, .notSent)])
+    @Test(arguments: [unreachable, .lost(.timedOut, .notSent)])
     func failuresToConnectOpenTheCircuitOfTheHost(_ failure: Result<Response, NetworkError>) async throws {
         let flaky = flaky([failure])
         await fail(flaky, times: 5)
@@ -37,7 +39,7 @@ struct CircuitTests {
     }
 
     @Test(arguments: [
-        Result<Response, NetworkError>.lost(.timedOut), .lost(.noNetwork, .sent), .status(500), .status(502),
+        Result<Response, NetworkError>.lost(.timedOut), .lost(), .lost(.noNetwork, .sent), .status(500), .status(502),
         .status(503), .status(429),
     ])
     func refusalsOpenTheCircuitOfTheEndpointAlone(_ failure: Result<Response, NetworkError>) async throws {
@@ -56,7 +58,7 @@ struct CircuitTests {
         #expect(decisions[5] == [.refused(.circuitOpen(host: "library.test", endpoint: "QueryCall", for: .seconds(1)))])
     }
 
-    @Test(arguments: [Result<Response, NetworkError>.lost(), .status(500)])
+    @Test(arguments: [unreachable, .lost(), .status(500)])
     func callThatBypassesTheCircuitIsSentAndClosesIt(_ failure: Result<Response, NetworkError>) async throws {
         let flaky = flaky(Array(repeating: failure, count: 6) + [.fine])
         await fail(flaky, times: 6)
@@ -91,7 +93,7 @@ struct CircuitTests {
     }
 
     @Test func otherHostsAreCalledAsBefore() async throws {
-        let flaky = flaky([.lost()])
+        let flaky = flaky([Self.unreachable])
         await fail(flaky, times: 6)
         _ = await flaky.call(PaintingList(), options: once)
         #expect(flaky.attemptCount == 6)
@@ -99,7 +101,7 @@ struct CircuitTests {
     }
 
     @Test func oneCallProbesTheHostAndClosesTheCircuit() async throws {
-        let flaky = flaky(Array(repeating: .lost(), count: 5) + [.fine])
+        let flaky = flaky(Array(repeating: Self.unreachable, count: 5) + [.fine])
         await fail(flaky, times: 5)
         flaky.layer.clock.advance(by: .seconds(1))
         _ = try await flaky.call(QueryCall()).get()
@@ -113,14 +115,14 @@ struct CircuitTests {
     }
 
     @Test func probeIsNotRetried() async throws {
-        let flaky = flaky([.lost()])
+        let flaky = flaky([Self.unreachable])
         await fail(flaky, times: 5)
         flaky.layer.clock.advance(by: .seconds(1))
         _ = await flaky.call(QueryCall())
         #expect(flaky.attemptCount == 6)
         await flaky.layer.network.flushRecords()
         let record = try #require(flaky.layer.records.records.last)
-        #expect(record.decisions(of: RetryDecision.self) == [.gaveUp(.circuitOpen, cause: .noNetwork(.unknown))])
+        #expect(record.decisions(of: RetryDecision.self) == [.gaveUp(.circuitOpen, cause: .noNetwork(.notSent))])
         #expect(
             record.decisions(of: AdmissionDecision.self)
                 == [
@@ -142,7 +144,7 @@ struct CircuitTests {
 
     @Test func deviceWithoutANetworkBlamesNoHost() async throws {
         let status = SettableNetworkStatus(.wifi)
-        let flaky = FlakyLayer([.lost()], status: status, admission: AdmissionLimits()) { status.set(.none) }
+        let flaky = FlakyLayer([Self.unreachable], status: status, admission: AdmissionLimits()) { status.set(.none) }
         for _ in 0..<10 {
             status.set(.wifi)
             await fail(flaky, times: 1)
@@ -152,7 +154,7 @@ struct CircuitTests {
 
     @Test func changeOfNetworkClosesAllCircuits() async throws {
         let status = SettableNetworkStatus(.wifi)
-        let flaky = flaky(Array(repeating: .lost(), count: 5) + [.fine], status: status)
+        let flaky = flaky(Array(repeating: Self.unreachable, count: 5) + [.fine], status: status)
         await fail(flaky, times: 6)
         #expect(flaky.attemptCount == 5)
         status.set(.cellular)
@@ -160,7 +162,7 @@ struct CircuitTests {
     }
 
     @Test func attemptsOfOneCallCountOnce() async throws {
-        let flaky = flaky([.lost()])
+        let flaky = flaky([Self.unreachable])
         for _ in 0..<4 { _ = await flaky.call(QueryCall()) }
         #expect(flaky.attemptCount == 12)
         #expect(
@@ -304,7 +306,7 @@ struct CircuitTests {
     }
 
     @Test func circuitBreakerCanBeTurnedOff() async throws {
-        let flaky = FlakyLayer([.lost()], admission: AdmissionLimits(circuitBreaker: nil))
+        let flaky = FlakyLayer([Self.unreachable], admission: AdmissionLimits(circuitBreaker: nil))
         await fail(flaky, times: 30)
         #expect(flaky.attemptCount == 30)
     }
