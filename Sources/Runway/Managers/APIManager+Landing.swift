@@ -6,7 +6,7 @@ extension APIManager {
     }
 
     /// The manager that the app made: this one, or the one that makes its calls through this one.
-    var face: any APIManaging { owner ?? self }
+    var publicManager: any APIManaging { owner ?? self }
 
     /// Whether a call has neither landed nor been ended, by a hook for instance.
     func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
@@ -38,7 +38,7 @@ extension APIManager {
         tasks.remove(flight.id)
         let call = InterceptedCall(landing)
         for interceptor in interceptors where isPending(flight) {
-            interceptor.beforeLanding(landing.result, of: call, by: face)
+            interceptor.beforeLanding(landing.result, of: call, by: publicManager)
         }
         guard isPending(flight) else { return }
         guard let rawData = landing.rawData else { return fail(landing) }
@@ -62,13 +62,13 @@ extension APIManager {
         let call = InterceptedCall(landing)
         if !flight.endpointAllows(landing) { end(flight.id, as: .vetoed) }
         for interceptor in interceptors where isPending(flight) {
-            if interceptor.beforeSuccess(rawData, of: call, by: face) { continue }
+            if interceptor.beforeSuccess(rawData, of: call, by: publicManager) { continue }
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
         guard state.update({ $0.land(landing) }) else { return }
         delegate?.apiManagerDidSucceed(self)
-        for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: face) }
+        for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: publicManager) }
         flight.finish(.succeeded)
         waiters.landed(flight.id, landing.result)
     }
@@ -83,14 +83,14 @@ extension APIManager {
         let call = InterceptedCall(landing)
         if !flight.endpointAllows(Landing(flight, landing.endpoint, failing: error)) { end(flight.id, as: .vetoed) }
         for interceptor in interceptors where isPending(flight) {
-            if interceptor.beforeFailure(error, of: call, by: face) { continue }
+            if interceptor.beforeFailure(error, of: call, by: publicManager) { continue }
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
         if isResumed(flight, after: error) { return }
         guard state.update({ $0.land(Landing(flight, landing.endpoint, failing: error)) }) else { return }
         delegate?.apiManager(self, didFailWith: error)
-        for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: face) }
+        for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: publicManager) }
         _ = flight.finish(failing: error)
         waiters.landed(flight.id, .failure(error))
     }
@@ -100,7 +100,7 @@ extension APIManager {
         guard state.update({ $0.end(flight.id) }) != nil else { return network.changeReports.forget(change.id) }
         delegate?.apiManager(self, didQueue: change)
         waiters.landed(flight.id, .failure(error))
-        onEndWithoutLanding?(flight.id)
+        onEndWithoutLanding?(flight.id, .queued(as: change.id))
         network.changeReports.listen(to: change.id) { [weak self] change, result in
             if let self { delegate?.apiManager(self, didReplay: change, with: result) }
         }
@@ -162,24 +162,24 @@ extension APIManager {
         let interceptors = interceptors
         let call = InterceptedCall(landing)
         for interceptor in interceptors where isStaleHeld(flight) {
-            interceptor.beforeLanding(landing.result, of: call, by: face)
+            interceptor.beforeLanding(landing.result, of: call, by: publicManager)
         }
         if isStaleHeld(flight), let endpoint = landing.endpoint, !endpoint.beforeSuccess(rawData) {
             flight.note(CallDecision.vetoedProvisional)
-            state.update { $0.takeBackStale(of: flight.id) }
+            state.update { $0.removeHeldStale(of: flight.id) }
         }
         for interceptor in interceptors where isStaleHeld(flight) {
-            if interceptor.beforeSuccess(rawData, of: call, by: face) { continue }
+            if interceptor.beforeSuccess(rawData, of: call, by: publicManager) { continue }
             // The hook itself may have ended the call.
             guard isStaleHeld(flight) else { break }
             flight.note(CallDecision.vetoedProvisional)
-            state.update { $0.takeBackStale(of: flight.id) }
+            state.update { $0.removeHeldStale(of: flight.id) }
         }
         guard state.update({ $0.landStale(of: flight.id) }) else { return }
         delegate?.apiManagerDidSucceed(self)
         // The delegate, or a hook, may have ended the call, whose fresh response is still to come.
         for interceptor in interceptors where isPending(flight) {
-            interceptor.afterSuccess(rawData, of: call, by: face)
+            interceptor.afterSuccess(rawData, of: call, by: publicManager)
         }
     }
 

@@ -35,6 +35,16 @@ extension APIManager {
         try await landing(of: load(endpoint, options: options))
     }
 
+    /// Makes a call of a manager that makes its calls through this one, and that decides what becomes of it while others are in flight.
+    ///
+    /// - Parameter decide: Called when the call has passed the hooks that may veto it, with what it is compared by and its number. It is not
+    ///   called for a call that fails before. If it returns `nil`, ``overlap`` decides.
+    func load(
+        _ endpoint: E, options: CallOptions, deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap?
+    ) -> FlightID {
+        start(endpoint, makeFlight(options), deciding: decide)
+    }
+
     /// Makes a call with the parameters that a source supplied.
     func load(_ supplied: (any Endpoint)?, from source: (any ParameterSource)?, _ options: CallOptions) -> FlightID {
         let flight = makeFlight(options)
@@ -47,7 +57,10 @@ extension APIManager {
         return flight.id
     }
 
-    private func start(_ endpoint: E, _ flight: Flight) -> FlightID {
+    private func start(
+        _ endpoint: E, _ flight: Flight,
+        deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap? = { _, _ in nil }
+    ) -> FlightID {
         flight.recorder.setEndpoint(endpoint)
         var endpoint = endpoint
         do throws(NetworkError) {
@@ -60,9 +73,11 @@ extension APIManager {
             }
             endpoint = prepared
             var draft = try network.draft(endpoint, in: flight)
+            let file = destination(of: endpoint)
             let identity =
-                overlap == .joinOrReplace ? draft.content.map { CallIdentity(endpoint, $0, in: flight) } : nil
-            switch state.machine.requested(identity) {
+                overlap == .joinOrReplace
+                ? draft.content.map { CallIdentity(endpoint, $0, in: flight, writing: file) } : nil
+            switch decide(identity, flight.id) ?? state.machine.requested(identity) {
             case .start: break
             case .join(let running):
                 flight.finish(.joined(running: running))
@@ -73,14 +88,14 @@ extension APIManager {
                 flight.finish(.ignored(running: running))
                 return running
             }
-            let transfer = try transfer(of: endpoint, in: flight)
+            let transfer = try transfer(of: endpoint, to: file, in: flight)
             // A transfer is always sent.
             let found =
                 transfer == nil
                 ? try lookUp(endpoint, &draft, flight) : .request(try draft.request(in: flight), stale: nil)
             start(found, of: endpoint, as: identity, flight, transfer)
             let call = InterceptedCall(flight: flight.id, endpoint: endpoint)
-            for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: face) }
+            for interceptor in interceptors where isPending(flight) { interceptor.afterCall(call, by: publicManager) }
         } catch {
             refuse(flight, endpoint, error)
         }
@@ -91,9 +106,11 @@ extension APIManager {
     ///
     /// - Returns: Whether the call is made; `false` if an interceptor vetoed it.
     private func prepare(_ endpoint: inout E, _ flight: FlightID) throws(NetworkError) -> Bool {
-        guard try endpoint.complete(interceptors, as: flight, by: face) else { return false }
-        try endpoint.checkParameters { try validator?.apiManager(self, validate: $0) }
-        return true
+        try endpoint.prepare { (endpoint: inout E) throws(NetworkError) in
+            try endpoint.intercept(interceptors, as: flight, by: publicManager)
+        } validator: {
+            try validator?.apiManager(self, validate: $0)
+        }
     }
 
     /// Looks for a response in memory, and makes the request if one has to be sent.

@@ -1,6 +1,8 @@
 public import HTTPTypes
 public import Observation
 
+import struct Foundation.URL
+
 /// Makes the calls of one API for a controller, holds the last response, and notifies the controller as its delegate.
 ///
 /// ```swift
@@ -58,7 +60,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     let tasks = FlightTasks()
     let waiters = LandingWaiters()
     /// Called for every call that ends without landing; for code that makes calls through this manager.
-    var onEndWithoutLanding: ((FlightID) -> Void)?
+    var onEndWithoutLanding: ((FlightID, FlightOutcome) -> Void)?
     /// The manager that makes its calls through this one, and that the app knows instead of this one. Held weakly.
     weak var owner: (any APIManaging)?
 
@@ -84,8 +86,11 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// Sends the request of a call off the main actor, and returns the response that lands.
     typealias Transfer = @Sendable (Request) async throws(NetworkError) -> RawData
 
+    /// Returns the file that a call writes; `nil` if it writes none.
+    func destination(of endpoint: E) -> URL? { nil }
+
     /// Returns what performs a call that is a transfer; `nil` for every other call. It must not retain the manager.
-    func transfer(of endpoint: E, in flight: Flight) throws(NetworkError) -> Transfer? { nil }
+    func transfer(of endpoint: E, to file: URL?, in flight: Flight) throws(NetworkError) -> Transfer? { nil }
 
     /// Waits until a call has landed and the delegate was notified, and returns its response; see
     /// ``APIManaging/landing(of:)``.
@@ -127,6 +132,6 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         flight.finish(outcome)
         tasks.cancel(flight.id)
         waiters.ended(flight.id, as: outcome)
-        onEndWithoutLanding?(flight.id)
+        onEndWithoutLanding?(flight.id, outcome)
     }
 }

@@ -1,18 +1,23 @@
+import struct Foundation.URL
+
 /// What a manager compares to decide whether a call is identical to the one in flight.
 struct CallIdentity {
     private let flight: Flight
     private let endpoint: any Endpoint
     private let content: CallContent
+    private let file: URL?
 
-    init(_ endpoint: any Endpoint, _ content: CallContent, in flight: Flight) {
+    /// - Parameter file: The file that the call writes; `nil` if it writes none.
+    init(_ endpoint: any Endpoint, _ content: CallContent, in flight: Flight, writing file: URL? = nil) {
         self.flight = flight
         self.endpoint = endpoint
         self.content = content
+        self.file = file
     }
 
     /// Whether the result of a call in flight of the same endpoint is what this call asks for.
     func isServed(by running: CallIdentity) -> Bool {
-        guard flight.session == running.flight.session,
+        guard flight.session == running.flight.session, file == running.file,
             flight.configuration.callIdentity == running.flight.configuration.callIdentity,
             flight.comparedOptions == running.flight.comparedOptions
         else { return false }

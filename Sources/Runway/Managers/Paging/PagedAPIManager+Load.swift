@@ -1,9 +1,10 @@
 extension PagedAPIManager {
-    /// Loads the first page of a list, and cancels the load in flight.
+    /// Loads the first page of a list.
     ///
-    /// The rows in memory stay until the new ones land.
+    /// The rows in memory stay until the new ones land. What becomes of a load in flight is up to ``Endpoint/overlap``: by default an
+    /// identical load joins it, and any other one replaces it. A load that an interceptor vetoes changes nothing.
     ///
-    /// - Returns: The number of the load.
+    /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(.first, endpoint, options)
@@ -11,16 +12,17 @@ extension PagedAPIManager {
 
     /// Loads the first page of the list that ``parameterSource`` supplies or, without a source, of the same list again.
     ///
-    /// - Returns: The number of the load.
+    /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         start(.first, parameterSource == nil ? endpoint : nil, options)
     }
 
-    /// Loads the first page of the same list again from the server, and cancels the load in flight.
+    /// Loads the first page of the same list again from the server, as ``load(_:options:)``. A user who pulls again and again waits for one
+    /// load.
     ///
     /// - Parameter options: The default does not use cached responses.
-    /// - Returns: The number of the load.
+    /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
     @discardableResult
     public func reload(options: CallOptions = CallOptions(cacheUse: .refresh)) -> FlightID {
         start(.first, endpoint, options)
@@ -54,20 +56,29 @@ extension PagedAPIManager {
     ///
     /// - Parameter flight: The number of the load, or of its request that is in flight, as interceptors are passed it.
     public func cancel(_ flight: FlightID) {
-        if machine.load?.id == flight || requests.isPending(flight) { cancelAll() }
+        if machine.isRefused(flight) {
+            requests.cancel(flight)
+        } else if machine.load?.id == flight || requests.isPending(flight) {
+            cancelAll()
+        }
     }
 
     /// Cancels the load in flight.
     public func cancelAll() {
-        network.withdrawResumption(by: self)
-        if let load = machine.pending { waiters.ended(load, as: .cancelled) }
-        machine.cancel()
+        endLoad(as: .cancelled)
         requests.cancelAll()
+    }
+
+    /// Ends the load in flight, and makes earlier loads impossible to resume.
+    private func endLoad(as outcome: FlightOutcome) {
+        network.withdrawResumption(by: self)
+        if let load = machine.load?.id { waiters.ended(load, as: outcome) }
+        machine.cancel()
     }
 
     /// Waits until a load has landed and the delegate was notified, and returns all rows; see ``APIManaging/landing(of:)``.
     public func landing(of flight: FlightID) async throws(NetworkError) -> RawData {
-        if machine.pending == flight { return try await waiters.end(of: flight).get() }
+        if machine.isPending(flight) { return try await waiters.end(of: flight).get() }
         guard landedFlight == flight else {
             throw .notLanded(flight, "it has ended, and nothing shows its landing")
         }
@@ -123,15 +134,12 @@ extension PagedAPIManager {
 
     private func start(_ direction: PageDirection, _ endpoint: E?, _ options: CallOptions) -> FlightID {
         let supplied: (any Endpoint)? = endpoint ?? parameterSource?.endpoint(for: self)
-        cancelAll()
         guard let endpoint = supplied as? E else {
             let id = requests.load(supplied, from: parameterSource, options)
-            machine.refuse(id)
+            refuse(id)
             return id
         }
-        lastStart = (direction, endpoint)
-        // Another attempt at the first page, by whatever method, is for the same list.
-        if list.window.rows.isEmpty { self.endpoint = endpoint }
+        if machine.load == nil { showParameters(endpoint) }
         let size = max(1, E.pageSize)
         var pages: any PageLoad
         if E.paging == .cursor {
@@ -142,10 +150,36 @@ extension PagedAPIManager {
                 direction, of: list.window, PageLayout(E.paging, size: size, overlaps: overlaps), limits)
         }
         let query = pages.start()
-        return send(query, for: machine.start(endpoint, options, pages))
+        return send(query, for: machine.start(direction, endpoint, options, pages))
     }
 
-    /// Makes a request of a load, and returns its number.
+    /// Shows the parameters of a list of which no row is in memory. Another attempt at the first page, by whatever method, is for the same
+    /// list.
+    private func showParameters(_ endpoint: E) {
+        if list.window.rows.isEmpty { self.endpoint = endpoint }
+    }
+
+    /// Decides what becomes of a load whose first request has passed the hooks that may veto it.
+    private func begin(
+        _ load: PagedLoadMachine<E>.Load, as request: FlightID, _ identity: CallIdentity?
+    ) -> LandingMachine.Overlap {
+        let running = machine.load
+        let overlap = machine.begin(load, as: request, identity, under: E.overlap)
+        guard overlap == .start else { return overlap }
+        network.withdrawResumption(by: self)
+        if let running, running.number != load.number, let id = running.id { waiters.ended(id, as: .replaced) }
+        showParameters(load.endpoint)
+        return .start
+    }
+
+    /// Fails a load that could not start. Like every other load it replaces the one in flight, unless the policy ignores loads that are made
+    /// meanwhile: no older rows appear under its error.
+    private func refuse(_ request: FlightID) {
+        if E.overlap != .ignoreNew { endLoad(as: .replaced) }
+        machine.refuse(request)
+    }
+
+    /// Makes a request of a load, and returns its number, or that of the load in flight with which the load lands.
     @discardableResult
     private func send(_ query: PageQuery, for load: PagedLoadMachine<E>.Load) -> FlightID {
         var endpoint = load.endpoint
@@ -153,14 +187,33 @@ extension PagedAPIManager {
         var options = load.options
         options.landsOnce = true
         if query.isRefreshing { options.cacheUse = .refresh }
-        let id = requests.load(endpoint, options: options)
+        var isMade = true
+        let id = requests.load(endpoint, options: options) { identity, request in
+            let overlap: LandingMachine.Overlap
+            if load.id == nil {
+                overlap = begin(load, as: request, identity)
+            } else {
+                // Hooks of interceptors may have replaced the load, whose request then must not replace that of the new one.
+                let isWaitedFor = machine.requested(request, for: load.number)
+                overlap = isWaitedFor ? .start : machine.load?.id.map { .ignore($0) } ?? .start
+            }
+            isMade = overlap == .start
+            return overlap
+        }
+        if !isMade, machine.load?.id == id { return id }
         // Hooks of interceptors ran meanwhile, and may have vetoed the request, or ended or replaced the load.
         guard let flight = requests.state.machine.flight(id) else {
             machine.finish(load.number)
             if let load = load.id { waiters.ended(load, as: .vetoed) }
             return id
         }
-        if machine.requested(id, for: load.number) { flight.note(query.decision) } else { requests.cancel(id) }
+        if machine.requested(id, for: load.number) {
+            flight.note(query.decision)
+        } else if load.id == nil {
+            refuse(id)
+        } else {
+            requests.cancel(id)
+        }
         return id
     }
 
@@ -171,7 +224,7 @@ extension PagedAPIManager {
         case .ignore: break
         case .refuse:
             guard let error else { preconditionFailure("a request without parameters fails") }
-            fail(error, of: nil, request)
+            fail(error, of: requests.state.last.landed?.endpoint as? E, request)
         case .read(let load):
             if let error { return fail(error, load) }
             guard let response = requests.state.last.response, let endpoint = response.endpoint as? E,
@@ -181,11 +234,9 @@ extension PagedAPIManager {
         }
     }
 
-    /// Ends the load whose request was vetoed by an interceptor, or whose error the service absorbed.
-    func requestEnded(_ request: FlightID) {
-        let load = machine.pending
-        machine.ended(request)
-        if let load, machine.pending == nil { waiters.ended(load, as: .vetoed) }
+    /// Ends the load whose request ended without landing: it was vetoed or replaced, for instance, or the service absorbed its error.
+    func requestEnded(_ request: FlightID, as outcome: FlightOutcome) {
+        if let load = machine.ended(request) { waiters.ended(load, as: outcome) }
     }
 
     // MARK: Reading
@@ -217,7 +268,7 @@ extension PagedAPIManager {
             }
             switch reading {
             case .query(let query, let pages):
-                if let load = machine.goOn(load.number, pages) { send(query, for: load) }
+                if let load = machine.continueLoad(load.number, pages) { send(query, for: load) }
             case .list(let list): land(list, load)
             case .unconnected(let failure):
                 flight.note(PagingDecision.failed(failure))
@@ -271,9 +322,9 @@ extension PagedAPIManager {
 
     /// Starts a load again in place of its failure, if the app has resumed it already; otherwise the app may resume it later.
     private func isResumed(_ load: PagedLoadMachine<E>.Load, after error: NetworkError) -> Bool {
-        guard let flight = requests.state.last.landed?.flight, let last = lastStart else { return false }
+        guard let flight = requests.state.last.landed?.flight else { return false }
         let resume = network.offerResumption(of: flight, after: error, by: self, load.options) { [weak self] options in
-            self?.start(last.direction, last.endpoint, options)
+            self?.start(load.direction, load.endpoint, options)
         }
         return resume?() != nil
     }

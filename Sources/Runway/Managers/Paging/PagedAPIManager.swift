@@ -16,9 +16,9 @@ public import RunwayJSON
 /// }
 /// ```
 ///
-/// One load is in flight at a time. It lands once, and may take several requests, each a call with its own record: the list is
-/// corrected for rows that shift between two pages before it lands. A load that fails changes nothing, so that the next one
-/// requests the same page.
+/// One load is in flight at a time; ``Endpoint/overlap`` says what a second one does. It lands once, and may take several requests,
+/// each a call with its own record: the list is corrected for rows that shift between two pages before it lands. A load that fails
+/// changes nothing, so that the next one requests the same page.
 ///
 /// The manager guarantees of lists with ids, paged by position or number, which change while they are read:
 /// - No row is in ``items`` twice.
@@ -88,8 +88,6 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     let requests: APIManager<E>
     @ObservationIgnored private let landings = RequestLandings()
     @ObservationIgnored let waiters = LandingWaiters()
-    /// Which part of which list the last load is for.
-    @ObservationIgnored var lastStart: (direction: PageDirection, endpoint: E)?
 
     /// Connects a controller with one list of a layer.
     ///
@@ -104,12 +102,12 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
         self.network = network
         self.delegate = delegate
         self.limits = limits
-        // This manager itself cancels the load before a new one.
-        requests = APIManager(on: network, overlap: .concurrent)
+        // One load is in flight at a time.
+        requests = APIManager(on: network, overlap: E.overlap == .concurrent ? .cancelRunning : E.overlap)
         requests.owner = self
         requests.delegate = landings
         landings.onLanding = { [weak self] error in self?.requestLanded(error) }
-        requests.onEndWithoutLanding = { [weak self] flight in self?.requestEnded(flight) }
+        requests.onEndWithoutLanding = { [weak self] flight, outcome in self?.requestEnded(flight, as: outcome) }
     }
 }
 

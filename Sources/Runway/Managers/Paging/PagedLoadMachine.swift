@@ -7,18 +7,19 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     struct Load {
         /// Distinguishes the load from those before and after it.
         let number: Int
+        let direction: PageDirection
         let endpoint: E
         let options: CallOptions
         /// Decides which pages are requested, and what they make of the list.
         var pages: any PageLoad
         /// The number of its first request, which is the number of the load; `nil` until that request was made.
         var id: FlightID?
+        /// What the first request of a later load is compared with; `nil` if no load may join this one.
+        var identity: CallIdentity?
     }
 
     private enum State {
         case idle
-        /// No parameters were supplied; the request of this number fails for it.
-        case refused(FlightID)
         /// A request is being made; hooks of interceptors may end or replace the load meanwhile.
         case requesting(Load)
         case waiting(Load, request: FlightID)
@@ -30,7 +31,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     enum Landing {
         /// Nothing: it is not a request of the load.
         case ignore
-        /// Fails the load, for which no parameters were supplied.
+        /// Fails a load that could not start.
         case refuse
         /// Reads the response, or fails the load with the error.
         case read(Load)
@@ -38,68 +39,95 @@ struct PagedLoadMachine<E: PagedEndpoint> {
 
     private var state = State.idle
     private var loadCount = 0
+    /// The requests of loads that could not start, which fail in a later turn of the main actor.
+    private var refused: Set<FlightID> = []
 
-    /// The load that has not landed; `nil` if there is none, or no parameters were supplied for it.
+    /// The load that has not landed; `nil` if there is none, or it could not start.
     var load: Load? {
         switch state {
-        case .idle, .refused: nil
+        case .idle: nil
         case .requesting(let load), .waiting(let load, _), .reading(let load): load
         }
     }
 
-    /// The number of the load that has not landed; `nil` without such a load, or while its first request is being made.
-    var pending: FlightID? { if case .refused(let request) = state { request } else { load?.id } }
+    /// Whether a load has neither landed nor ended.
+    func isPending(_ id: FlightID) -> Bool { load?.id == id || isRefused(id) }
 
-    /// A load starts, whose first request is made next.
-    mutating func start(_ endpoint: E, _ options: CallOptions, _ pages: any PageLoad) -> Load {
-        guard case .idle = state else { preconditionFailure("the load before this one was cancelled") }
+    /// Whether a load could not start, and has yet to fail.
+    func isRefused(_ id: FlightID) -> Bool { refused.contains(id) }
+
+    /// Makes a load, whose first request is made next. A load in flight goes on until ``begin(_:as:_:under:)``: hooks of interceptors may veto
+    /// the new one.
+    mutating func start(
+        _ direction: PageDirection, _ endpoint: E, _ options: CallOptions, _ pages: any PageLoad
+    ) -> Load {
         loadCount += 1
-        let load = Load(number: loadCount, endpoint: endpoint, options: options, pages: pages)
-        state = .requesting(load)
+        let load = Load(number: loadCount, direction: direction, endpoint: endpoint, options: options, pages: pages)
+        if case .idle = state { state = .requesting(load) }
         return load
     }
 
-    /// A load starts for which no parameters were supplied, and whose request will therefore fail.
-    mutating func refuse(_ request: FlightID) {
-        guard case .idle = state else { preconditionFailure("the load before this one was cancelled") }
-        state = .refused(request)
+    /// The first request of a load has passed the hooks that may veto it.
+    ///
+    /// - Parameters:
+    ///   - request: The number of the request.
+    ///   - identity: What it is compared by; `nil` if it joins none.
+    /// - Returns: Whether the load starts, and replaces the load in flight if there is one; otherwise the load in flight with which it lands,
+    ///   or because of which it is not made.
+    mutating func begin(
+        _ load: Load, as request: FlightID, _ identity: CallIdentity?, under policy: OverlapPolicy
+    ) -> LandingMachine.Overlap {
+        if let running = self.load, running.number != load.number, let id = running.id {
+            // A hook of this load made a newer one.
+            if running.number > load.number || policy == .ignoreNew { return .ignore(id) }
+            let other = running.direction == load.direction ? running.identity : nil
+            if policy == .joinOrReplace, let identity, let other, identity.isServed(by: other) { return .join(id) }
+        }
+        var load = load
+        (load.id, load.identity) = (request, identity)
+        state = .waiting(load, request: request)
+        return .start
     }
+
+    /// A load can't start: its request will fail.
+    mutating func refuse(_ request: FlightID) { refused.insert(request) }
 
     /// A request of a load was made.
     ///
     /// - Returns: Whether the load waits for it; `false` if the load was ended or replaced while the request was made.
     mutating func requested(_ request: FlightID, for number: Int) -> Bool {
-        guard case .requesting(var load) = state, load.number == number else { return false }
-        load.id = load.id ?? request
-        state = .waiting(load, request: request)
-        return true
+        switch state {
+        case .requesting(var load) where load.number == number:
+            load.id = load.id ?? request
+            state = .waiting(load, request: request)
+            return true
+        case .waiting(let load, request): return load.number == number
+        case .idle, .requesting, .waiting, .reading: return false
+        }
     }
 
     /// A request landed.
     mutating func landed(_ request: FlightID) -> Landing {
-        switch state {
-        case .refused(request):
-            state = .idle
-            return .refuse
-        case .waiting(let load, request):
-            state = .reading(load)
-            return .read(load)
-        case .idle, .refused, .requesting, .waiting, .reading: return .ignore
-        }
+        if refused.remove(request) != nil { return .refuse }
+        guard case .waiting(let load, request) = state else { return .ignore }
+        state = .reading(load)
+        return .read(load)
     }
 
-    /// A request ended without landing, and its load with it: an interceptor vetoed it, or the service absorbed its error.
-    mutating func ended(_ request: FlightID) {
-        switch state {
-        case .refused(request), .waiting(_, request): state = .idle
-        case .idle, .refused, .requesting, .waiting, .reading: break
-        }
+    /// A request ended without landing, and its load with it: an interceptor vetoed it, for instance, or the service absorbed its error.
+    ///
+    /// - Returns: The number of the load; `nil` if the request was none of a load in flight.
+    mutating func ended(_ request: FlightID) -> FlightID? {
+        if refused.remove(request) != nil { return request }
+        guard case .waiting(let load, request) = state else { return nil }
+        state = .idle
+        return load.id
     }
 
     /// The response was read, and the load makes another request next.
     ///
     /// - Returns: The load; `nil` if it was ended or replaced while the response was read.
-    mutating func goOn(_ number: Int, _ pages: any PageLoad) -> Load? {
+    mutating func continueLoad(_ number: Int, _ pages: any PageLoad) -> Load? {
         guard case .reading(var load) = state, load.number == number else { return nil }
         load.pages = pages
         state = .requesting(load)
@@ -116,7 +144,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return true
     }
 
-    /// The load is cancelled, if there is one.
+    /// The load in flight is cancelled or replaced, if there is one.
     mutating func cancel() {
         state = .idle
     }

@@ -91,18 +91,18 @@ struct PositionalLoad: PageLoad {
             if read.isShort, read.items.last?.id == window.edgeID { merged.isAtEnd = true }
             window = merged
             shift += max(0, change.shift)
-            return goOn()
+            return nextStep()
         }
         if read.start == 0 {
             window.restart(with: read)
-            return goOn()
+            return nextStep()
         }
         guard read.start > window.start || window.start == 0 else { return notConnected }
         let earlier = max(window.start, read.start - (layout.size - 1) * stride)
         return askFurther(layout.read(onwardFrom: earlier), .onward(stride: stride * 2), .steppedBack) ?? notConnected
     }
 
-    private mutating func goOn() -> PageStep {
+    private mutating func nextStep() -> PageStep {
         if !window.isAtEnd, newCount < max(1, layout.size / 2) {
             if let step = askFurther(layout.read(onwardFrom: window.edge - 1), .onward(stride: 1), .onward) {
                 return step

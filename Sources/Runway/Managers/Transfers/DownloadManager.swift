@@ -30,7 +30,7 @@ public final class DownloadManager<E: Endpoint>: APIManager<E> {
     /// The progress of the transfer that is in flight, or that ended last; `nil` before any. In a SwiftUI view it is observed.
     public var progress: TransferProgress? { reports.progress }
 
-    private let destination: @MainActor (E) -> URL
+    private let fileOfCall: @MainActor (E) -> URL
     private let maximumByteCount: Int
     private let reports = TransferReports()
 
@@ -40,7 +40,8 @@ public final class DownloadManager<E: Endpoint>: APIManager<E> {
     ///   - network: The layer that carries the calls.
     ///   - destination: Returns the file that a call writes, after interceptors changed the call. Its folder has to exist. Calls for
     ///     different content need different files: while one download writes a file, another one to it fails as
-    ///     ``NetworkError/Kind/storage``.
+    ///     ``NetworkError/Kind/storage``. It is called once for each call: a `load` to another file than that of the download in flight
+    ///     is another call, and does not join it.
     ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
     ///   - delegate: Notified of progress and of landings; held weakly.
     ///   - overlap: What a second call does while the first is in flight. The default, `nil`, is the endpoint's policy.
@@ -49,7 +50,7 @@ public final class DownloadManager<E: Endpoint>: APIManager<E> {
         upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30), delegate: (any APIManagerDelegate)? = nil,
         overlap: OverlapPolicy? = nil
     ) {
-        self.destination = destination
+        fileOfCall = destination
         self.maximumByteCount = maximumByteCount
         super.init(on: network, delegate: delegate, overlap: overlap)
     }
@@ -60,8 +61,10 @@ public final class DownloadManager<E: Endpoint>: APIManager<E> {
         return super.makeFlight(options)
     }
 
-    override func transfer(of endpoint: E, in flight: Flight) throws(NetworkError) -> Transfer? {
-        let file = destination(endpoint)
+    override func destination(of endpoint: E) -> URL? { fileOfCall(endpoint) }
+
+    override func transfer(of endpoint: E, to file: URL?, in flight: Flight) throws(NetworkError) -> Transfer? {
+        guard let file else { preconditionFailure("a download has a destination") }
         try NetworkLayer.checkDestination(file)
         return transfer(in: flight, reports) { [network, maximumByteCount] request, report throws(NetworkError) in
             let saved = try await network.save(request, to: file, upTo: maximumByteCount, report, in: flight)

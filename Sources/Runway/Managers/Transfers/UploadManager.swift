@@ -1,3 +1,5 @@
+import struct Foundation.URL
+
 /// Makes calls whose bodies take long to send for a controller, and notifies the controller, its delegate, of progress and of the landing.
 ///
 /// ```swift
@@ -23,7 +25,7 @@ public final class UploadManager<E: Endpoint>: APIManager<E> {
 
     private let reports = TransferReports()
 
-    override func transfer(of endpoint: E, in flight: Flight) throws(NetworkError) -> Transfer? {
+    override func transfer(of endpoint: E, to file: URL?, in flight: Flight) throws(NetworkError) -> Transfer? {
         transfer(in: flight, reports) { [network] request, report throws(NetworkError) in
             try await network.sendCounted(request, for: endpoint, report, in: flight)
         }

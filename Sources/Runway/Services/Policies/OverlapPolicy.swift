@@ -1,8 +1,21 @@
 /// What a manager does with a second call while the first is in flight.
 ///
+/// The calls of a ``PagedAPIManager`` are its loads. Two loads are identical if their first requests are, and both are for the first page, the
+/// next one or the one before.
+///
 /// If a policy cancels calls, the newest `load` counts even if it fails before it starts, because of a bad parameter for instance: no
 /// older call lands after its error. A call that an interceptor vetoes before it starts is not made, and changes nothing: a call in flight
 /// goes on. An interceptor in whose case the older result would mislead cancels it, by ``APIManaging/cancelAll()``.
+///
+/// ```swift
+/// struct ReserveHome: Endpoint {
+///     static let service = Listings.self
+///     static let method = HTTPRequest.Method.post
+///     static let overlap = OverlapPolicy.ignoreNew  // a second tap reserves nothing
+///     var path: EndpointPath { "reservations" }
+///     var home: String
+/// }
+/// ```
 public enum OverlapPolicy: String, Sendable, Hashable {
     /// An identical call joins the one in flight; a different one replaces it. For nearly everything.
     ///
@@ -16,7 +29,8 @@ public enum OverlapPolicy: String, Sendable, Hashable {
     case ignoreNew
     /// The calls in flight are cancelled, and only the second can land, even if it is identical.
     case cancelRunning
-    /// Both calls are made, and land in the order in which they complete.
+    /// Both calls are made, and land in the order in which they complete. A ``PagedAPIManager`` has one load at a time: there, it is
+    /// ``cancelRunning``.
     case concurrent
 
     /// Whether a call that starts, or fails to, ends those before it.

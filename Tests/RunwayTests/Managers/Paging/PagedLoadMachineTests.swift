@@ -15,10 +15,10 @@ struct PagedLoadMachineTests {
     @Test func loadOfTwoRequestsHasTheNumberOfTheFirst() {
         var machine = Machine()
         let (first, second) = (id(), id())
-        let load = machine.start(OffsetList(), .standard, pages)
+        let load = machine.start(.first, OffsetList(), .standard, pages)
         var accepted = [machine.requested(first, for: load.number)]
         _ = machine.landed(first)
-        _ = machine.goOn(load.number, pages)
+        _ = machine.continueLoad(load.number, pages)
         accepted.append(machine.requested(second, for: load.number))
         #expect(accepted == [true, true] && machine.load?.id == first)
     }
@@ -26,13 +26,13 @@ struct PagedLoadMachineTests {
     @Test func replacedLoadTakesNoRequestAndNoPage() {
         var machine = Machine()
         let (first, second) = (id(), id())
-        let old = machine.start(OffsetList(), .standard, pages)
+        let old = machine.start(.first, OffsetList(), .standard, pages)
         machine.cancel()
-        let new = machine.start(OffsetList(), .standard, pages)
+        let new = machine.start(.first, OffsetList(), .standard, pages)
         let isAccepted = machine.requested(first, for: old.number)
         _ = machine.requested(second, for: new.number)
         _ = machine.landed(second)
-        let next = machine.goOn(old.number, pages)
+        let next = machine.continueLoad(old.number, pages)
         let isFinished = machine.finish(old.number)
         #expect(!isAccepted && next == nil && !isFinished && machine.load?.number == new.number)
     }
@@ -40,7 +40,7 @@ struct PagedLoadMachineTests {
     @Test func onlyTheRequestThatIsWaitedForIsRead() {
         var machine = Machine()
         let (first, other) = (id(), id())
-        let load = machine.start(OffsetList(), .standard, pages)
+        let load = machine.start(.first, OffsetList(), .standard, pages)
         _ = machine.requested(first, for: load.number)
         let landings = [machine.landed(other), machine.landed(first), machine.landed(first)].map { landing in
             if case .read(let read) = landing { read.number } else { 0 }
@@ -51,12 +51,49 @@ struct PagedLoadMachineTests {
     @Test func vetoedRequestEndsItsLoad() {
         var machine = Machine()
         let (first, other) = (id(), id())
-        let load = machine.start(OffsetList(), .standard, pages)
+        let load = machine.start(.first, OffsetList(), .standard, pages)
         _ = machine.requested(first, for: load.number)
-        machine.ended(other)
-        #expect(machine.load != nil)
-        machine.ended(first)
-        #expect(machine.load == nil)
+        let none = machine.ended(other)
+        #expect(none == nil && machine.load != nil)
+        let ended = machine.ended(first)
+        #expect(ended == first && machine.load == nil)
+    }
+
+    @Test func loadInFlightGoesOnUntilTheNewOneBegins() {
+        var machine = Machine()
+        let (first, second) = (id(), id())
+        let old = machine.start(.first, OffsetList(), .standard, pages)
+        _ = machine.begin(old, as: first, nil, under: .joinOrReplace)
+        let new = machine.start(.first, OffsetList(), .standard, pages)
+        #expect(machine.load?.number == old.number)
+        let overlap = machine.begin(new, as: second, nil, under: .joinOrReplace)
+        #expect(overlap == .start && machine.load?.number == new.number && machine.load?.id == second)
+        let late = machine.landed(first)
+        if case .ignore = late {} else { Issue.record("the request of a replaced load is not read") }
+    }
+
+    @Test(arguments: [OverlapPolicy.joinOrReplace, .ignoreNew, .cancelRunning, .concurrent])
+    func loadMadeByAHookCountsAsTheNewer(policy: OverlapPolicy) {
+        var machine = Machine()
+        let (first, second) = (id(), id())
+        let outer = machine.start(.first, OffsetList(), .standard, pages)
+        let inner = machine.start(.first, OffsetList(), .standard, pages)
+        let overlaps = [
+            machine.begin(inner, as: first, nil, under: policy), machine.begin(outer, as: second, nil, under: policy),
+        ]
+        #expect(overlaps == [.start, .ignore(first)] && machine.load?.number == inner.number)
+    }
+
+    @Test func loadThatCannotStartLeavesTheOneInFlight() {
+        var machine = Machine()
+        let (first, other) = (id(), id())
+        let load = machine.start(.first, OffsetList(), .standard, pages)
+        _ = machine.begin(load, as: first, nil, under: .ignoreNew)
+        machine.refuse(other)
+        #expect(machine.isPending(first) && machine.isPending(other) && machine.load?.id == first)
+        let landing = machine.landed(other)
+        if case .refuse = landing {} else { Issue.record("a load that could not start fails") }
+        #expect(!machine.isPending(other) && machine.load?.id == first)
     }
 
     @Test func loadWithoutParametersFailsOnce() {

@@ -196,7 +196,7 @@ struct PagingTests {
         let managers = ManagerBench(isDeaf: true)
         let recorder = LandingRecorder()
         let manager = PagedAPIManager<OffsetList>(on: managers.network, delegate: recorder)
-        let older = manager.load(OffsetList())
+        let older = manager.load(OffsetList(), options: CallOptions(priority: .low))
         try await managers.transport.waitForArrival(of: older)
         let newer = manager.reload()
         try await managers.transport.waitForArrival(of: newer)
@@ -205,7 +205,7 @@ struct PagingTests {
         }
         try await recorder.landings(count: 1)
         #expect(manager.items.map { $0["id"].int } == [2] && recorder.landings.map(\.flight) == [newer])
-        #expect(try await managers.outcome(of: older, among: 2)?.name == "cancelled")
+        #expect(try await managers.outcome(of: older, among: 2)?.name == "replaced")
     }
 
     @Test func vetoEndsTheLoadWithoutALanding() async throws {

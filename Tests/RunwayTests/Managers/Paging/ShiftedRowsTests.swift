@@ -109,18 +109,18 @@ struct ShiftedRowsTests {
 private final class AnyPlay {
     let list: EditedList
     private let currentIDs: () -> [Int]
-    private let goOn: () async -> NetworkError?
+    private let loadMore: () async -> NetworkError?
 
     init<E: TestedList>(_ type: E.Type) async {
         let play = PagedPlay(EditedList(count: 20), E.self)
         list = play.list
         currentIDs = { play.ids }
-        goOn = { await play.loadToTheEnd() }
+        loadMore = { await play.loadToTheEnd() }
         await play.first(E())
         await play.next()
     }
 
     var ids: [Int] { currentIDs() }
     /// Reads to the end.
-    func callAsFunction() async -> NetworkError? { await goOn() }
+    func callAsFunction() async -> NetworkError? { await loadMore() }
 }

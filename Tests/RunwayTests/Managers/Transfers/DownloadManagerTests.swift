@@ -86,6 +86,21 @@ struct DownloadManagerTests {
         #expect(archive.transport.requests.count == 1)
     }
 
+    @Test func downloadToAnotherFileReplacesTheOneInFlight() async throws {
+        let target = Target(file: archive.folder.file("first"))
+        let manager = DownloadManager<Film>(on: archive.network, to: { _ in target.file }, delegate: recorder)
+        let first = manager.load(Film())
+        try await archive.gate.waitForArrivals()
+        #expect(manager.load(Film()) == first)
+        target.file = archive.folder.file("second")
+        let second = manager.load(Film())
+        #expect(second != first)
+        archive.gate.open()
+        let file = try #require(try await manager.landing(of: second).file)
+        #expect(file.url == archive.folder.file("second") && recorder.landings.map(\.flight) == [second])
+        #expect(archive.folder.bytes("second") == archive.bytes && archive.folder.bytes("first") == nil)
+    }
+
     @Test func secondDownloadToAFileInUseFails() async throws {
         let manager = archive.manager()
         let first = manager.load(Film())
@@ -133,6 +148,13 @@ struct DownloadManagerTests {
         _ = try await manager.landing(of: try #require(resumed.first))
         #expect(archive.folder.bytes() == archive.bytes && archive.recorder.landings.count == 2)
     }
+}
+
+/// The file of the next download.
+@MainActor
+private final class Target {
+    var file: URL
+    init(file: URL) { self.file = file }
 }
 
 /// Changes the film, and logs what it sees. Held by its test alone.
