@@ -30,13 +30,23 @@ extension Response {
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
     func checkCoding<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) {
-        guard let coding = remainingCoding, E.method != .head else { return }
+        guard remainingCoding != nil else { return }
+        let fields = [endpoint.headers, flight.options.headers, flight.configuration.settings.commonHeaders]
+        if fields.flatMap(\.keys).contains(where: { $0.lowercased() == "accept-encoding" }) { return }
+        try checkCoding(ofResponseTo: E.method)
+    }
+
+    /// Throws if the body has a content coding that no part has undone.
+    ///
+    /// A refusal that the status names counts first, whatever the body is.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
+    func checkCoding(ofResponseTo method: HTTPRequest.Method) throws(NetworkError) {
+        guard let coding = remainingCoding, method != .head else { return }
         switch verdict?.value {
         case .fine, .malformed: break
         default: return
         }
-        let fields = [endpoint.headers, flight.options.headers, flight.configuration.settings.commonHeaders]
-        if fields.flatMap(\.keys).contains(where: { $0.lowercased() == "accept-encoding" }) { return }
         var error = NetworkError(
             .invalidResponse, in: .checking,
             "The body of the response has the content coding \"\(coding)\", which this transport can't undo.",

@@ -32,8 +32,8 @@ extension NetworkLayer {
     ///   - options: Overrides for this call what its endpoint specifies.
     ///   - progress: Receives the progress of the download, at most ten times a second, and at the end, in the caller's isolation.
     /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download to it is
-    ///   in progress, ``NetworkError/Kind/invalidResponse`` if it is too large or the server's responses contradict each other,
-    ///   ``NetworkError/Kind/cancelled`` when the task is cancelled.
+    ///   in progress, ``NetworkError/Kind/invalidResponse`` if it is too large, is in a content coding that the transport can't undo, or the
+    ///   server's responses contradict each other, ``NetworkError/Kind/cancelled`` when the task is cancelled.
     public func download<E: Endpoint>(
         _ endpoint: E, to file: URL, upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30),
         options: CallOptions = .standard, progress: TransferProgress.Report? = nil

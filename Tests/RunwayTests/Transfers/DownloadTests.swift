@@ -63,7 +63,7 @@ struct DownloadTests {
         #expect(record.attempts.compactMap(\.responseByteCount).reduce(0, +) == bytes.count)
     }
 
-    @Test func attemptsWithoutAByteEndTheCallAndPreserveTheFile() async throws {
+    @Test func attemptsWithoutAByteFailAndPreserveTheFile() async throws {
         server.state.withLock { state in
             state.bytes = Array(bytes.prefix(1000))
             state.bends = [.cut, .cut, .cut]
@@ -99,6 +99,30 @@ struct DownloadTests {
         #expect(server.requests.count == 3)
         #expect(server.requests[2].head.headerFields[.range] == nil)
         #expect(try await decisions().contains { if case .startedOver = $0 { true } else { false } })
+    }
+
+    @Test(arguments: ["gzip", "zstd, br", "compress"])
+    func codedFileIsAnErrorThatNamesTheCoding(_ coding: String) async throws {
+        server.state.withLock { $0.coding = coding }
+        let error = try await failure()
+        #expect(error.kind == .invalidResponse && error.detail.contains("\"\(coding)\""))
+        #expect(folder.bytes() == nil && server.requests.count == 1)
+    }
+
+    @Test func identityIsNoCoding() async throws {
+        server.state.withLock { $0.coding = "identity" }
+        _ = try await download()
+        #expect(folder.bytes() == bytes)
+    }
+
+    @Test func codedFilePreservesThePartialOne() async throws {
+        bend(.cut, .unavailable, .unavailable, .unavailable)
+        _ = try await failure()
+        let left = folder.bytes("file.part")
+        server.state.withLock { $0.coding = "gzip" }
+        bend(.wholeInsteadOfPart)
+        #expect(try await failure().kind == .invalidResponse)
+        #expect(left != nil && folder.bytes("file.part") == left)
     }
 
     @Test func serverThatNeverFitsIsOneClearError() async throws {
@@ -142,7 +166,7 @@ struct DownloadTests {
         #expect(folder.bytes() == other)
     }
 
-    @Test func whatIsLeftOfAnotherFileIsNotGoneOnWith() async throws {
+    @Test func partOfAnotherFileIsNotContinued() async throws {
         bend(.cut, .unavailable, .unavailable, .unavailable)
         _ = try await failure()
         // The same tag at another address names other bytes.

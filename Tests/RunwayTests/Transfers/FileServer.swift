@@ -39,6 +39,8 @@ final class FileServer: Sendable {
         var tag: String
         var hasTag = true
         var hasDigest = false
+        /// The content coding that whole responses say they are in.
+        var coding: String?
         var bends: [Bend] = []
         var random = SeededGenerator(seed: 1)
         var requests: [Request] = []
@@ -82,6 +84,7 @@ final class FileServer: Sendable {
         if state.hasDigest, let name = HTTPField.Name("Repr-Digest") {
             head.headerFields[name] = state.bytes.digestField
         }
+        if range == nil { head.headerFields[.contentEncoding] = state.coding }
         if bend == .coded, range != nil { head.headerFields[.contentEncoding] = "gzip" }
         var bytes = state.bytes
         if let range {

@@ -28,6 +28,8 @@ struct Download: Sendable {
             if let error = response.refusal, plan.range == nil || response.head.status != .rangeNotSatisfiable {
                 throw error
             }
+            // A download asks for no coding: the coded bytes would be stored under the name of the file.
+            try response.checkCoding(ofResponseTo: request.head.method)
             flight.recorder.setSource(response.source)
             let head = response.head
             let hadRange = plan.range != nil
@@ -62,10 +64,10 @@ struct Download: Sendable {
                 } else if end == .complete {
                     return try await save(plan, head, resumed: resumed)
                 } else {
-                    try await waitToGoOn(&plan, &attempt, after: error)
+                    try await waitBeforeRetry(&plan, &attempt, after: error)
                 }
             case .useless(let action): try startOver(action, &resumed)
-            case .broken: try await waitToGoOn(&plan, &attempt, after: error)
+            case .broken: try await waitBeforeRetry(&plan, &attempt, after: error)
             case .failed(let error): throw NetworkError(error, in: .saving)
             }
         }
@@ -126,7 +128,7 @@ struct Download: Sendable {
             let isContentMet = try await partial.meets(contentDigest, in: start..<max(start, plan.byteCount))
             let digest = isComplete ? plan.representation?.digest : nil
             let isWholeMet = try await partial.meets(digest, in: 0..<plan.byteCount)
-            return isContentMet && isWholeMet ? nil : plan.startAfresh(.digest)
+            return isContentMet && isWholeMet ? nil : plan.restart(.digest)
         } catch {
             if let error = error as? FileError { throw NetworkError(error, in: .saving) }
             throw .cancelled(in: .saving)
@@ -146,7 +148,7 @@ struct Download: Sendable {
     /// Waits before the rest is requested, if the call's policy, the host's budget and the deadline allow it.
     ///
     /// - Throws: What interrupted the body, if the rest is not requested.
-    private func waitToGoOn(
+    private func waitBeforeRetry(
         _ plan: inout DownloadPlan, _ attempt: inout Int, after error: NetworkError?
     ) async throws(NetworkError) {
         let broken =
@@ -163,8 +165,9 @@ struct Download: Sendable {
             // The server sends the file part by part by itself: no wait is needed.
             if error == nil { return }
         }
-        let payer = hasAdvanced ? nil : Origin(request.head)
-        guard let wait = try? network.retries.decide(request, after: attempt, cause, paidBy: payer, in: flight) else {
+        let chargedOrigin = hasAdvanced ? nil : Origin(request.head)
+        guard let wait = try? network.retries.decide(request, after: attempt, cause, paidBy: chargedOrigin, in: flight)
+        else {
             throw broken
         }
         if !hasAdvanced { attempt += 1 }

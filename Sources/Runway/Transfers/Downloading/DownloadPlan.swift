@@ -70,9 +70,9 @@ struct DownloadPlan: Sendable {
         let fields = head.headerFields
         guard fields[values: .contentRange].count == 1, let received = fields[.contentRange].flatMap(ContentRange.init),
             received.bytes.lowerBound == asked.start
-        else { return startAfresh(.range) }
-        guard !isDecoded, !fields.isCoded else { return startAfresh(.coding) }
-        guard representation.admits(head, received) else { return startAfresh(.validator) }
+        else { return restart(.range) }
+        guard !isDecoded, !fields.isCoded else { return restart(.coding) }
+        guard representation.admits(head, received) else { return restart(.validator) }
         let byteCount = representation.byteCount ?? received.completeLength
         guard received.bytes.upperBound <= min(byteCount ?? .max, maximumByteCount), byteCount ?? 0 <= maximumByteCount
         else { return tooLarge }
@@ -98,14 +98,14 @@ struct DownloadPlan: Sendable {
             value.hasPrefix("bytes */") ? ByteRange.position(value.dropFirst(8)) : nil
         }
         guard let complete, complete == byteCount, representation?.byteCount == nil else {
-            return startAfresh(.unsatisfied)
+            return restart(.unsatisfied)
         }
         representation?.byteCount = complete
         return .askAgain(.complete)
     }
 
     /// Discards the partial file, and requests all of it.
-    mutating func startAfresh(_ mismatch: TransferDecision.Mismatch) -> Action {
+    mutating func restart(_ mismatch: TransferDecision.Mismatch) -> Action {
         representation = nil
         byteCount = 0
         freshStarts += 1
@@ -123,7 +123,7 @@ struct DownloadPlan: Sendable {
     ///
     /// - Returns: The action if the part is invalid; `nil` if it is valid.
     mutating func take(partOf count: Int) -> Action? {
-        guard count <= (end ?? .max) - byteCount else { return startAfresh(.surplus) }
+        guard count <= (end ?? .max) - byteCount else { return restart(.surplus) }
         guard count <= maximumByteCount - byteCount else { return tooLarge }
         byteCount += count
         return nil
