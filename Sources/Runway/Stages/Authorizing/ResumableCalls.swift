@@ -22,7 +22,7 @@ struct ResumableCalls {
     private let lifetime: Duration
     /// In the order in which the calls failed.
     private var entries: [Entry] = []
-    /// The calls that the app resumed before they failed.
+    /// The calls that the app resumed before they failed, of all services; the oldest are removed if there are too many.
     private var awaited: [FlightID] = []
 
     init(maximumCount: Int, lifetime: Duration) {
@@ -61,7 +61,8 @@ struct ResumableCalls {
         let taken = entries.map(\.call).filter(isMeant).sorted { $0.flight < $1.flight }
         let numbers = Set(taken.map(\.flight))
         entries.removeAll { numbers.contains($0.call.flight) }
-        awaited = Array(flights.filter { !numbers.contains($0) }.suffix(maximumCount))
+        awaited += flights.filter { !numbers.contains($0) && !awaited.contains($0) }
+        awaited.removeFirst(max(0, awaited.count - maximumCount))
         return taken
     }
 }

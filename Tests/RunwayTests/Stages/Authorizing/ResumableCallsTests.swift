@@ -57,12 +57,33 @@ struct ResumableCallsTests {
         }
     }
 
-    @Test func callThatWasResumedBeforeItFailedIsMadeAgainOnce() {
+    @Test func callResumedBeforeItFailedIsMadeAgainOnce() {
         var table = ResumableCalls(maximumCount: 10, lifetime: .seconds(1))
         let manager = APIManager<Members>(on: network)
         let taken = table.take(awaiting: [FlightID(number: 7)], at: .zero) { _ in true }
         let again = (0..<2).map { _ in table.add(call(7, "ann", by: manager), at: .zero) }
         #expect(taken.isEmpty && again == [true, false] && table.count == 1)
+    }
+
+    @Test func resumingAnotherServiceLeavesAwaitedCalls() {
+        var table = ResumableCalls(maximumCount: 10, lifetime: .seconds(1))
+        let manager = APIManager<Members>(on: network)
+        _ = table.take(awaiting: [FlightID(number: 7)], at: .zero) { _ in true }
+        _ = table.take(at: .zero) { _ in false }
+        _ = table.take(awaiting: [FlightID(number: 8)], at: .zero) { _ in false }
+        let again = [7, 8].map { table.add(call($0, "ann", by: manager), at: .zero) }
+        #expect(again == [true, true] && table.count == 0)
+    }
+
+    @Test func awaitedCallsAreBounded() {
+        var table = ResumableCalls(maximumCount: 3, lifetime: .seconds(1))
+        let manager = APIManager<Members>(on: network)
+        for first in [1, 2, 3] as [UInt64] {
+            _ = table.take(awaiting: [first, first + 1, first + 2].map { FlightID(number: $0) }, at: .zero) { _ in true
+            }
+        }
+        let again = (1...5).map { table.add(call($0, "ann", by: manager), at: .zero) }
+        #expect(again == [false, false, true, true, true])
     }
 
     @Test func oneCallOfAManagerIsRemovedAlone() {
