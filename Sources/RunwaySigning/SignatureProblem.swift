@@ -16,24 +16,40 @@ struct SignatureProblem: Sendable {
     /// The most bytes of a signature base that are compared.
     private static let maximumBaseBytes = 64 << 10
 
+    /// The most bytes of a problem that is read from a stream.
+    static let maximumByteCount = 128 << 10
+
     private static let type = "urn:runway:signature:"
+
+    /// Whether the body of a response is a problem of some kind, and states that it is short.
+    static func isShortProblem(_ head: HTTPResponse) -> Bool {
+        isProblem(head) && head.headerFields[.contentLength].flatMap { Int($0) }.map { $0 <= maximumByteCount } == true
+    }
+
+    private static func isProblem(_ head: HTTPResponse) -> Bool {
+        head.headerFields[.contentType]?.hasPrefix("application/problem+json") == true
+    }
 
     /// Returns `nil` if the response is no such problem, or has a streamed body.
     init?(_ response: Response) {
         guard case .whole(let rawData) = response.body,
-            response.head.headerFields[.contentType]?.hasPrefix("application/problem+json") == true,
+            Self.isProblem(response.head),
             let type = rawData["type"].string, type.hasPrefix(Self.type)
         else { return nil }
         let reason = type.dropFirst(Self.type.count)
         // The word stands in the text of an error.
         guard (1...64).contains(reason.count), reason.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
         self.reason = String(reason)
-        time = rawData["time"].int.map { UnixTime(seconds: Int64($0)) }
+        time = rawData["time"].int64.map { UnixTime(seconds: $0) }
         signatureBase = rawData["signatureBase"].string.flatMap { $0.utf8.count <= Self.maximumBaseBytes ? $0 : nil }
     }
 
-    /// Whether the same request is accepted if it is signed anew: the server's memory of nonces began after the signature was made.
-    var needsNewSignature: Bool { reason == "nonceUnknown" }
+    /// Whether the nonce was used: the server has accepted a copy of the request before.
+    var isReplay: Bool { reason == "replayed" }
+
+    /// Whether the same request is accepted if it is signed anew: its nonce was used, or the server's memory of nonces began after the
+    /// signature was made.
+    var needsNewSignature: Bool { isReplay || reason == "nonceUnknown" }
 }
 
 extension NetworkError {

@@ -52,6 +52,32 @@ struct NarrowIntTests {
         #expect(mayTrap(line[...]) == isFound)
     }
 
+    /// A time in seconds since 1970 takes more than 32 bits from 2038 on.
+    @Test func noTimeIsReadAsAnInt() throws {
+        for file in try Project.files(in: "Sources", endingIn: [".swift"]) {
+            for (number, line) in file.lines.enumerated() {
+                #expect(
+                    !readsNarrowTime(line), "\(file.path):\(number + 1) reads a time as an Int; use int64")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"end = json["notAfter"].int"#, true), (#"rawData["time"].int.map { UnixTime($0) }"#, true),
+        (#"json["exp"].int ?? 0"#, true), (#"json["expires"].int64"#, false), (#"json["time"].integer"#, false),
+        (#"json["status"].int"#, false), (#"json["n"].int.map { Int64($0) }"#, true),
+    ])
+    func timeThatIsReadAsAnIntIsFound(_ line: String, _ isFound: Bool) {
+        #expect(readsNarrowTime(line[...]) == isFound)
+    }
+
+    private func readsNarrowTime(_ line: Substring) -> Bool {
+        guard line.contains("].int") else { return false }
+        let ofTime =
+            /\["(?:notBefore|notAfter|time|created|expires|exp|iat|nbf|sent|received|date|since|until)"\]\.int(?!\w)/
+        return line.contains(ofTime) || line.contains(/\]\.int\.(?:map|flatMap) \{.*Int64\(/)
+    }
+
     private func code(_ line: Substring) -> Substring { line.prefix { $0 != "/" && $0 != "\"" } }
 
     private func mayTrap(_ line: Substring) -> Bool {

@@ -234,9 +234,9 @@ public struct EnrolledDeviceKey: Sendable, Hashable {
     /// The device that has the key.
     public let device: String?
     /// When it was enrolled, in seconds since 1970.
-    public let enrolled: Int?
+    public let enrolled: Int64?
     /// After which moment it is not accepted any more, in seconds since 1970. `nil` if there is no such moment.
-    public let notAfter: Int?
+    public let notAfter: Int64?
     /// Whether the server accepts it now.
     public let isActive: Bool
 
@@ -244,8 +244,8 @@ public struct EnrolledDeviceKey: Sendable, Hashable {
         guard let id = json["id"].string, let isActive = json["active"].bool else { return nil }
         (self.id, self.isActive) = (id, isActive)
         device = json["device"].string
-        enrolled = json["notBefore"].int
-        notAfter = json["notAfter"].int
+        enrolled = json["notBefore"].int64
+        notAfter = json["notAfter"].int64
     }
 }
 

@@ -50,6 +50,15 @@ struct UploadPlanTests {
         #expect(take(&plan, 200, ["Upload-Complete": "?1"]) == .land)
     }
 
+    @Test func limitOfTheLargestNumberSendsTheRest() {
+        var plan = interrupted()
+        var state = fields(["Upload-Offset": "40", "Upload-Complete": "?0"])
+        // Where `Int` has 32 bits, a server can name it.
+        state.maximumAppendByteCount = .max
+        #expect(plan.take(.noContent, state, location: nil, to: .retrieve, isWholeSent: true) == .proceed)
+        #expect(plan.step == .append(40..<100))
+    }
+
     @Test func uploadWithoutLocationStartsAnew() {
         var plan = UploadPlan(byteCount: 100, isRepeatable: false)
         #expect(fail(&plan) == .wait)

@@ -65,7 +65,9 @@ struct UploadPlan: Sendable {
     var step: Step {
         guard location != nil else { return .create(upTo: min(byteCount, maximumAppendByteCount ?? .max)) }
         if isOffsetUnknown { return .retrieve }
-        return .append(offset..<min(byteCount, offset + (maximumAppendByteCount ?? byteCount)))
+        // The rest is compared, and not the sum: a server may name a limit up to the largest `Int`.
+        let rest = byteCount - offset
+        return .append(offset..<offset + min(rest, maximumAppendByteCount ?? rest))
     }
 
     /// What the upload does after a request.
