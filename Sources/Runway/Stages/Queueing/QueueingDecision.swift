@@ -14,7 +14,7 @@ package enum QueueingDecision: StageDecision, Equatable {
         package var description: String {
             switch self {
             case .others: "earlier changes wait"
-            case .failed(let kind): "\(kind)"
+            case .failed(let kind): kind.words
             case .status(let code): "status \(code)"
             }
         }
@@ -43,5 +43,12 @@ package enum QueueingDecision: StageDecision, Equatable {
             .init("waitedForChange", ["wait": wait], "waited \(wait.text) for an earlier change of the same")
         case .replaying(let change): .init("replaying", ["change": change], "sends the stored change \(change)")
         }
+    }
+}
+
+extension NetworkError.Kind {
+    /// The name of the kind as words: `no network` for ``noNetwork``.
+    fileprivate var words: String {
+        name.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
     }
 }
