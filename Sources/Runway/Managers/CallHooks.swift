@@ -17,11 +17,11 @@ struct CallHooks: Sendable {
     /// - Parameters:
     ///   - endpoint: The endpoint as the caller passed it.
     ///   - hasLanding: Whether the result is for a caller, so that the hooks of the endpoint are called, too. The default is `true`.
-    ///   - rawData: Returns the response as the hooks see it.
+    ///   - rawData: Returns the response as the hooks see it; `nil` if there is none, and then no hook of a success is called.
     ///   - perform: Makes the call of the endpoint as the hooks changed it.
     /// - Throws: What `perform` throws; ``NetworkError/Kind/cancelled`` if a hook vetoes the call or its result.
     func around<E: Endpoint, Value: Sendable>(
-        _ endpoint: E, hasLanding: Bool = true, rawData: (Value) -> RawData,
+        _ endpoint: E, hasLanding: Bool = true, rawData: (Value) -> RawData?,
         perform: (E) async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         var call = InterceptedCall(flight: flight.id, endpoint: endpoint)
@@ -37,7 +37,7 @@ struct CallHooks: Sendable {
         } catch {
             throw try await fail(error, of: call, hasLanding ? endpoint : nil, hasStarted: hasStarted)
         }
-        try await succeed(rawData(value), of: call, hasLanding ? endpoint : nil)
+        if let rawData = rawData(value) { try await succeed(rawData, of: call, hasLanding ? endpoint : nil) }
         return value
     }
 
@@ -45,11 +45,13 @@ struct CallHooks: Sendable {
     @MainActor
     private func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
-        guard try endpoint.complete(interceptors, as: flight.id, by: nil) else {
+        let isMade = try endpoint.prepare { (endpoint: inout E) throws(NetworkError) in
+            try endpoint.intercept(interceptors, as: flight.id, by: nil)
+        }
+        guard isMade else {
             flight.note(CallDecision.vetoedBeforeCall, in: .preparing)
             throw flight.vetoed("An interceptor", "call", in: .preparing)
         }
-        try endpoint.checkParameters()
         return endpoint
     }
 
@@ -160,29 +162,34 @@ extension Flight {
 }
 
 extension Endpoint {
-    /// Completes the parameters.
-    mutating func completeParameters() throws(NetworkError) {
+    /// Completes the parameters, and checks them by the endpoint's own rules and then by those of `validator`.
+    ///
+    /// - Parameters:
+    ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is then not checked.
+    ///   - validator: Throws if the parameters are invalid.
+    /// - Returns: `false` if the call was vetoed.
+    mutating func prepare(
+        _ change: (inout Self) throws(NetworkError) -> Bool = { _ in true },
+        validator: (Self) throws -> Void = { _ in }
+    ) throws(NetworkError) -> Bool {
         do { try complete() } catch { throw .invalidParameters(in: .preparing, error) }
-    }
-
-    /// Checks the parameters by the endpoint's own rules, and then by those of `validator`.
-    func checkParameters(_ validator: (Self) throws -> Void = { _ in }) throws(NetworkError) {
+        guard try change(&self) else { return false }
         do {
             try validate()
             try validator(self)
         } catch {
             throw .invalidParameters(in: .validating, error)
         }
+        return true
     }
 
-    /// Completes the parameters, and lets interceptors change them.
+    /// Lets interceptors change the parameters.
     ///
     /// - Returns: `false` if an interceptor vetoed the call.
     @MainActor
-    mutating func complete(
+    mutating func intercept(
         _ interceptors: [any Interceptor], as flight: FlightID, by manager: (any APIManaging)?
     ) throws(NetworkError) -> Bool {
-        try completeParameters()
         if interceptors.isEmpty { return true }
         var candidate: any Endpoint = self
         for interceptor in interceptors {

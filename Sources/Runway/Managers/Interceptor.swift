@@ -27,7 +27,9 @@
 /// that renew a token. What no endpoint describes (``NetworkLayer/exchange(_:with:options:)``), and a revalidation that no call waits for,
 /// pass no interceptor. The manager is the one that the app made: of a list, its ``PagedAPIManager``. It is `nil` for a call that no
 /// manager makes: its hooks of success and failure run before it returns or throws, and if one vetoes the call, its response or its
-/// failure, it throws ``NetworkError/Kind/cancelled``. The response of a stream is its head, with an empty body.
+/// failure, it throws ``NetworkError/Kind/cancelled``. The response of a stream is its head, with an empty body. A transfer that is handed
+/// over to the system, by `BackgroundTransfers`, passes the hooks before and after its start and, if it can't be handed over, those of a
+/// failure: its end may come in another launch of the app, and passes no hook.
 ///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor

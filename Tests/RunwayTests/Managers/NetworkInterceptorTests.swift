@@ -122,6 +122,19 @@ struct NetworkInterceptorTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
+    @Test func handedOverRequestPassesTheHooksOfItsStart() async throws {
+        witness.change = { $0 = Reading(name: "changed") }
+        let request = try await layer.network.requestToHandOver(Reading(name: "invalid"), options: .standard)
+        #expect(request.head.path == "/v1/readings/changed" && witness.hooks == ["beforeCall", "afterCall"])
+        (witness.hooks, witness.vetoes) = ([], ["beforeCall"])
+        let error = await #expect(throws: NetworkError.self) {
+            try await layer.network.requestToHandOver(Reading(), options: .standard)
+        }
+        #expect(error?.kind == .cancelled && witness.hooks == ["beforeCall"])
+        let records = try await layer.records.records(count: 2)
+        #expect(records.map(\.outcome) == [.succeeded, .vetoed])
+    }
+
     @Test func aCancelledCallPassesNoFurtherHook() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer { _ throws(NetworkError) in
@@ -167,7 +180,7 @@ struct NetworkInterceptorTests {
         #expect(witness.hooks == Self.success && witness.managers.allSatisfy { $0 === play.manager })
     }
 
-    @Test func aHookCancelsALoadByTheNumberOfItsRequest() async throws {
+    @Test func hookCancelsALoadByItsRequestNumber() async throws {
         let play = PagedPlay(EditedList(count: 9), OffsetList.self)
         play.manager.network.add(witness)
         witness.onHook = { [witness, manager = play.manager] hook in

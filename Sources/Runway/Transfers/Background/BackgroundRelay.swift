@@ -13,24 +13,18 @@
             var refusals: [String: ServerRefused] = [:]
             /// The ends that the app is receiving.
             var delivered: Set<String> = []
-            var deliveryCount = 0
-            /// Whether the session has reported all that happened while the app did not run.
-            var hasReportedAll = false
-            var completion: (@MainActor @Sendable () -> Void)?
-
-            /// The system's completion handler, once nothing is left to do.
-            mutating func takeCompletion() -> (@MainActor @Sendable () -> Void)? {
-                guard hasReportedAll, deliveryCount == 0, let completion else { return nil }
-                self.completion = nil
-                hasReportedAll = false
-                return completion
-            }
+            /// When the system's completion handlers are called.
+            var reports = BackgroundReports<Handler>()
         }
+
+        /// A completion handler of the system.
+        typealias Handler = @MainActor @Sendable () -> Void
 
         /// Where the session calls its delegate: one call after the other.
         let queue: OperationQueue
         private let ledger: BackgroundLedgerFile
         private let folder: String
+        private let clock: LayerClock
         private let trust: PinnedTrust
         private let onProgress: BackgroundTransfers.ProgressReport?
         private let receive: BackgroundTransfers.Receive
@@ -38,13 +32,14 @@
         private let state = Mutex(State())
 
         init(
-            _ ledger: BackgroundLedgerFile, bodies folder: String, _ trust: PinnedTrust,
+            _ ledger: BackgroundLedgerFile, bodies folder: String, _ clock: LayerClock, _ trust: PinnedTrust,
             _ onProgress: BackgroundTransfers.ProgressReport?, _ receive: @escaping BackgroundTransfers.Receive
         ) {
             queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             self.ledger = ledger
             self.folder = folder
+            self.clock = clock
             self.trust = trust
             self.onProgress = onProgress
             self.receive = receive
@@ -58,12 +53,8 @@
         }
 
         /// Calls the system's completion handler when everything was reported and received.
-        func finish(_ completion: @escaping @MainActor @Sendable () -> Void) {
-            let completion = state.withLock { state in
-                state.completion = completion
-                return state.takeCompletion()
-            }
-            call(completion)
+        func finish(_ handler: @escaping Handler) {
+            call(state.withLock { $0.reports.add(handler, at: clock.now) })
         }
 
         /// Passes the ends to the app that it has not received.
@@ -73,7 +64,7 @@
                 let ledger = ledger.current
                 return ledger.endings.compactMap { id, ending -> BackgroundTransfer? in
                     guard let kind = ledger.entries[id]?.kind, state.delivered.insert(id).inserted else { return nil }
-                    state.deliveryCount += 1
+                    state.reports.deliveryBegan()
                     return BackgroundTransfer(id, kind, ending)
                 }
             }
@@ -88,17 +79,16 @@
                 }
                 // If it can't be written, the end comes again at the next launch.
                 try? ledger.change { $0.remove(transfer.id) }
-                let completion = state.withLock { state in
+                let handlers = state.withLock { state in
                     state.delivered.remove(transfer.id)
-                    state.deliveryCount -= 1
-                    return state.takeCompletion()
+                    return state.reports.deliveryEnded()
                 }
-                call(completion)
+                call(handlers)
             }
         }
 
-        private func call(_ completion: (@MainActor @Sendable () -> Void)?) {
-            if let completion { Task { @MainActor in completion() } }
+        private func call(_ handlers: [Handler]) {
+            for handler in handlers { Task { @MainActor in handler() } }
         }
 
         private func ending(of task: URLSessionTask, _ id: String, _ error: (any Error)?) -> BackgroundLedger.Ending {
@@ -216,11 +206,7 @@
         {}
 
         func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-            let completion = state.withLock { state in
-                state.hasReportedAll = true
-                return state.takeCompletion()
-            }
-            call(completion)
+            call(state.withLock { $0.reports.report(at: clock.now) })
         }
     }
 #endif

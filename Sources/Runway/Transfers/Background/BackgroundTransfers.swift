@@ -15,11 +15,11 @@
     /// transfers.handleEvents(completionHandler)
     /// ```
     ///
-    /// A request passes all stages before it is handed over, and is sent with the access token and the cookies of that moment. From
-    /// then on it is up to the system: it retries while the network is absent, follows redirects with the request's header fields,
-    /// and waits for as long as seven days. What the pipeline does with responses does not happen: no renewal of tokens, no retries
-    /// of ours, no deadline, no cookies, no cache, no verdict of the service. A status from 200 to 299 is a success, and any other a
-    /// failure.
+    /// A request passes the hooks of interceptors before and after its start and all stages before it is handed over, and is sent with the
+    /// access token and the cookies of that moment. From then on it is up to the system: it retries while the network is absent,
+    /// follows redirects with the request's header fields, and waits for as long as seven days. What the layer does with responses does
+    /// not happen: no hook of success or failure, no renewal of tokens, no retries of ours, no deadline, no cookies, no cache, no verdict
+    /// of the service. A status from 200 to 299 is a success, and any other a failure.
     ///
     /// The system follows a redirect to any host, and sends it the header fields of the request: hand over calls with credentials only to
     /// servers that redirect to none but their own hosts.
@@ -81,7 +81,7 @@
             ledger = try BackgroundLedgerFile(folder.path + "/ledger.json")
             let known = ledger.current.startedIDs
             relay = BackgroundRelay(
-                ledger, bodies: folder.path, PinnedTrust(pins: pins, onReport: nil), onProgress, receive)
+                ledger, bodies: folder.path, network.clock, PinnedTrust(pins: pins, onReport: nil), onProgress, receive)
             let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
             configuration.applyCommonSettings()
             configuration.isDiscretionary = isDiscretionary
@@ -148,7 +148,8 @@
         }
 
         /// Takes what the system passes to `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. It is called on
-        /// the main actor when the app has received every end that the system reported.
+        /// the main actor when the app has received every end that the system reports for it; what was reported more than 30 s before
+        /// does not count.
         @MainActor public func handleEvents(_ completionHandler: @escaping () -> Void) {
             relay.finish { completionHandler() }
         }

@@ -14,7 +14,8 @@ private final class RequestCapture: Transport {
 
 extension NetworkLayer {
     /// Returns the request of an endpoint as the stages make it, with token, cookies and signature, for somebody else to send. The
-    /// record of the call ends with it.
+    /// record of the call ends with it. Of interceptors, the hooks before and after its start are called and, if there is no request, those
+    /// of a failure; there is no response for the others.
     ///
     /// - Throws: The error of a stage that refuses the call, or of the renewal of a token.
     @concurrent func requestToHandOver<E: Endpoint>(
@@ -25,23 +26,37 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
-            let endpoint = try prepared(endpoint)
-            // A streamed response is neither shared with other calls nor merged into an envelope.
-            let request = try assemble(endpoint, delivery: .streamed, in: flight)
-            let capture = RequestCapture()
-            do throws(NetworkError) {
-                _ = try await chain.send(request, in: flight, over: TransportLink(capture))
-                throw NetworkError(
-                    .invalidConfiguration, in: .transporting,
-                    "A stage responds to the request, which therefore can't be handed over to the system.")
-            } catch {
-                guard let request = capture.request.withLock({ $0 }) else { throw error }
-                flight.note("handedOver", "handed over to the system", in: .transporting)
-                flight.finish(.succeeded)
-                return request
-            }
+            let request =
+                if let hooks = CallHooks(interceptors, of: flight) {
+                    try await hooks.around(endpoint, hasLanding: false) { _ in
+                        nil
+                    } perform: { (endpoint) async throws(NetworkError) in
+                        try await captured(endpoint, in: flight)
+                    }
+                } else {
+                    try await captured(prepared(endpoint), in: flight)
+                }
+            flight.note("handedOver", "handed over to the system", in: .transporting)
+            flight.finish(.succeeded)
+            return request
         } catch {
             throw flight.finish(failing: error)
         }
+    }
+
+    /// Returns the request of a checked endpoint as the stages make it.
+    private func captured<E: Endpoint>(_ endpoint: E, in flight: Flight) async throws(NetworkError) -> Request {
+        // A streamed response is neither shared with other calls nor merged into an envelope.
+        let request = try assemble(endpoint, delivery: .streamed, in: flight)
+        let capture = RequestCapture()
+        do throws(NetworkError) {
+            _ = try await chain.send(request, in: flight, over: TransportLink(capture))
+        } catch {
+            guard let request = capture.request.withLock({ $0 }) else { throw error }
+            return request
+        }
+        throw NetworkError(
+            .invalidConfiguration, in: .transporting,
+            "A stage responds to the request, which therefore can't be handed over to the system.")
     }
 }
