@@ -23,10 +23,10 @@ extension NetworkLayer {
                     "\(E.name) stores no responses: there is nothing to prefetch.")
             }
             let hooks = CallHooks(interceptors, of: flight)
-            // With hooks it is prepared between them, and only identified by what it is now.
-            let endpoint = hooks == nil ? try prepared(endpoint) : endpoint
-            var draft = try draft(endpoint, in: flight)
-            if hooks == nil, let cached = try acceptedImmediately(&draft, for: endpoint, in: flight),
+            // With hooks it is prepared between them, later. Until then it is identified by its own completed parameters.
+            let known = hooks == nil ? try prepared(endpoint) : completed(endpoint)
+            var draft = try draft(known, in: flight)
+            if hooks == nil, let cached = try acceptedImmediately(&draft, for: known, in: flight),
                 !cached.isProvisional
             {
                 flight.finish(.succeeded)
@@ -40,7 +40,7 @@ extension NetworkLayer {
             }
             let start = cache.background.start(key, flight: flight.id) { [self] in
                 if let hooks { return await prefetch(endpoint, hooks, in: flight) }
-                await fetch(request, for: endpoint, in: flight)
+                await fetch(request, for: known, in: flight)
             }
             switch start {
             case .started: break
@@ -52,6 +52,13 @@ extension NetworkLayer {
             _ = flight.finish(failing: error)
         }
         return flight.id
+    }
+
+    /// The endpoint with its parameters completed; unchanged if that fails, for which its flight fails later.
+    private func completed<E: Endpoint>(_ endpoint: E) -> E {
+        var completed = endpoint
+        do { try completed.complete() } catch { return endpoint }
+        return completed
     }
 
     /// Cancels the flights that no caller waits for: prefetches, and revalidations of stale responses.
@@ -74,7 +81,7 @@ extension NetworkLayer {
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
     public func clearCache<E: Endpoint>(of endpoint: E) throws(NetworkError) {
         let (key, target) = try context.cacheKey(
-            of: prepared(endpoint), with: services.configuration(of: E.Service.self), keeper: self)
+            of: prepared(endpoint), with: services.configuration(of: E.Service.self), retainedLayer: self)
         cache.remove(key, of: target)
     }
 }
@@ -165,12 +172,12 @@ extension FlightContext {
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` or ``NetworkError/Kind/invalidConfiguration`` if no request can be made of it.
     func cacheKey<E: Endpoint>(
-        of endpoint: E, with configuration: ServiceConfiguration, keeper: any AnyObject & Sendable
+        of endpoint: E, with configuration: ServiceConfiguration, retainedLayer: any AnyObject & Sendable
     ) throws(NetworkError) -> (key: CacheKey?, target: HTTPCacheURI) {
         // A call may have a policy of its own: what is stored by a time to live is found by the same key, whichever it was.
         let flight = Flight(
             id: makeID(), endpoint: E.self, configuration: configuration, options: CallOptions(cache: .untilEvicted()),
-            lifetime: .zero, context: self, keeper: keeper)
+            lifetime: .zero, context: self, retainedLayer: retainedLayer)
         let content = try CallContent(of: endpoint, in: flight)
         flight.setKey(CacheKey(content, of: E.self, in: flight))
         var draft = RequestDraft(content, of: endpoint)

@@ -84,6 +84,23 @@ struct PrefetchTests {
         _ = try await layer.records.records(count: 2)
     }
 
+    @Test @MainActor func prefetchWithHooksIsIdentifiedByItsCompletedParameters() async throws {
+        let (transport, records) = (ParkingTransport(), RecordCollector())
+        let network = NetworkLayer(
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records])
+        let interceptor = SilentInterceptor()
+        network.add(interceptor)
+        let first = network.prefetch(Greeting())
+        let second = network.prefetch(Greeting(name: "everybody"))
+        let other = network.prefetch(Greeting(name: "ann"))
+        let record = try await records.records(count: 1)[0]
+        #expect(record.id == second && record.outcome.runningFlight == first)
+        try await transport.wait { $0.parked == [first.number, other.number] }
+        network.endBackgroundFlights()
+        _ = try await records.records(count: 3)
+        withExtendedLifetime(interceptor) {}
+    }
+
     @Test func aCancelledPrefetchFreesItsKey() async throws {
         let layer = ParkedLayer()
         let first = layer.network.prefetch(Work())
@@ -151,3 +168,16 @@ struct PrefetchTests {
         #expect(try await records.records(count: 1)[0].outcome.name == "cancelled")
     }
 }
+
+/// Names everybody if its caller names nobody.
+private struct Greeting: Endpoint {
+    static let service = Estates.self
+    static let cache = CachePolicy.timeToLive()
+    var path: EndpointPath { "greeting" }
+    var name: String?
+    mutating func complete() { name = name ?? "everybody" }
+}
+
+/// Changes nothing. Held by its test alone.
+@MainActor
+private final class SilentInterceptor: Interceptor {}
