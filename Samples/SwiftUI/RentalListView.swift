@@ -28,6 +28,8 @@ struct RentalListView: View {
         .navigationTitle("Rentals")
         .searchable(text: $city)
         .task(id: city) {
+            // The task starts also when the list appears again, with the rows that it has.
+            if rentals.endpoint?.city == city, !rentals.items.isEmpty, !rentals.isLoading { return }
             // Each character cancels this task and starts another: only a pause is searched for.
             do { try await Task.sleep(for: .milliseconds(300)) } catch { return }
             rentals.load(RentalList(city: city))

@@ -36,5 +36,7 @@ struct ConfigurationTests {
         #expect(!session.httpShouldSetCookies && session.httpCookieAcceptPolicy == .never)
         #expect(session.requestCachePolicy == .reloadIgnoringLocalCacheData)
         #expect(session.tlsMinimumSupportedProtocolVersion == .TLSv12)
+        // A session knows no deadline of a call; `CallOptions.waitsForNetwork` does.
+        #expect(!session.waitsForConnectivity)
     }
 }

@@ -1,7 +1,9 @@
 import Foundation
 import NIOCore
+import NIOPosix
 import RunwayTestServer
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -24,7 +26,13 @@ struct HostMeasuringTests {
     private func launch(
         _ path: String, _ certificate: TestCertificate, addresses: [String] = Self.addresses
     ) throws -> (transport: NIOTransport, book: HostBook) {
-        let book = HostBook(bundled: try HostList([dialHost: addresses]), measurements: path, status: status)
+        try launch(path, certificate, hosts: [dialHost: addresses])
+    }
+
+    private func launch(
+        _ path: String, _ certificate: TestCertificate, hosts: [String: [String]]
+    ) throws -> (transport: NIOTransport, book: HostBook) {
+        let book = HostBook(bundled: try HostList(hosts), measurements: path, status: status)
         var configuration = TransportConfiguration(trust: .certificates(pem: [certificate.certificatePEM]))
         configuration.hosts = book
         let resolver = HostResolver { host in throw LookupError(host: host, reason: "nobody asks") }
@@ -106,6 +114,27 @@ struct HostMeasuringTests {
         }
     }
 
+    @Test func manyAddressesAreMeasuredSixteenAtATime() async throws {
+        let server = try await HoldingServer()
+        let hosts = (1...100).map { ("h\($0).test", [1, 2, 3].map { [number = $0] in "127.1.\(number).\($0)" }) }
+        let certificate = try TestCertificate(for: dialHost)
+        try await withFile { path in
+            let (transport, _) = try launch(path, certificate, hosts: Dictionary(uniqueKeysWithValues: hosts))
+            let measuring = Task { await transport.measureHosts(port: server.port, within: .seconds(300)) }
+            try await waitUntil { server.most == 16 }
+            // A seventeenth connection would come before this one.
+            try await server.visit()
+            server.release()
+            let entries = await measuring.value.flatMap(\.entries)
+            #expect(server.most == 16 && entries.count == 256)
+            // The first address of every host comes before the second of any.
+            let counts = [1, 2, 3].map { last in entries.count { "\($0.address)".hasSuffix(".\(last)") } }
+            #expect(counts == [100, 100, 56])
+            await transport.shutdown(.cutting)
+        }
+        try await server.close()
+    }
+
     @Test func singleAddressIsNotMeasured() async throws {
         let certificate = try TestCertificate(for: dialHost)
         try await withFile { path in
@@ -116,4 +145,73 @@ struct HostMeasuringTests {
             }
         }
     }
+}
+
+/// A server on every loopback address that says nothing. It holds its connections until it is released, and closes them from then on.
+private final class HoldingServer: Sendable {
+    private struct State {
+        /// The connections to addresses of lists.
+        var open: [ObjectIdentifier: any Channel] = [:]
+        var most = 0
+        var isReleased = false
+        var hasVisitor = false
+    }
+
+    let port: Int
+    private let channel: any Channel
+    /// Guards which connections there are.
+    private let state: StateBox
+
+    private final class StateBox: Sendable {
+        let value = Mutex(State())
+    }
+
+    /// The most connections that were open at a time.
+    var most: Int { state.value.withLock { $0.most } }
+
+    init() async throws {
+        let state = StateBox()
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 512)
+            .childChannelInitializer { channel in
+                Self.accept(channel, state)
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+            .bind(host: "0.0.0.0", port: 0).get()
+        self.state = state
+        port = channel.localAddress?.port ?? 0
+    }
+
+    private static func accept(_ channel: any Channel, _ state: StateBox) {
+        guard channel.localAddress?.ipAddress?.hasPrefix("127.1.") == true else {
+            return state.value.withLock { $0.hasVisitor = true }
+        }
+        let isReleased = state.value.withLock { state in
+            state.open[ObjectIdentifier(channel)] = channel
+            state.most = max(state.most, state.open.count)
+            return state.isReleased
+        }
+        channel.closeFuture.whenComplete { _ in
+            state.value.withLock { _ = $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+        }
+        if isReleased { channel.eventLoop.execute { channel.close(promise: nil) } }
+    }
+
+    /// Connects to another address, and returns when the server has accepted that connection.
+    func visit() async throws {
+        let visitor = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.9", port: port).get()
+        try await waitUntil { state.value.withLock { $0.hasVisitor } }
+        try await visitor.close()
+    }
+
+    func release() {
+        let open = state.value.withLock { state in
+            state.isReleased = true
+            return Array(state.open.values)
+        }
+        for channel in open { channel.close(promise: nil) }
+    }
+
+    func close() async throws { try await channel.close() }
 }
