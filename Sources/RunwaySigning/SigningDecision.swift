@@ -12,7 +12,7 @@ package enum SigningDecision: StageDecision, Equatable {
     case correctedTime(by: Duration)
     /// The request is signed again with what the server asked for.
     case meetsRequest
-    /// The server could not tell whether the nonce was used, and the request is signed again with another.
+    /// The nonce was used, or the server could not tell, and the request is signed again with another.
     case repeated
     /// The server refused the signature, and says what it computed: how that differs from what was signed, without secrets.
     case compared(String)

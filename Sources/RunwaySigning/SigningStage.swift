@@ -27,6 +27,10 @@ import RunwaySignatures
 /// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that has neither
 /// `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged.
 ///
+/// A request that may not be executed twice is sent again only if the server certainly did not execute it: not if its nonce was used, since
+/// then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the refusal has the server's signature. Requests
+/// may be executed twice if their method is idempotent, if they have an `Idempotency-Key`, or if `RetryPolicy.isRepeatable` says so.
+///
 /// Bodies pass unchanged. A stream that can be read twice is read once for its digest; one that can't must have a `Content-Digest`, or is
 /// read into memory up to ``SigningPolicy/maximumBufferedByteCount``.
 public struct SigningStage: RequestStage {
@@ -64,8 +68,8 @@ public struct SigningStage: RequestStage {
                 let signed = try await sign(request, corrections, in: flight)
                 request = signed.source
                 let sent = serverTime.moment(by: flight.clock)
-                let response = try await next.send(signed.request, in: flight)
-                if let decision = try correct(&corrections, after: response, to: signed, sent: sent, in: flight) {
+                let response = try await next.send(signed.request, in: flight).withReadProblem(in: flight)
+                if let decision = try await correct(&corrections, after: response, to: signed, sent: sent, in: flight) {
                     flight.note(decision)
                     continue
                 }
@@ -105,7 +109,7 @@ public struct SigningStage: RequestStage {
     private func correct(
         _ corrections: inout Corrections, after response: Response, to signed: SignedRequest,
         sent: ServerTime.Moment, in flight: Flight
-    ) throws(NetworkError) -> SigningDecision? {
+    ) async throws(NetworkError) -> SigningDecision? {
         guard signed.keyID != nil, [.badRequest, .unauthorized, .misdirectedRequest].contains(response.head.status)
         else { return nil }
         let problem = SignatureProblem(response)
@@ -137,9 +141,29 @@ public struct SigningStage: RequestStage {
             decision = .correctedTime(by: difference)
         }
         // The time is adopted for later calls all the same.
-        if !signed.request.body.isReplayable { decision = nil }
+        if decision != nil, try await !maySend(again: signed, after: response, problem, in: flight) { decision = nil }
         if decision == nil, isOfSignature { throw refusal(response, problem, of: signed, in: flight) }
         return decision
+    }
+
+    /// Whether a refused request may be sent again: its body can be, and it was not executed or may be executed twice.
+    private func maySend(
+        again signed: SignedRequest, after response: Response, _ problem: SignatureProblem?, in flight: Flight
+    ) async throws(NetworkError) -> Bool {
+        guard signed.request.body.isReplayable else { return false }
+        if signed.request.isRepeatable(in: flight) { return true }
+        // A copy of it was accepted before: somebody on the way sent it twice. A reason that was not read may be the same.
+        if problem?.isReplay == true { return false }
+        if case .stream = response.body { return false }
+        guard policy.responses != nil else { return true }
+        // Anyone on the way can refuse a request that the server has executed.
+        do throws(NetworkError) {
+            _ = try await verify(response, to: signed, in: flight)
+            return true
+        } catch {
+            guard error.kind == .notTrusted else { throw error }
+            return false
+        }
     }
 
     /// The error of a refused signature, with what the server computed otherwise if it says so.
@@ -151,27 +175,38 @@ public struct SigningStage: RequestStage {
             difference = BaseDifference(signed: signed.base, received: received, in: flight)
         }
         if let difference { flight.note(SigningDecision.compared("\(difference)")) }
-        return NetworkError(refused: response, problem, difference)
+        var error = NetworkError(refused: response, problem, difference)
+        // Nobody vouches for the body.
+        if policy.responses != nil { error.rawData = nil }
+        return error
     }
 
     private func verified(
         _ response: Response, to signed: SignedRequest, in flight: Flight
     ) async throws(NetworkError) -> Response {
-        guard let rule = policy.responses, let accepted = signed.responsePolicy else { return response }
+        guard policy.responses != nil else { return response }
         // A server does not sign for somebody whom it does not know.
         if let problem = SignatureProblem(response) {
-            if [400, 401, 421].contains(response.head.status.code) {
+            if [.badRequest, .unauthorized, .misdirectedRequest].contains(response.head.status) {
                 throw refusal(response, problem, of: signed, in: flight)
             }
-            if response.isFailure { return response.unverifiedFailure }
+            if response.isOfBusyVerifier { return response.unverifiedFailure }
         }
-        let now = serverTime.now(by: flight.clock)
-        let verification = VerificationOfResponse(policy: accepted, keys: rule.keys, time: now)
-        let verified = try await flight.runInTime(.sent) { () async throws(NetworkError) -> Response in
-            try await verification.verify(response, to: signed.request.head)
-        }
+        let verified = try await verify(response, to: signed, in: flight)
         flight.note(SigningDecision.verifiedResponse)
         return verified
+    }
+
+    /// Verifies the signature of a response, if the policy requires one.
+    private func verify(
+        _ response: Response, to signed: SignedRequest, in flight: Flight
+    ) async throws(NetworkError) -> Response {
+        guard let rule = policy.responses, let accepted = signed.responsePolicy else { return response }
+        let now = serverTime.now(by: flight.clock)
+        let verification = VerificationOfResponse(policy: accepted, keys: rule.keys, time: now)
+        return try await flight.runInTime(.sent) { () async throws(NetworkError) -> Response in
+            try await verification.verify(response, to: signed.request.head)
+        }
     }
 }
 
@@ -188,13 +223,35 @@ private struct Corrections {
 }
 
 extension Response {
-    fileprivate var isFailure: Bool { [.clientError, .serverError].contains(head.status.kind) }
+    /// Whether the status is one with which a server refuses a request before it verifies the signature.
+    fileprivate var isOfBusyVerifier: Bool {
+        [.contentTooLarge, .tooManyRequests, .serviceUnavailable].contains(head.status)
+    }
 
-    /// This failure, with the verdict of its status, and of its fields only those that say when to try again.
+    /// The response, with its body read if it is a stream that may be the problem of a signature.
+    fileprivate func withReadProblem(in flight: Flight) async throws(NetworkError) -> Response {
+        guard [400, 401, 413, 421, 429, 503].contains(head.status.code), case .stream(let stream) = body,
+            SignatureProblem.isShortProblem(head)
+        else { return self }
+        let bytes = try await flight.runInTime(.sent) { () async throws(NetworkError) -> [UInt8] in
+            do {
+                return try await stream.collect(upTo: SignatureProblem.maximumByteCount)
+            } catch {
+                throw error as? NetworkError
+                    ?? NetworkError(.invalidResponse, in: .signing, "The refusal can't be read.", sending: .sent)
+            }
+        }
+        var response = self
+        response.body = .whole(RawData(bytes, response: head))
+        return response
+    }
+
+    /// This failure without its body, with the verdict of its status, and of its fields only those that say when to try again.
     fileprivate var unverifiedFailure: Response {
         var failure = self
         let fields = head.headerFields.filter { [.retryAfter, .date].contains($0.name) }
         failure.head.headerFields = HTTPFields(fields)
+        failure.body = .whole(RawData([], response: failure.head))
         failure.verdict = Verdict(status: head.status, headerFields: failure.head.headerFields)
         return failure
     }
@@ -206,5 +263,11 @@ extension Request {
         guard let own = flight.serviceOrigin else { return false }
         let target = Origin(head)
         return target == own || target.host == own.host && own.scheme == "http" && target.scheme == "https"
+    }
+
+    /// Whether the request may be executed twice.
+    fileprivate func isRepeatable(in flight: Flight) -> Bool {
+        flight.retryPolicy.isRepeatable || head.method.isIdempotent
+            || HTTPField.Name("Idempotency-Key").map(head.headerFields.contains) ?? false
     }
 }

@@ -13,11 +13,6 @@ import Testing
 struct RefusalTests {
     private let peers = Peers()
 
-    /// A clock whose date differs from the server's.
-    private func clock(off difference: TimeInterval) -> LayerClock {
-        LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: difference) }
-    }
-
     /// Verifies each request, and refuses with the server's time.
     private func verify(at origin: ScriptedOrigin, asking: Bool = false) {
         let peers = peers
@@ -37,7 +32,7 @@ struct RefusalTests {
             verify(at: origin)
             let records = RecordCollector()
             let network = try NetworkLayer(
-                to: origin, keys: OneKey(peers.requestKey), clock: clock(off: difference), sinks: [records])
+                to: origin, keys: OneKey(peers.requestKey), clock: .wrong(by: difference), sinks: [records])
             _ = try await network.call(Read(path: "a"))
             #expect(origin.requestCount == 2)
             _ = try await network.call(Read(path: "b"))
@@ -50,6 +45,21 @@ struct RefusalTests {
             } else {
                 Issue.record("\(record)")
             }
+        }
+    }
+
+    /// Somebody sets the clock of the device while the app runs.
+    @Test func correctionOutlivesAChangeOfTheDevicesClock() async throws {
+        try await withScriptedOrigin { origin in
+            verify(at: origin)
+            let difference = AwaitedValue(-3600.0)
+            let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: difference.value) }
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock)
+            _ = try await network.call(Read(path: "a"))
+            #expect(origin.requestCount == 2)
+            difference.update { $0 = 3600 }
+            _ = try await network.call(Read(path: "b"))
+            #expect(origin.requestCount == 3)
         }
     }
 
@@ -68,7 +78,7 @@ struct RefusalTests {
                 }
             }
             let network = try NetworkLayer(
-                to: origin, keys: OneKey(peers.requestKey), clock: clock(off: difference))
+                to: origin, keys: OneKey(peers.requestKey), clock: .wrong(by: difference))
             let calls = (1...4).map { number in Task { try await network.call(Read(path: "\(number)")) } }
             try await gate.waitForArrivals(count: 4)
             gate.open()
@@ -80,7 +90,7 @@ struct RefusalTests {
     @Test func aBodyThatCannotBeSentTwiceIsSentOnce() async throws {
         try await withScriptedOrigin { origin in
             verify(at: origin)
-            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock(off: -3600))
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: .wrong(by: -3600))
             let body = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: false)
             let digest = ["Content-Digest": BodyDigest(of: [1]).fieldValue]
             let error = try await network.failure(of: Change("a", body, headers: digest))
@@ -143,7 +153,7 @@ struct RefusalTests {
         try await withScriptedOrigin { origin in
             verify(at: origin, asking: true)
             let week = 7 * 86_400.0
-            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock(off: week))
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: .wrong(by: week))
             _ = try await network.call(Read(path: "a"))
             #expect(origin.requestCount == 2)
         }
@@ -230,7 +240,7 @@ struct RefusalTests {
                     return .problem(refusal.reason.name, at: Peers.now)
                 }
             }
-            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: clock(off: -3600))
+            let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: .wrong(by: -3600))
             _ = try await network.call(Read(path: "a"))
             #expect(origin.requestCount == 2)
         }
@@ -260,7 +270,19 @@ struct RefusalTests {
             let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
             let error = try await network.failure(of: Read(path: "a"))
             #expect(error.kind == .overloaded && error.step == .judging && origin.requestCount > 1)
+            #expect(error.rawData?.bytes.isEmpty != false, "Nobody vouches for the body")
             #expect(origin.requests.allSatisfy { $0["cookie"] == nil })
+        }
+    }
+
+    @Test(arguments: [403, 404, 409, 422, 500, 502])
+    func anotherUnsignedFailureIsNotTrusted(_ status: Int) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .problem("store", at: Peers.now, status: .init(code: status)))
+            var policy = SigningPolicy(.signature(tag: "app"))
+            policy.responses = ResponseSignatures(tag: "server", keys: peers.serverKeys)
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            #expect(try await network.failure(of: Read(path: "a")).kind == .notTrusted)
         }
     }
 
@@ -281,16 +303,5 @@ struct RefusalTests {
             let error = try await network.failure(of: Read(path: "a"))
             #expect(error.kind == .refused && error.step == .signing && origin.requestCount == 1)
         }
-    }
-}
-
-extension ScriptedResponse {
-    /// A refusal as a server of this project states it.
-    fileprivate static func problem(
-        _ reason: String, at time: UnixTime, status: HTTPResponse.Status = .unauthorized
-    ) -> ScriptedResponse {
-        .bytes(
-            Array(#"{"type":"urn:runway:signature:\#(reason)","status":\#(status.code),"time":\#(time.seconds)}"#.utf8),
-            contentType: "application/problem+json", status: status)
     }
 }

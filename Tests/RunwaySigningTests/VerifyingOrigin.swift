@@ -168,16 +168,35 @@ extension ScriptedResponse {
         response.headerFields[.date] = HTTPDate(date).text
         return response
     }
+
+    /// A refusal as a server of this project states it.
+    static func problem(
+        _ reason: String, at time: UnixTime, status: HTTPResponse.Status = .unauthorized
+    ) -> ScriptedResponse {
+        .bytes(
+            Array(#"{"type":"urn:runway:signature:\#(reason)","status":\#(status.code),"time":\#(time.seconds)}"#.utf8),
+            contentType: "application/problem+json", status: status)
+    }
+}
+
+extension LayerClock {
+    /// A clock whose date differs from the server's.
+    static func wrong(by difference: TimeInterval) -> LayerClock {
+        LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: difference) }
+    }
 }
 
 extension NetworkLayer {
     /// A layer whose calls to the shop are signed.
     convenience init(
         to origin: ScriptedOrigin, _ policy: SigningPolicy = SigningPolicy(.signature(tag: "app")),
-        keys: any RequestKeyStore, clock: LayerClock = .system, sinks: [any EventSink] = []
+        keys: any RequestKeyStore, clock: LayerClock = .system, sinks: [any EventSink] = [],
+        after stages: [any RequestStage] = []
     ) throws {
         var pipeline = RequestPipeline()
         pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
+        // A later insertion stands before an earlier one of the same step.
+        for stage in stages { pipeline.insert(stage, before: .signing) }
         self.init(
             transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
             pipeline: pipeline, clock: clock, sinks: sinks)

@@ -124,7 +124,8 @@ struct RequestVerifier: Sendable {
         let hasBody = Self.announcesBody(request) || refusal.reason == .body
         var accepted = try? policy.signatureRequest(hasBody: hasBody)
         accepted?.tag = policy.tag
-        accepted?.nonce = policy.serverNonces?.issue(at: refusal.time)
+        // A copy of the request was accepted: with another nonce the client would send it a second time.
+        if refusal.reason != .replayed { accepted?.nonce = policy.serverNonces?.issue(at: refusal.time) }
         return accepted
     }
 
