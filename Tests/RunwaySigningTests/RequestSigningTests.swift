@@ -243,6 +243,17 @@ struct RequestSigningTests {
         }
     }
 
+    @Test func aStoredKeyShowsNothingOfItself() throws {
+        let maker = SoftwareKeyMaker()
+        let key = StoredDeviceKeys.Key(maker.makeKey())
+        let stored = StoredDeviceKeys(current: key, pending: StoredDeviceKeys.Key(maker.makeKey()))
+        var dumped = ""
+        dump(stored, to: &dumped)
+        for text in ["\(stored)", String(reflecting: stored), "\(key)", dumped] {
+            #expect(text.contains(key.id) && !text.contains(key.representation))
+        }
+    }
+
     @Test func aSaltedDigestIsValid() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))

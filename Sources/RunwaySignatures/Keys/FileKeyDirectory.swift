@@ -34,6 +34,9 @@ public final class FileKeyDirectory: KeyDirectory {
     /// All records, sorted by identifier.
     public var all: [KeyRecord] { directory.all }
 
+    /// A key of each kind: of each algorithm, and for RSA of each length.
+    public var exampleKeys: [VerificationKey] { directory.exampleKeys }
+
     /// Reads the file again, as a server does after it was changed. All keys are replaced at once. If it throws, the keys stay as
     /// they are.
     public func reload() throws(KeyFileError) {

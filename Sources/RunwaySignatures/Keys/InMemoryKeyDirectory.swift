@@ -16,6 +16,11 @@ public final class InMemoryKeyDirectory: KeyDirectory {
     /// All records, sorted by the bytes of their identifiers.
     public var all: [KeyRecord] { records.withLock { $0.sorted { $0.key < $1.key } }.map(\.value) }
 
+    /// A key of each kind: of each algorithm, and for RSA of each length.
+    public var exampleKeys: [VerificationKey] {
+        records.withLock { Dictionary($0.values.map { ($0.key.kind, $0.key) }) { first, _ in first } }.map(\.value)
+    }
+
     /// Adds a record, or replaces the one with the same identifier.
     public func insert(_ record: KeyRecord) { records.withLock { $0[ExactText(record.id)] = record } }
 
@@ -23,12 +28,14 @@ public final class InMemoryKeyDirectory: KeyDirectory {
     @discardableResult
     public func revoke(_ id: String) -> Bool { records.withLock { $0[ExactText(id)]?.isRevoked = true } != nil }
 
-    /// Adds the successor of a key. Both are accepted for the length of the overlap. Returns `false`, and adds nothing, if the old
-    /// key is unknown or revoked.
+    /// Adds the successor of a key. Both are accepted for the length of the overlap. Returns `false`, and changes nothing, if the old
+    /// key is unknown or revoked, or if there is a key with the identifier of the new one: a revoked key never becomes valid again.
     public func rotate(_ id: String, to successor: KeyRecord, at now: UnixTime, overlap: Duration) -> Bool {
         precondition(!successor.id.isExactly(id), "A new key has an identifier of its own")
         return records.withLock { records in
-            guard let old = records[ExactText(id)], !old.isRevoked else { return false }
+            guard let old = records[ExactText(id)], !old.isRevoked, records[ExactText(successor.id)] == nil else {
+                return false
+            }
             records[ExactText(id)]?.notAfter = min(old.notAfter ?? now + overlap, now + overlap)
             records[ExactText(successor.id)] = successor
             return true

@@ -167,6 +167,15 @@ package struct KeyEntry: Codable, Sendable {
     }
 }
 
+extension KeyEntry: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text for logs, without the keys.
+    package var description: String { "KeyEntry(\(id), \(alg))" }
+    /// The same as `description`.
+    package var debugDescription: String { description }
+    /// A mirror without the keys.
+    package var customMirror: Mirror { Mirror(self, children: ["id": id, "alg": alg, "owner": owner]) }
+}
+
 /// Why a file of keys cannot be read. It has no key.
 public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence for the person who wrote the file.

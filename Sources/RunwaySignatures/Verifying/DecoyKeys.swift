@@ -6,19 +6,11 @@ import Synchronization
 /// An unknown identifier behaves at every attempt like a key of one kind, which a keyed hash of the identifier chooses among the kinds
 /// that the directory has had so far: algorithms and lengths. So neither the length of the signature that somebody tries, nor a second
 /// try with another, shows whether the key exists. The decoy of an asymmetric kind is the first key of that kind that was found: whatever
-/// the verification says, the signature of an unknown key is refused. Before any key was found there is one for P-256.
+/// the verification says, the signature of an unknown key is refused. The kinds that a directory names are known from the start
+/// (``KeyDirectory/exampleKeys``). If it names none, there is one for P-256 until a key is found.
 package final class DecoyKeys: Sendable {
-    private struct Kind: Hashable, Comparable {
-        let algorithm: String
-        let length: Int
-
-        static func < (left: Kind, right: Kind) -> Bool {
-            (left.algorithm, left.length) < (right.algorithm, right.length)
-        }
-    }
-
     /// Guards the keys and their kinds, sorted, so that all servers that have seen the same kinds choose alike.
-    private let keys = Mutex<[(kind: Kind, key: VerificationKey)]>([])
+    private let keys = Mutex<[(kind: KeyKind, key: VerificationKey)]>([])
     /// The decoy before any key was found.
     private static let first = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
     private let secret: SymmetricKey
@@ -26,8 +18,13 @@ package final class DecoyKeys: Sendable {
     /// The most kinds. Keys of further kinds are verified, and have no decoy.
     private static let maximumKinds = 32
 
-    /// - Parameter secret: The key of the hash. Servers behind one name should have the same.
-    package init(secret: SymmetricKey = SymmetricKey(size: .bits256)) { self.secret = secret }
+    /// - Parameters:
+    ///   - secret: The key of the hash. Servers behind one name should have the same.
+    ///   - examples: Keys of the kinds that the directory has.
+    package init(secret: SymmetricKey = SymmetricKey(size: .bits256), examples: [VerificationKey] = []) {
+        self.secret = secret
+        for key in examples { learn(key, isKnown: true) }
+    }
 
     /// The key for a signature of an unknown key with an identifier.
     package func key(forKeyID keyID: String) -> VerificationKey {
@@ -42,7 +39,7 @@ package final class DecoyKeys: Sendable {
     ///   - key: The key with which a signature is verified.
     ///   - isKnown: Whether the key was found. A decoy adds nothing; looking for its kind is the same work.
     package func learn(_ key: VerificationKey, isKnown: Bool) {
-        let kind = Kind(algorithm: key.algorithm.name, length: key.signatureLength)
+        let kind = key.kind
         keys.withLock { keys in
             let isNew = !keys.contains { $0.kind == kind }
             guard isNew, isKnown, keys.count < Self.maximumKinds else { return }
@@ -52,7 +49,19 @@ package final class DecoyKeys: Sendable {
     }
 }
 
+/// What the time of a verification can show of a key: its algorithm, and the length of its signatures.
+struct KeyKind: Sendable, Hashable, Comparable {
+    let algorithm: String
+    let length: Int
+
+    static func < (left: KeyKind, right: KeyKind) -> Bool {
+        (left.algorithm, left.length) < (right.algorithm, right.length)
+    }
+}
+
 extension VerificationKey {
+    var kind: KeyKind { KeyKind(algorithm: algorithm.name, length: signatureLength) }
+
     /// A key of the same kind: for a secret of both sides another secret of the same length, and otherwise the public key itself.
     fileprivate var decoy: VerificationKey {
         switch storage {

@@ -27,7 +27,8 @@ public struct SignatureVerifier: Sendable {
     public init(policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore) {
         (self.policy, self.keys, self.nonces) = (policy, keys, nonces)
         // The key of the server's nonces persists, and all servers behind one name share it.
-        decoys = policy.serverNonces.map { DecoyKeys(secret: $0.secret(for: "decoys")) } ?? DecoyKeys()
+        let secret = policy.serverNonces?.secret(for: "decoys") ?? SymmetricKey(size: .bits256)
+        decoys = DecoyKeys(secret: secret, examples: keys.exampleKeys)
     }
 
     /// Verifies the signature of a message. Throws a ``SignatureRefusal``.

@@ -32,6 +32,15 @@ extension StoredDeviceKeys.Key {
     }
 }
 
+extension StoredDeviceKeys.Key: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text for logs: the representation can be the private key itself.
+    var description: String { "StoredDeviceKeys.Key(\(id))" }
+    /// The same as `description`.
+    var debugDescription: String { description }
+    /// A mirror without the representation.
+    var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}
+
 /// A stored key is not one of the form in which keys are stored.
 struct UnreadableDeviceKey: Error {}
 

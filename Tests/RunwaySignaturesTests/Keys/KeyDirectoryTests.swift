@@ -40,6 +40,30 @@ struct KeyDirectoryTests {
         #expect(exchange.keys.record(forKeyID: "k-3") == nil)
     }
 
+    @Test func rotationRevivesNoKey() throws {
+        let exchange = try Exchange()
+        let record = KeyRecord(id: "k-2", key: exchange.key.verificationKey, owner: "anna")
+        exchange.keys.insert(record)
+        exchange.keys.revoke("k-2")
+        #expect(!exchange.keys.rotate("k-1", to: record, at: Self.now, overlap: .zero))
+        #expect(exchange.keys.record(forKeyID: "k-2")?.isRevoked == true)
+        #expect(exchange.keys.record(forKeyID: "k-1")?.notAfter == nil, "Nothing has changed")
+    }
+
+    @Test func entriesShowNoKey() throws {
+        let key = try SigningKey.hmac(SymmetricKey(data: Array("runway test secret 0123456789".utf8)))
+        let device = SigningKey.p256(P256.Signing.PrivateKey())
+        for (key, entry) in [key, device].map({ ($0, KeyEntry(id: "k-1", key: $0, owner: "anna")) }) {
+            let secret = try #require(entry.signingText)
+            var dumped = ""
+            dump(KeyFileContents(keys: [entry]), to: &dumped)
+            for text in ["\(entry)", String(reflecting: [entry]), dumped] {
+                #expect(text.contains("k-1") && text.contains(key.algorithm.name))
+                #expect(!text.contains(secret.suffix(40).prefix(20)))
+            }
+        }
+    }
+
     @Test func revokedKeysAreRefusedOnlyIfTheSignatureIsValid() async throws {
         let exchange = try Exchange()
         exchange.keys.revoke("k-1")

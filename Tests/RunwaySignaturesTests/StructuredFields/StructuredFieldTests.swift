@@ -39,6 +39,22 @@ struct StructuredFieldTests {
         #expect(parsed == 1)
     }
 
+    /// The work grows with the covered members, and not with their square.
+    @Test(arguments: [8, 64]) func manyCoveredMembersAreParsedOnce(count: Int) throws {
+        var dictionaries = ParsedDictionaries()
+        var parsed = 0
+        let field = ParsedDictionaries.Field(name: "x", isOfRequest: false, isTrailer: false)
+        let line = (0..<count).map { "k\($0)=\($0)" }.joined(separator: ", ")
+        for index in 0..<count {
+            let member = try dictionaries.member("k\(index)", of: field) { () throws(SignatureError) in
+                parsed += 1
+                return try StructuredFieldParsing().dictionary([line], named: "x")
+            }
+            #expect(member != nil)
+        }
+        #expect(parsed == 1)
+    }
+
     @Test func sectionsAndMessagesAreParsedApart() throws {
         let response = HTTPResponse(status: .ok, headerFields: [.priority: "u=1"])
         let request = HTTPRequest(

@@ -19,6 +19,26 @@ struct DecoyKeysTests {
         #expect(Set(kinds(decoys)) == Set(keys.map(\.algorithm.name)))
     }
 
+    /// A server that has just started.
+    @Test func kindsOfTheDirectoryAreKnownFromTheStart() throws {
+        let keys = try KeyTests.all().map(\.verificationKey)
+        let records = keys.enumerated().map { KeyRecord(id: "k-\($0.offset)", key: $0.element, owner: "anna") }
+        let directory = InMemoryKeyDirectory(records + records)
+        #expect(directory.exampleKeys.count == keys.count)
+        let verifiers = (0..<2).map { _ in
+            var policy = VerificationPolicy(tag: "app")
+            policy.serverNonces = ServerNonces(key: SymmetricKey(data: Array(repeating: 7, count: 32)))
+            return SignatureVerifier(
+                policy: policy, keys: directory, nonces: NonceMemory(startedAt: Exchange.now, maximumNonces: 1))
+        }
+        #expect(Set(kinds(verifiers[0].decoys)) == Set(keys.map(\.algorithm.name)))
+        #expect(kinds(verifiers[0].decoys) == kinds(verifiers[1].decoys))
+        // A key that is found later changes nothing, since its kind is known.
+        let before = kinds(verifiers[0].decoys)
+        verifiers[0].decoys.learn(try .hmac(SymmetricKey(size: .bits256)), isKnown: true)
+        #expect(kinds(verifiers[0].decoys) == before)
+    }
+
     @Test func decoyTeachesNothing() throws {
         let decoys = DecoyKeys()
         decoys.learn(decoys.key(forKeyID: "nobody"), isKnown: false)
@@ -26,7 +46,7 @@ struct DecoyKeysTests {
         #expect(Set(kinds(decoys)) == ["hmac-sha256"])
     }
 
-    @Test func identifierHasOneKindAtAllServersWithTheSameSecret() throws {
+    @Test func decoysHaveTheSameKindsUnderTheSameSecret() throws {
         let secret = SymmetricKey(size: .bits256)
         let (first, second, other) = (DecoyKeys(secret: secret), DecoyKeys(secret: secret), DecoyKeys())
         let keys = try KeyTests.all().map(\.verificationKey)
