@@ -134,6 +134,11 @@ http {
         proxy_set_header X-Forwarded-Proto https;
         proxy_set_header X-Forwarded-Host \$http_host;
         location / { proxy_pass http://127.0.0.1:\$http_x_backend_port; }
+        # A field of several lines as nginx joins them, before all that the client sent.
+        location /v1/fields/joined {
+            proxy_set_header X-Forwarded-For \$http_x_forwarded_for;
+            proxy_pass http://127.0.0.1:\$http_x_backend_port;
+        }
         # The target as nginx understands it: decoded, and without empty segments.
         location ~ ^/v1/echo/normalized/ { proxy_pass http://127.0.0.1:\$http_x_backend_port\$uri\$is_args\$args; }
     }

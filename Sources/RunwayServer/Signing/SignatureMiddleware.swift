@@ -8,6 +8,7 @@ public import RunwaySignatures
 /// Passes only requests whose signature is verified, and gives handlers the signer.
 ///
 /// ```swift
+/// let router = Router(context: BasicSignedRequestContext.self)
 /// let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
 /// router.add(middleware: SignatureMiddleware(rules, keys: keys))
 /// router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
@@ -36,9 +37,11 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     /// - Parameters:
     ///   - rules: What a request must have.
     ///   - keys: Where keys are found.
-    ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server: set
-    ///     the policy's `serverNonces` with a key that persists, or it refuses requests for the first 30 seconds. A `SQLiteNonceStore`
-    ///     of `RunwayServerStorage` does not. Middleware with the same keys must share one.
+    ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server, and nonces of
+    ///     the server, by a random key unless the policy has ``VerificationPolicy/serverNonces``. In the first 30 seconds it refuses
+    ///     requests with a nonce of the client's, and clients sign them anew with the nonce of the refusal; salted digests can't have one. A
+    ///     `SQLiteNonceStore` of `RunwayServerStorage` refuses none. Middleware with the same keys must share a store, and several servers
+    ///     behind one name a store and the key of `serverNonces`.
     ///   - metrics: Makes the counters. The default is the factory of the process.
     ///   - now: Returns the time. The default is the wall clock's.
     public init(
@@ -47,6 +50,8 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         now: (@Sendable () -> UnixTime)? = nil
     ) {
         let now = now ?? { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
+        var rules = rules
+        if nonces == nil, rules.policy.serverNonces == nil { rules.policy.serverNonces = ServerNonces() }
         let nonces = nonces ?? NonceMemory(startedAt: now())
         self.rules = rules
         let signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)

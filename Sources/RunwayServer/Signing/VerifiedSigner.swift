@@ -1,5 +1,6 @@
 import HTTPTypes
 public import Hummingbird
+public import NIOCore
 public import RunwaySignatures
 
 /// A request context that has the verified signer of its request.
@@ -17,10 +18,27 @@ public import RunwaySignatures
 /// }
 /// ```
 ///
-/// The remote address is the source whose failures are limited (``SignatureRules/source``).
+/// The remote address is the source whose failures are limited (``SignatureRules/source``). ``BasicSignedRequestContext`` is such a context with
+/// nothing else.
 public protocol SignedRequestContext: RemoteAddressRequestContext {
     /// Who signed the request. `nil` before ``SignatureMiddleware`` has verified it. Code that sets it vouches for the request.
     var signer: VerifiedSigner? { get set }
+}
+
+/// A context for apps that need nothing in theirs beside the signer.
+public struct BasicSignedRequestContext: SignedRequestContext {
+    /// What every context of Hummingbird has.
+    public var coreContext: CoreRequestContextStorage
+    /// The address of the client, or of the proxy before this server.
+    public let remoteAddress: SocketAddress?
+    /// Who signed the request.
+    public var signer: VerifiedSigner?
+
+    /// Creates the context of a received request.
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
 }
 
 /// Who signed a request, as ``SignatureMiddleware`` has verified it.

@@ -4,7 +4,8 @@ import NIOCore
 import RunwayServer
 import RunwaySignatures
 
-// The examples in the doc comments of SignatureMiddleware, SignedRequestContext, PublicOrigin and EnrolmentRoutes, line by line. They are compiled and not run.
+// The examples in docs/signing.md and in the doc comments of SignatureMiddleware, SignedRequestContext, PublicOrigin and EnrolmentRoutes,
+// line by line. They are compiled and not run.
 
 enum SigningExample {
     struct AppContext: SignedRequestContext {
@@ -19,13 +20,18 @@ enum SigningExample {
     }
 
     static func makeSignedApplication(keys: InMemoryKeyDirectory) -> some ApplicationProtocol {
-        let router = Router(context: AppContext.self)
         let origin = PublicOrigin("api.example.com")
         precondition(origin.scheme == "https")
+        let router = Router(context: BasicSignedRequestContext.self)
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
         router.add(middleware: SignatureMiddleware(rules, keys: keys))
         router.get("orders") { request, context in "orders of \(context.signer?.owner ?? "")" }
         return Application(router: router)
+    }
+
+    static func addVerification(to router: Router<BasicSignedRequestContext>, keys: InMemoryKeyDirectory) {
+        let rules = SignatureRules(tag: "shop-app", origin: PublicOrigin("api.example.com"))
+        router.add(middleware: SignatureMiddleware(rules, keys: keys))
     }
 
     @Sendable static func account(of request: Request) -> String? { request.headers[.authorization] }

@@ -62,6 +62,23 @@ struct DigestTests {
         }
     }
 
+    @Test(arguments: [SignatureAlgorithm.saltedSHA256, .saltedMD5])
+    func digestByAnAllowedAlgorithmIsAccepted(_ algorithm: SignatureAlgorithm) async throws {
+        try await withSignedServer { rules in
+            Self.allow(&rules)
+            rules.digests?.algorithms = [algorithm]
+        } _: { server async throws in
+            server.keys.insert(
+                KeyRecord(id: "partner-3", key: try .salted(SignedServer.secret, by: algorithm), owner: "partner"))
+            var digested = Digested()
+            digested.algorithm = algorithm
+            #expect(try await digested.send(to: server).text == "partner")
+            digested = Digested()
+            digested.algorithm = algorithm == .saltedMD5 ? .saltedSHA256 : .saltedMD5
+            #expect(try await digested.send(to: server).status == 401)
+        }
+    }
+
     @Test func digestIsRefusedUnlessAllowed() async throws {
         try await withSignedServer { server async throws in
             #expect(try await Digested().send(to: server).reason == "unsigned")

@@ -6,7 +6,6 @@ import InMemoryLogging
 import Logging
 import NIOCore
 import RunwayJSON
-import RunwayServerStorage
 import RunwaySignatures
 import Testing
 
@@ -91,6 +90,10 @@ struct RefusalTests {
             $0.headerFields[.signatureInput] = #"sig1=("@unknown");created=1790000000;keyid="k-1";nonce="n";tag="app""#
         },
         Fault(
+            name: "unknown component beside the required", status: 400, reason: "components",
+            input: #"sig1=("@method" "@authority" "@path" "@query" "@unknown");created=1790000000;keyid="k-1""#
+                + #";nonce="n";tag="app""#),
+        Fault(
             name: "unregistered algorithm", status: 401, reason: "invalid",
             input: #"sig1=("@method" "@authority" "@path" "@query");created=1790000000;keyid="k-1""#
                 + #";nonce="n";alg="none";tag="app""#),
@@ -173,72 +176,6 @@ struct RefusalTests {
         for entry in log.entries {
             let text = "\(entry.message) \(entry.metadata) \(String(describing: entry.error))"
             for secret in secrets { #expect(!text.contains(secret), "\(text)") }
-        }
-    }
-
-    /// Two instances of the middleware that share one memory of nonces, as those of a server with two routers do.
-    @Test func nonceIsUsedOnceAtAllThatShareItsStore() async throws {
-        let nonces = NonceMemory(startedAt: ServerTime.start - .seconds(3_600), maximumNonces: 100)
-        let keys = InMemoryKeyDirectory([KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna")])
-        try await withSignedServer(nonces: nonces, directory: keys) { first in
-            try await withSignedServer(nonces: nonces, directory: keys) { second in
-                let requests = try await [SignedCall().signed(), SignedCall().signed()]
-                #expect(try await first.send(requests[0]).status == 200)
-                #expect(try await second.send(requests[0]).reason == "replayed")
-                let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for number in 0..<16 {
-                        let server = number.isMultiple(of: 2) ? first : second
-                        group.addTask { try await server.send(requests[1]).status == 200 }
-                    }
-                    return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-                }
-                #expect(accepted == 1)
-                // A store of its own cannot know: that is what the documentation warns of.
-                try await withSignedServer(directory: keys) { third async throws in
-                    #expect(try await third.send(requests[0]).status == 200)
-                }
-            }
-        }
-    }
-
-    @Test(arguments: SignedServer.Wire.allCases)
-    func replayIsRefused(_ wire: SignedServer.Wire) async throws {
-        try await withSignedServer(wire) { server in
-            let request = try await SignedCall().signed()
-            #expect(try await server.send(request).status == 200)
-            #expect(try await server.send(request).reason == "replayed")
-            #expect(server.handled.value == 1)
-        }
-    }
-
-    @Test func restartedServerRefusesReplaysAndAcceptsWhatIsNew() async throws {
-        let folder = try UploadFolder()
-        let requests = try await [SignedCall().signed(), SignedCall().signed()]
-        for run in 0..<2 {
-            // The second server starts when both requests have been signed.
-            let startedAt = ServerTime.start + .seconds(run == 0 ? -60 : 1)
-            let nonces = try SQLiteNonceStore(at: folder.url.appending(path: "nonces.sqlite"), startedAt: startedAt)
-            try await withSignedServer(nonces: nonces) { server async throws in
-                if run == 0 {
-                    #expect(try await server.send(requests[0]).status == 200)
-                } else {
-                    #expect(try await server.send(requests[0]).reason == "replayed")
-                    #expect(try await server.send(requests[1]).status == 200)
-                }
-            }
-            try await nonces.close()
-        }
-    }
-
-    @Test func oneOfManySimultaneousReplaysIsAccepted() async throws {
-        try await withSignedServer { server in
-            let request = try await SignedCall().signed()
-            let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for _ in 0..<16 { group.addTask { try await server.send(request).status == 200 } }
-                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-            }
-            #expect(accepted == 1)
-            #expect(server.handled.value == 1)
         }
     }
 

@@ -14,16 +14,7 @@ import RunwaySignatures
 import Synchronization
 
 /// A context of an app whose requests are signed.
-struct SignedContext: SignedRequestContext {
-    var coreContext: CoreRequestContextStorage
-    let remoteAddress: SocketAddress?
-    var signer: VerifiedSigner?
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        remoteAddress = source.channel.remoteAddress
-    }
-}
+typealias SignedContext = BasicSignedRequestContext
 
 /// The server's clock, which tests set.
 final class ServerTime: Sendable {
@@ -78,12 +69,19 @@ private func addRoutes(to router: Router<SignedContext>, handled: Count) {
         handled.add()
         return "\(context.signer?.owner ?? "")"
     }
+    router.get("v1/fields/**") { request, context in
+        handled.add()
+        return request.headers.map { "\($0.name.canonicalName): \($0.value)\n" }.joined()
+    }
     router.get("v1/missing-route-error") { _, _ -> String in throw HTTPError(.notFound) }
 }
 
 /// Serves on a free port of the loopback while `body` runs.
+///
+/// - Parameter isFresh: Whether the server has just started and remembers nonces as the middleware does by default.
 func withSignedServer(
-    _ wire: SignedServer.Wire = .http1, nonces: (any NonceStore)? = nil, directory: (any KeyDirectory)? = nil,
+    _ wire: SignedServer.Wire = .http1, nonces: (any NonceStore)? = nil, isFresh: Bool = false,
+    directory: (any KeyDirectory)? = nil,
     rules change: (inout SignatureRules) -> Void = { _ in },
     logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
     _ body: @escaping @Sendable (SignedServer) async throws -> Void
@@ -96,11 +94,12 @@ func withSignedServer(
     ])
     var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
     change(&rules)
-    let nonces = nonces ?? NonceMemory(startedAt: ServerTime.start - .seconds(3_600), maximumNonces: 10_000)
+    let standing = NonceMemory(startedAt: ServerTime.start - .seconds(3_600), maximumNonces: 10_000)
     let router = makeRouter(handled: handled)
     router.add(
         middleware: SignatureMiddleware(
-            rules, keys: directory ?? keys, nonces: nonces, metrics: metrics, now: { time.now }))
+            rules, keys: directory ?? keys, nonces: nonces ?? (isFresh ? nil : standing), metrics: metrics,
+            now: { time.now }))
     addRoutes(to: router, handled: handled)
     let certificate = try DemoCertificate()
     let connections = OpenConnections()

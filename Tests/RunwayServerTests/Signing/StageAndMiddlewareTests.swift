@@ -43,12 +43,18 @@ private struct TerminatingProxy: Transport {
     let authority: String
     /// What the proxy changes that a signature covers.
     var tamper: @Sendable (inout Request) -> Void = { _ in }
+    /// The number of the first requests that the proxy sends twice, passing on the second response.
+    let doubled: AwaitedValue<Int>
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         var request = request
         request.head.scheme = "http"
         request.head.authority = authority
         tamper(&request)
+        if doubled.value > 0 {
+            doubled.update { $0 -= 1 }
+            _ = try await wire.send(request, in: flight)
+        }
         return try await wire.send(request, in: flight)
     }
 }
@@ -60,6 +66,7 @@ struct StageAndMiddlewareTests {
 
     private func layer(
         _ server: SignedServer, _ policy: SigningPolicy, _ key: RequestKey, sinks: [any EventSink] = [],
+        clock: LayerClock = .system, doubling count: Int = 0,
         tamper: @escaping @Sendable (inout Request) -> Void = { _ in }
     ) throws -> NetworkLayer {
         let wire = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
@@ -67,8 +74,9 @@ struct StageAndMiddlewareTests {
         pipeline.insert(SigningStage(for: Shop.self, policy, keys: OneKey(key: key)), before: .signing)
         let authority = String(server.url.dropFirst("http://".count))
         return NetworkLayer(
-            transport: TerminatingProxy(wire: wire, authority: authority, tamper: tamper), pipeline: pipeline,
-            sinks: sinks)
+            transport: TerminatingProxy(
+                wire: wire, authority: authority, tamper: tamper, doubled: AwaitedValue(count)),
+            pipeline: pipeline, clock: clock, sinks: sinks)
     }
 
     /// Runs a server whose clock differs from this machine's.
@@ -104,6 +112,37 @@ struct StageAndMiddlewareTests {
             _ = try await network.call(Echo(path: "echo/b"))
             #expect(try server.outcomes("tooOld") == 1)
             #expect(server.handled.value == 2)
+        }
+    }
+
+    /// The device's clock is slow, and the server issues nonces: both offer a correction.
+    @Test(arguments: [Duration.zero, .seconds(60)])
+    func doubledPostIsExecutedOnce(difference: Duration) async throws {
+        try await serve(off: difference, rules: { $0.policy.serverNonces = ServerNonces() }) { server in
+            let network = try layer(server, SigningPolicy(.signature(tag: "app")), Self.deviceKey, doubling: 1)
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Mirror(bytes: [1, 2])) }
+            #expect(error?.kind == .refused && error?.sending == .sent)
+            #expect(try server.handled.value == 1 && server.outcomes("replayed") == 1)
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(60)])
+    func doubledReadIsSignedAnewOnce(difference: Duration) async throws {
+        try await serve(off: difference, rules: { $0.policy.serverNonces = ServerNonces() }) { server in
+            let network = try layer(server, SigningPolicy(.signature(tag: "app")), Self.deviceKey, doubling: 1)
+            #expect(try await network.call(Echo(path: "echo/a")).text?.hasPrefix("k-2 ben ") == true)
+            #expect(try server.handled.value == 2 && server.outcomes("replayed") == 1)
+        }
+    }
+
+    @Test func serverThatHasJustStartedAcceptsSignaturesMadeAnew() async throws {
+        let date = Date(timeIntervalSince1970: Double(ServerTime.start.seconds))
+        try await withSignedServer(isFresh: true) { server in
+            let network = try layer(
+                server, SigningPolicy(.signature(tag: "app")), Self.deviceKey,
+                clock: LayerClock(ContinuousClock(), wall: { date }))
+            #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
+            #expect(try server.handled.value == 1 && server.outcomes("nonceUnknown") == 1)
         }
     }
 

@@ -68,6 +68,27 @@ struct NginxSignatureTests {
         }
     }
 
+    @Test func linesThatNginxJoinsAndMovesAreCovered() async throws {
+        let nginx = nginx
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        try await withSignedServer { server in
+            var call = SignedCall()
+            call.path = "/v1/fields/joined"
+            call.fields = [.accept: "*/*"]
+            for value in ["10.0.0.1", "10.0.0.2"] { call.fields.append(HTTPField(name: name, value: value)) }
+            call.covered = [.method, .authority, .path, .query, .field(.accept), .field(name)]
+            let (status, text) = try await server.send(TransitRequest(try await call.signed()), to: nginx.port)
+            #expect(status == "200", "\(text)")
+            let joined = try #require(text.firstRange(of: "x-forwarded-for: 10.0.0.1, 10.0.0.2\n"))
+            let moved = try #require(text.firstRange(of: "accept: */*\n"))
+            #expect(joined.lowerBound < moved.lowerBound)
+            // Joined in another order.
+            var request = TransitRequest(try await call.again.signed())
+            request.lines.reverse()
+            #expect(try await server.send(request, to: nginx.port).status == "401")
+        }
+    }
+
     @Test func chunkedBodyIsVerifiedWithItsLength() async throws {
         let nginx = nginx
         try await withSignedServer { server in
