@@ -46,6 +46,8 @@ struct EmbedKey: ParsableCommand {
     var name = "EmbeddedKey"
 
     func validate() throws {
+        // It becomes part of a program.
+        try KeyID.check(id, of: "The identifier of an embedded key")
         guard name.wholeMatch(of: /[A-Z][A-Za-z0-9_]*/) != nil else {
             throw ValidationError("--name needs the name of a Swift type, such as EmbeddedKey.")
         }

@@ -151,6 +151,19 @@ struct KeysTests {
         }
     }
 
+    /// An identifier becomes part of a program: no text of it may end a literal or a comment.
+    @Test(arguments: ["a\"; evil() //", "a\nevil()", "a\\(evil())", "", "\u{E4}"])
+    func keyWithOddIdentifierIsNotEmbedded(id: String) async throws {
+        try await withTemporaryFolder { folder in
+            let key = ["id": id, "alg": "hmac-sha256", "owner": "a", "key": "cnVud2F5IHRlc3Qgc2VjcmV0IDAxMjM0NTY3ODk="]
+            let json = try JSONSerialization.data(withJSONObject: ["keys": [key]])
+            let file = try folder.privateFile("keys.json", String(decoding: json, as: UTF8.self))
+            #expect(try await Tool.run("keys", "list", file).status == 0)
+            let tool = try await Tool.run("keys", "embed", file, id)
+            #expect(tool.status == 2 && tool.bytes.isEmpty && tool.errors.contains("identifier"), "\(tool.errors)")
+        }
+    }
+
     @Test func revokedKeyIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "keys.json").path

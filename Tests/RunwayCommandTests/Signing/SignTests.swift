@@ -115,6 +115,57 @@ struct SignTests {
         }
     }
 
+    /// Needs the Python package cryptography, as all that is not a hash does.
+    private func runChecker(_ arguments: String...) async throws -> Tool {
+        let checker = FormatVectors.root.appending(path: "Scripts/check-signature.py").path
+        return try await Tool.run("/usr/bin/env", ["python3", checker] + arguments, input: [], environment: [:])
+    }
+
+    @Test(.enabled(if: Self.hasCryptography))
+    func referenceCheckerAcceptsTheVectorsOfTheFormatsPage() async throws {
+        let page = FormatVectors.root.appending(path: "docs/formats.md").path
+        let tool = try await runChecker("--vectors", page)
+        #expect(tool.status == 0 && tool.output.hasSuffix("\n4 vectors\n"), "\(tool.output)\(tool.errors)")
+        // A page with another secret, or with a changed request, is refused.
+        for (original, changed) in [("secret: `cnV", "secret: `dnV"), ("amount", "amounT")] {
+            try await withTemporaryFolder { folder in
+                let text = try String(contentsOfFile: page, encoding: .utf8)
+                let copy = try folder.privateFile("page.md", text.replacing(original, with: changed))
+                #expect(try await runChecker("--vectors", copy).status == 1)
+            }
+        }
+    }
+
+    @Test(.enabled(if: Self.hasCryptography), arguments: ["ecdsa-p256-sha256", "rsa-pss-sha512"])
+    func referenceCheckerVerifiesByAPublicKey(algorithm: String) async throws {
+        try await withTemporaryFolder { folder in
+            let keys = folder.appending(path: "keys.json").path
+            let made = try await Tool.run("keys", "make", keys, "--key-id", "k", "--alg", algorithm)
+            let request = "PUT /a%20b?c=d+e HTTP/1.1\nHost: api.example.com\n\nbody\n"
+            let signed = try await Tool.run("sign", "--key", keys, "--message", input: Array(request.utf8))
+            #expect(made.status == 0 && signed.status == 0, "\(made.errors)\(signed.errors)")
+            let pem = try folder.privateFile("key.pem", made.output)
+            let file = try folder.privateFile("request", signed.output)
+            let tool = try await runChecker(file, "--public-key", pem)
+            #expect(tool.status == 0 && tool.output.hasSuffix("\nvalid\n"), "\(tool.output)\(tool.errors)")
+            let changed = try folder.privateFile("changed", signed.output.replacing("c=d+e", with: "c=d+f"))
+            let refused = try await runChecker(changed, "--public-key", pem)
+            #expect(refused.status == 1 && refused.output.hasSuffix("\nINVALID\n"), "\(refused.errors)")
+        }
+    }
+
+    /// Whether Python has the package, or must have it.
+    private static let hasCryptography: Bool = {
+        if ProcessInfo.processInfo.environment["RUNWAY_REQUIRE_INTEGRATION"] == "1" { return true }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", "import cryptography"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
     @Test(arguments: [
         ("", "empty"), ("nonsense", "the first line"), ("HTTP/1.1 200 OK\n\n", "response"),
         ("GET / HTTP/1.1\nHost: a\nHost: b\n\n", "Host"),

@@ -25,6 +25,23 @@ struct VerifyTests {
             tool.status == 0 && tool.output == "sig1: verified by the key device-7, hmac-sha256\n", "\(tool.errors)")
     }
 
+    @Test func curlCommandIsVerifiedAndItsBasePrinted() async throws {
+        let vectors = try #require(vectors)
+        let lines = vectors.requests[0].components(separatedBy: "\n")
+        let end = try #require(lines.firstIndex(of: ""))
+        var words = ["--at", "1790000030", "--base", "--", "curl", "-X", "POST"]
+        // All but the first line, and Host, which curl takes from the URL.
+        for line in lines[2..<end] { words += ["-H", line] }
+        words += ["--data-raw", lines[end + 1], "https://api.example.com/orders/a%2Fb?dry=1&dry=2"]
+        try await withTemporaryFolder { folder in
+            let key = try folder.privateFile("secret", vectors.secret)
+            let tool = try await Tool.run(
+                Tool.path, ["verify", "--key", key] + words, input: [], environment: [:])
+            #expect(tool.status == 0, "\(tool.output)\(tool.errors)")
+            #expect(tool.output == "sig1: verified by the key device-7, hmac-sha256\n\(vectors.bases[0])\n")
+        }
+    }
+
     @Test func oldRequestIsRefusedAndItsSignatureNamedValid() async throws {
         let vectors = try #require(vectors)
         let tool = try await verify(vectors.requests[0], "--at", "1790000200")
