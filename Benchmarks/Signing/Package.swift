@@ -17,8 +17,10 @@ let package = Package(
         .executableTarget(
             name: "SigningBenchmark",
             dependencies: [
+                .product(name: "Runway", package: "runway"),
                 .product(name: "RunwayServer", package: "runway"),
                 .product(name: "RunwaySignatures", package: "runway"),
+                .product(name: "RunwaySigning", package: "runway"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -16,9 +16,10 @@ enum ForgedFlood {
 
     static func measure() async throws {
         for name in ["hmac-sha256", "ecdsa-p256-sha256"] {
-            let (process, port) = try serve(name)
-            defer { process.terminate() }
-            let server = try VerifyingServer.fixed(name)
+            let server = try VerifyingServer(fixed: name)
+            let process = try ServingProcess(of: server)
+            defer { process.end() }
+            let port = process.port
             let good = try await server.requests(count: 400)
             let alone = try await send(good.prefix(200), port)
             let forger = VerifyingServer(
@@ -48,36 +49,11 @@ enum ForgedFlood {
                         median(under.times), under.times.max() ?? 0, median(alone.times)))
             guard under.accepted == under.times.count, alone.accepted == alone.times.count,
                 counts.others.load(ordering: .relaxed) == 0
-            else { throw FloodFailure(reason: "a good request was refused, or a forged one was not") }
+            else { throw BenchmarkFailure(reason: "a good request was refused, or a forged one was not") }
             guard rate >= Double(perSecond) * 0.99 else {
-                throw FloodFailure(reason: "fewer than \(perSecond) forged requests a second")
+                throw BenchmarkFailure(reason: "fewer than \(perSecond) forged requests a second")
             }
         }
-    }
-
-    /// Serves until the process is ended.
-    static func serve(_ name: String) async throws {
-        try await VerifyingServer.fixed(name).run { port in
-            print(port)
-            fflush(nil)
-        }
-    }
-
-    /// A server in a process of its own, and its port.
-    private static func serve(_ name: String) throws -> (Process, Int) {
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = URL(filePath: CommandLine.arguments[0])
-        process.arguments = ["serve", name]
-        process.standardOutput = output
-        try process.run()
-        var line = Data()
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([10]), !byte.isEmpty {
-            line += byte
-        }
-        guard let port = Int(String(decoding: line, as: UTF8.self)) else {
-            throw FloodFailure(reason: "the server did not start")
-        }
-        return (process, port)
     }
 
     /// Sends good requests one after the other, spread over a time.
@@ -175,8 +151,4 @@ enum ForgedFlood {
 extension [UInt8] {
     /// How often a text of ASCII occurs.
     fileprivate func count(of text: String) -> Int { ranges(of: Array(text.utf8)).count }
-}
-
-struct FloodFailure: Error {
-    let reason: String
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// `SigningBenchmark signing|nonces|server|flood [rounds [requests]]`, and for callgrind
-/// `SigningBenchmark verify unknown|first|last count`.
+/// `SigningBenchmark verify unknown|first|last count` and `SigningBenchmark sign count`.
 @main
 struct Main {
     static func main() async throws {
@@ -13,11 +13,17 @@ struct Main {
         case "nonces": NonceCost.measure()
         case "server": try await ServerThroughput.measure(rounds: rounds, count: count)
         case "flood": try await ForgedFlood.measure()
-        case "serve": try await ForgedFlood.serve(arguments.dropFirst().first ?? "")
+        case "serve": try await ServingProcess.serve(arguments.dropFirst().first ?? "")
+        case "sign": try await SigningCost.run(count: numbers.last ?? 0)
         case "verify": try await Verification.run(arguments.dropFirst().first ?? "", count: numbers.last ?? 0)
         default: print("usage: SigningBenchmark signing|nonces|server|flood|verify")
         }
     }
+}
+
+/// A figure that is not the required one, or a measurement that failed.
+struct BenchmarkFailure: Error {
+    let reason: String
 }
 
 /// The value in the middle of a sorted copy.

@@ -8,17 +8,6 @@ import RunwayServer
 import RunwaySignatures
 import Synchronization
 
-struct Context: SignedRequestContext {
-    var coreContext: CoreRequestContextStorage
-    let remoteAddress: SocketAddress?
-    var signer: VerifiedSigner?
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        remoteAddress = source.channel.remoteAddress
-    }
-}
-
 private final class RequestCount: Sendable {
     private let count = Atomic(0)
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
@@ -29,30 +18,28 @@ struct VerifyingServer: Sendable {
     let name: String
     let key: SigningKey?
 
-    static var all: [VerifyingServer] {
-        get throws {
-            [
-                VerifyingServer(name: "without verification", key: nil),
-                VerifyingServer(name: "hmac-sha256", key: try .hmac(SymmetricKey(size: .bits256))),
-                VerifyingServer(name: "ed25519", key: .ed25519(Curve25519.Signing.PrivateKey())),
-                VerifyingServer(name: "ecdsa-p256-sha256", key: .p256(P256.Signing.PrivateKey())),
-            ]
-        }
-    }
+    static let names = ["none", "hmac-sha256", "ed25519", "ecdsa-p256-sha256"]
 
-    /// A server with a key that is the same in each process.
-    static func fixed(_ name: String) throws -> VerifyingServer {
+    init(name: String, key: SigningKey?) { (self.name, self.key) = (name, key) }
+
+    /// A server with a key that is the same in each process; without verification if the name is `none`.
+    init(fixed name: String) throws {
         let bytes = Array("the same secret in each process.".utf8)
-        return name == "hmac-sha256"
-            ? VerifyingServer(name: name, key: try .hmac(SymmetricKey(data: bytes)))
-            : VerifyingServer(name: name, key: .p256(try P256.Signing.PrivateKey(rawRepresentation: bytes)))
+        self.name = name
+        switch name {
+        case "none": key = nil
+        case "hmac-sha256": key = try .hmac(SymmetricKey(data: bytes))
+        case "ed25519": key = .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: bytes))
+        case "ecdsa-p256-sha256": key = .p256(try P256.Signing.PrivateKey(rawRepresentation: bytes))
+        default: throw BenchmarkFailure(reason: "there is no server \(name)")
+        }
     }
 
     static var now: UnixTime { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
 
     /// Runs until its task is cancelled.
     func run(onRunning: @escaping @Sendable (Int) -> Void) async throws {
-        let router = Router(context: Context.self)
+        let router = Router(context: BasicSignedRequestContext.self)
         if let key {
             let keys = InMemoryKeyDirectory([KeyRecord(id: "k", key: key.verificationKey, owner: "benchmark")])
             var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
