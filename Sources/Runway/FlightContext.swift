@@ -38,9 +38,9 @@ final class FlightContext: Sendable {
     /// Returns the number of the next call.
     func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
 
-    /// Creates the flight of a call, which keeps `keeper` alive while it is in flight.
+    /// Creates the flight of a call, which keeps `retainedLayer` alive while it is in flight.
     func makeFlight<E: Endpoint>(
-        _ endpoint: E.Type, _ options: CallOptions, keeper: any AnyObject & Sendable
+        _ endpoint: E.Type, _ options: CallOptions, retainedLayer: any AnyObject & Sendable
     ) -> Flight {
         let service = E.Service.self
         // Read before the session: a sign-out in between then has a later sequence number, and no response of this call is
@@ -53,7 +53,8 @@ final class FlightContext: Sendable {
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: makeID(), endpoint: endpoint, configuration: configuration, options: options,
-            lifetime: bounded, context: self, keeper: keeper, renewing: renewals.map { ObjectIdentifier($0.service) },
+            lifetime: bounded, context: self, retainedLayer: retainedLayer,
+            renewing: renewals.map { ObjectIdentifier($0.service) },
             start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
         return flight

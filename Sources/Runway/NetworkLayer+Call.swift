@@ -124,8 +124,7 @@ extension NetworkLayer {
     /// Completes and checks the parameters of an endpoint.
     func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
-        try endpoint.completeParameters()
-        try endpoint.checkParameters()
+        _ = try endpoint.prepare()
         return endpoint
     }
 

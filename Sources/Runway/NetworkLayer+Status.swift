@@ -30,7 +30,7 @@ extension NetworkLayer {
     func networkDidChange(to status: NetworkStatus) {
         // Failures on the last network are no evidence about this one.
         admission.forgetFailures()
-        tellTransports(of: status)
+        notifyTransports(of: status)
         NotificationCenter.default.post(
             name: Self.statusDidChange, object: self,
             userInfo: [Self.networkNameKey: name, Self.networkStatusKey: status])

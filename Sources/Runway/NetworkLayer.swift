@@ -152,7 +152,7 @@ public final class NetworkLayer: Sendable {
     }
 
     /// Notifies every transport of the layer that its connections may be broken, if they may.
-    func tellTransports(of status: NetworkStatus) {
+    func notifyTransports(of status: NetworkStatus) {
         guard track.withLock({ $0.leadsElsewhere(status) }) else { return }
         for transport in [transport.transport] + services.transports { transport.networkDidChange(to: status) }
     }
@@ -180,7 +180,7 @@ extension NetworkLayer {
 
     /// Creates the flight of a call.
     func makeFlight<E: Endpoint>(_ endpoint: E.Type, _ options: CallOptions) -> Flight {
-        context.makeFlight(endpoint, options, keeper: self)
+        context.makeFlight(endpoint, options, retainedLayer: self)
     }
 
     /// Returns the request of a checked endpoint.

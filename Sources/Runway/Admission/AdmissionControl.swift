@@ -24,7 +24,7 @@ final class AdmissionControl: Sendable {
     /// The result of a call's arrival.
     enum Entry {
         /// It has a concurrency slot.
-        case admitted(Circuits.Pass)
+        case admitted(Circuits.Permit)
         case refused(AdmissionRefusal)
         /// It has to wait for a concurrency slot.
         case hasToWait
@@ -59,7 +59,7 @@ final class AdmissionControl: Sendable {
             }
             if !isBypassing, let refusal = Self.refusal(of: target, at: now, &state) { return .refused(refusal) }
             guard state.queue.enterAtOnce(priority) else { return .hasToWait }
-            return .admitted(Self.pass(to: target, isBypassing, at: now, &state))
+            return .admitted(Self.admit(to: target, isBypassing, at: now, &state))
         }
     }
 
@@ -67,7 +67,7 @@ final class AdmissionControl: Sendable {
     func enterAfterWaiting(to target: CircuitTarget, isBypassing: Bool, at now: Duration) -> Entry {
         let entry: Entry = state.withLock { state in
             if !isBypassing, let refusal = Self.refusal(of: target, at: now, &state) { return .refused(refusal) }
-            return .admitted(Self.pass(to: target, isBypassing, at: now, &state))
+            return .admitted(Self.admit(to: target, isBypassing, at: now, &state))
         }
         if case .refused = entry { leave() }
         return entry
@@ -82,11 +82,11 @@ final class AdmissionControl: Sendable {
             host: target.origin.host, endpoint: open.isOfHost ? nil : target.endpoint.name, for: open.time)
     }
 
-    private static func pass(
+    private static func admit(
         to target: CircuitTarget, _ isBypassing: Bool, at now: Duration, _ state: inout State
-    ) -> Circuits.Pass {
+    ) -> Circuits.Permit {
         state.circuits.isEmpty
-            ? Circuits.Pass() : state.circuits.pass(to: target, at: now, isBypassing: isBypassing)
+            ? Circuits.Permit() : state.circuits.admit(to: target, at: now, isBypassing: isBypassing)
     }
 
     /// Waits for a concurrency slot.
@@ -130,13 +130,13 @@ final class AdmissionControl: Sendable {
     /// Records the outcome of a call, and releases its slot if the call needs it no longer. Returns the circuit that the outcome opened;
     /// `nil` if it opened none.
     func record(
-        _ outcome: Circuits.Outcome, of pass: Circuits.Pass, to target: CircuitTarget,
+        _ outcome: Circuits.Outcome, of permit: Circuits.Permit, to target: CircuitTarget,
         at now: @autoclosure () -> Duration, releasingSlot: Bool
     ) -> Circuits.Opening? {
         let (opening, next) = state.withLock { state in
             // As long as nothing has failed, which is nearly always, a success changes nothing, and no clock is read for it.
             let isNews = outcome != .success || !state.circuits.isEmpty
-            let opening = isNews ? state.circuits.record(outcome, of: pass, to: target, at: now()) : nil
+            let opening = isNews ? state.circuits.record(outcome, of: permit, to: target, at: now()) : nil
             return (opening, releasingSlot ? Self.next(&state) : nil)
         }
         next?.resume(returning: .granted)

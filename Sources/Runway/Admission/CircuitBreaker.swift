@@ -1,7 +1,7 @@
 /// The failures of one host or endpoint, and whether it may be called: a state machine without a clock.
 struct CircuitBreaker {
     /// What an admitted call is to the circuit.
-    enum Pass: Sendable, Equatable {
+    enum Permit: Sendable, Equatable {
         /// A call like any other.
         case ordinary
         /// The call that tests whether the host or endpoint has recovered, by its number.
@@ -62,15 +62,15 @@ struct CircuitBreaker {
     /// Admits a call that ``refusal(at:)`` does not refuse.
     ///
     /// - Parameter number: The number that the call has if it is a probe.
-    mutating func pass(at now: Duration, number: UInt64) -> Pass {
+    mutating func admit(at now: Duration, number: UInt64) -> Permit {
         guard state != .closed else { return .ordinary }
         state = .probing(number, since: now)
         return .probe(number)
     }
 
     /// Records the outcome of a call. Returns for how long the circuit opened; `nil` if it did not.
-    mutating func record(_ outcome: Outcome, of pass: Pass, at now: Duration) -> Duration? {
-        switch (state, pass) {
+    mutating func record(_ outcome: Outcome, of permit: Permit, at now: Duration) -> Duration? {
+        switch (state, permit) {
         case (.closed, .ordinary): return count(outcome, at: now)
         case (.probing(let current, _), .probe(let number)) where current == number:
             switch outcome {

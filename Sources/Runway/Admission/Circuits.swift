@@ -33,9 +33,9 @@ struct CircuitTarget {
 /// A host's circuit counts failures to reach it, an endpoint's the refusals of the server. A call passes if neither is open.
 struct Circuits {
     /// What an admitted call is to both circuits.
-    struct Pass: Equatable {
-        var host = CircuitBreaker.Pass.ordinary
-        var endpoint = CircuitBreaker.Pass.ordinary
+    struct Permit: Equatable {
+        var host = CircuitBreaker.Permit.ordinary
+        var endpoint = CircuitBreaker.Permit.ordinary
 
         /// Whether the call tests whether its host or endpoint has recovered.
         var isProbe: Bool { host.isProbe || endpoint.isProbe }
@@ -107,21 +107,21 @@ struct Circuits {
     }
 
     /// Admits a call that is not refused, or that goes past open circuits.
-    mutating func pass(to target: CircuitTarget, at now: Duration, isBypassing: Bool = false) -> Pass {
+    mutating func admit(to target: CircuitTarget, at now: Duration, isBypassing: Bool = false) -> Permit {
         count += 1
         let origin = target.origin
-        return Pass(
-            host: hosts.pass(origin, at: now, number: count, isBypassing: isBypassing),
-            endpoint: endpoints.pass(target.key(at: origin), at: now, number: count, isBypassing: isBypassing))
+        return Permit(
+            host: hosts.admit(origin, at: now, number: count, isBypassing: isBypassing),
+            endpoint: endpoints.admit(target.key(at: origin), at: now, number: count, isBypassing: isBypassing))
     }
 
     /// Records the outcome of a call. Returns the circuit that it opened; `nil` if it opened none.
     mutating func record(
-        _ outcome: Outcome, of pass: Pass, to target: CircuitTarget, at now: Duration
+        _ outcome: Outcome, of permit: Permit, to target: CircuitTarget, at now: Duration
     ) -> Opening? {
         let origin = target.origin
-        let ofHost = hosts.record(outcome.ofHost, of: pass.host, origin, at: now)
-        let ofEndpoint = endpoints.record(outcome.ofEndpoint, of: pass.endpoint, target.key(at: origin), at: now)
+        let ofHost = hosts.record(outcome.ofHost, of: permit.host, origin, at: now)
+        let ofEndpoint = endpoints.record(outcome.ofEndpoint, of: permit.endpoint, target.key(at: origin), at: now)
         // No outcome is a failure of both.
         return ofHost.map { Opening(isOfHost: true, time: $0) } ?? ofEndpoint.map { Opening(isOfHost: false, time: $0) }
     }
@@ -147,17 +147,17 @@ private struct BreakerTable<Key: Hashable & Sendable> {
 
     subscript(key: Key) -> CircuitBreaker? { breakers.peek(key) }
 
-    mutating func pass(_ key: Key, at now: Duration, number: UInt64, isBypassing: Bool) -> CircuitBreaker.Pass {
+    mutating func admit(_ key: Key, at now: Duration, number: UInt64, isBypassing: Bool) -> CircuitBreaker.Permit {
         guard var breaker = breakers.value(for: key), breaker.state != .closed else { return .ordinary }
         if isBypassing { return .bypass }
-        let pass = breaker.pass(at: now, number: number)
+        let permit = breaker.admit(at: now, number: number)
         breakers.insert(breaker, for: key, byteCount: 0)
-        return pass
+        return permit
     }
 
     /// Returns for how long the circuit opened; `nil` if it did not.
     mutating func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, _ key: Key, at now: Duration
+        _ outcome: CircuitBreaker.Outcome, of permit: CircuitBreaker.Permit, _ key: Key, at now: Duration
     ) -> Duration? {
         guard let limits else { return nil }
         var breaker: CircuitBreaker
@@ -168,7 +168,7 @@ private struct BreakerTable<Key: Hashable & Sendable> {
         } else {
             return nil
         }
-        let openTime = breaker.record(outcome, of: pass, at: now)
+        let openTime = breaker.record(outcome, of: permit, at: now)
         if breaker.isIdle { breakers.remove(key) } else { breakers.insert(breaker, for: key, byteCount: 0) }
         return openTime
     }

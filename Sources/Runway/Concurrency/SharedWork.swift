@@ -21,8 +21,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// A call's share in one work, to be passed to ``lead(_:_:)`` or ``follow(_:)`` once.
     struct Lease: Sendable {
         /// The number of the work, counted from 1.
-        var work: UInt64 { seat.work }
-        fileprivate let seat: SharedWorkTable<Key, Waiter>.Seat
+        var work: UInt64 { id.work }
+        fileprivate let id: SharedWorkTable<Key, Waiter>.MemberID
         fileprivate let waiter: Waiter
     }
 
@@ -45,7 +45,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let endsInTime: Bool
         var task: Task<Void, Never>?
         /// The last waiter, which left and waits for the end of the cancelled work, and its reason.
-        var leaver: (outcome: Deferred<Outcome>, error: NetworkError)?
+        var lastWaiter: (outcome: Deferred<Outcome>, error: NetworkError)?
     }
 
     private struct State {
@@ -104,11 +104,11 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return .finished(retained.outcome, leader: retained.leader)
             }
             switch state.table.enter(waiter, for: key, isJoinable: isJoinable) {
-            case .begins(let seat):
-                state.running[seat.work] = Running(leader: flight, key: key, endsInTime: endsInTime)
-                return .leader(Lease(seat: seat, waiter: waiter))
-            case .joins(let seat, let leader):
-                return .follower(Lease(seat: seat, waiter: waiter), leader: leader.flight)
+            case .begins(let id):
+                state.running[id.work] = Running(leader: flight, key: key, endsInTime: endsInTime)
+                return .leader(Lease(id: id, waiter: waiter))
+            case .joins(let id, let leader):
+                return .follower(Lease(id: id, waiter: waiter), leader: leader.flight)
             case .refused: return nil
             }
         }
@@ -192,7 +192,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if let running {
             running.task?.cancel()
             onEnd(running.leader)
-            running.leaver?.outcome.set(.failure(running.leaver?.error ?? .cancelled(in: step)))
+            running.lastWaiter?.outcome.set(.failure(running.lastWaiter?.error ?? .cancelled(in: step)))
         }
         guard let ending else { return false }
         for waiter in ending.members { waiter.outcome.set(outcome) }
@@ -206,7 +206,7 @@ extension SharedWork {
     ) async throws(NetworkError) -> Value {
         let (flight, step) = (lease.waiter.flight, step)
         return try await flight.withDeadlineHandler(operation) {
-            self.leave(lease.seat, flight.timeout("The deadline of the call passed.", in: step))
+            self.leave(lease.id, flight.timeout("The deadline of the call passed.", in: step))
         }
     }
 
@@ -215,7 +215,7 @@ extension SharedWork {
         return try await withTaskCancellationHandler {
             await lease.waiter.outcome.value
         } onCancel: {
-            self.leave(lease.seat, .cancelled(in: step))
+            self.leave(lease.id, .cancelled(in: step))
         }.get()
     }
 
@@ -234,23 +234,23 @@ extension SharedWork {
         let isWanted = state.withLock { state in
             guard state.running[number] != nil else { return false }
             state.running[number]?.task = task
-            return state.running[number]?.leaver == nil
+            return state.running[number]?.lastWaiter == nil
         }
         // The last waiter may have left before there was a task to cancel.
         if !isWanted { task.cancel() }
     }
 
     /// Removes a waiter that waits no longer.
-    private func leave(_ seat: SharedWorkTable<Key, Waiter>.Seat, _ error: NetworkError) {
+    private func leave(_ id: SharedWorkTable<Key, Waiter>.MemberID, _ error: NetworkError) {
         let (outcome, left) = state.withLock { state -> (Deferred<Outcome>?, Running?) in
-            switch state.table.leave(seat) {
+            switch state.table.leave(id) {
             case .wasOver: return (nil, nil)
             case .left(let waiter): return (waiter.outcome, nil)
             case .wasLast(let waiter):
-                guard let running = state.running[seat.work], running.endsInTime else {
-                    return (waiter.outcome, state.running.removeValue(forKey: seat.work))
+                guard let running = state.running[id.work], running.endsInTime else {
+                    return (waiter.outcome, state.running.removeValue(forKey: id.work))
                 }
-                state.running[seat.work]?.leaver = (waiter.outcome, error)
+                state.running[id.work]?.lastWaiter = (waiter.outcome, error)
                 return (nil, running)
             }
         }

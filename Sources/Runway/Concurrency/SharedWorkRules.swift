@@ -1,7 +1,7 @@
 /// How many calls may share work, and what happens at the limits.
 struct SharedWorkRules: Sendable {
     /// What happens to a call for work that already has its maximum number of members.
-    enum Crowding { case beginsAnother, isRefused }
+    enum OverflowRule { case startsAnother, isRefused }
     /// What happens to work that no member waits for any more.
     enum Abandonment { case isCancelled, isCompleted }
 
@@ -10,7 +10,7 @@ struct SharedWorkRules: Sendable {
     /// The most members of one work; at least 1.
     var maximumMembers: Int
     /// What happens to a call beyond the maximum of members.
-    var crowding: Crowding
+    var overflow: OverflowRule
     /// What happens to work that its last member has left.
     var abandonment: Abandonment
 }

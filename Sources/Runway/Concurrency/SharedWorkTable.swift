@@ -4,7 +4,7 @@
 /// listed, calls for its key join it.
 struct SharedWorkTable<Key: Hashable, Member> {
     /// Identifies one member of one work.
-    struct Seat: Hashable, Sendable {
+    struct MemberID: Hashable, Sendable {
         /// The number of the work, counted from 1.
         let work: UInt64
         /// The number of the member, counted from 0, which is the leader.
@@ -14,15 +14,15 @@ struct SharedWorkTable<Key: Hashable, Member> {
     /// The result of a call's entry.
     enum Entry {
         /// The call has to start the work.
-        case begins(Seat)
+        case begins(MemberID)
         /// The call joins the work that `leader` started.
-        case joins(Seat, leader: Member)
+        case joins(MemberID, leader: Member)
         /// The work has its maximum number of members.
         case refused
     }
 
     /// The effect of a member's departure on the work.
-    enum Departure {
+    enum Removal {
         /// The work has ended, or the member left before.
         case wasOver
         /// The work continues.
@@ -35,7 +35,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
         let key: Key
         let leader: Member
         var members: [(number: Int, member: Member)]
-        var seatCount = 1
+        var nextNumber = 1
     }
 
     let rules: SharedWorkRules
@@ -60,27 +60,27 @@ struct SharedWorkTable<Key: Hashable, Member> {
     mutating func enter(_ member: Member, for key: Key, isJoinable: Bool) -> Entry {
         if isJoinable, let number = listed[key], let work = works[number] {
             if work.members.count < max(1, rules.maximumMembers) {
-                works[number]?.members.append((work.seatCount, member))
-                works[number]?.seatCount += 1
-                return .joins(Seat(work: number, number: work.seatCount), leader: work.leader)
+                works[number]?.members.append((work.nextNumber, member))
+                works[number]?.nextNumber += 1
+                return .joins(MemberID(work: number, number: work.nextNumber), leader: work.leader)
             }
-            if rules.crowding == .isRefused { return .refused }
+            if rules.overflow == .isRefused { return .refused }
         }
         count += 1
         works[count] = Work(key: key, leader: member, members: [(0, member)])
         if isJoinable, listed.count < rules.maximumListed || listed[key] != nil { listed[key] = count }
-        return .begins(Seat(work: count, number: 0))
+        return .begins(MemberID(work: count, number: 0))
     }
 
     /// Removes a member that waits no longer.
-    mutating func leave(_ seat: Seat) -> Departure {
-        guard let work = works[seat.work], let place = work.members.firstIndex(where: { $0.number == seat.number })
+    mutating func leave(_ id: MemberID) -> Removal {
+        guard let work = works[id.work], let place = work.members.firstIndex(where: { $0.number == id.number })
         else { return .wasOver }
-        works[seat.work]?.members.remove(at: place)
+        works[id.work]?.members.remove(at: place)
         let member = work.members[place].member
         if work.members.count > 1 || rules.abandonment == .isCompleted { return .left(member) }
-        unlist(seat.work, work.key)
-        works[seat.work] = nil
+        unlist(id.work, work.key)
+        works[id.work] = nil
         return .wasLast(member)
     }
 

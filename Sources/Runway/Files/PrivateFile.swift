@@ -61,10 +61,10 @@ package struct PrivateFile {
 
     private static func makeDraft(of path: String) throws(FileError) -> OpenFile {
         for draft in drafts(of: path) {
-            removeForsaken(draft)
+            removeAbandoned(draft)
             do throws(FileError) {
                 let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-                // Whoever took it for forsaken before it was locked removes it.
+                // Whoever took it for abandoned before it was locked removes it.
                 if takes(file) { return file }
             } catch {
                 if error.code != EEXIST { throw error }
@@ -79,7 +79,7 @@ package struct PrivateFile {
     }
 
     /// Removes a draft that nobody holds.
-    private static func removeForsaken(_ draft: String) {
+    private static func removeAbandoned(_ draft: String) {
         guard let file = try? OpenFile(draft, O_WRONLY | O_NOFOLLOW | O_NONBLOCK) else { return }
         withExtendedLifetime(file) {
             if takes(file), !isRecent(file) { unlink(draft) }
@@ -98,7 +98,7 @@ package struct PrivateFile {
 
     /// Removes a file, and what crashes left of its drafts; does nothing if it does not exist.
     static func remove(_ path: String) throws(FileError) {
-        for draft in drafts(of: path) { removeForsaken(draft) }
+        for draft in drafts(of: path) { removeAbandoned(draft) }
         if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }
     }
 

@@ -1,5 +1,8 @@
 /// In which order the addresses of a host are dialled.
 package struct HostPlan: Sendable, Equatable {
+    /// How long after an address the next one starts, if nothing is known of the first (RFC 8305 §5 and §8).
+    package static let defaultStagger = Duration.milliseconds(250)
+
     /// The addresses in the order of dialling: the best first, then alternating families (RFC 8305 §4).
     package var order: [IPAddress] = []
     /// What failed of late, the one first whose ban ends first: a last resort.
@@ -25,7 +28,7 @@ package enum HostEvent: Sendable, Equatable {
     /// A connection was established; this is the time of one round trip.
     case dialed(roundTrip: Duration)
     /// A connection was not made when another address had won, so that a round trip takes longer than this.
-    case outrun(roundTripAbove: Duration)
+    case slowerThanWinner(roundTripAbove: Duration)
     /// No connection was established within this time, when another address had won or no call waited any more: it is slow or
     /// dead, which a measurement in progress, or a later one, will show.
     case silent(for: Duration, isMeasured: Bool = true)

@@ -41,7 +41,7 @@ struct HostRanking {
         var plan = HostPlan(order: order, banned: banned)
         if let latency = preferred.flatMap({ records[$0]?.latency }) {
             // TCP takes one round trip. RFC 8305 §5 and §8 recommend 100 to 250 ms.
-            plan.stagger = min(max(.seconds(3 * latency), .milliseconds(100)), .milliseconds(250))
+            plan.stagger = min(max(.seconds(3 * latency), .milliseconds(100)), HostPlan.defaultStagger)
         }
         if let address = unknown(in: order.dropFirst(), at: now) {
             change(address, at: now) { $0.beginExploring(at: now) }
@@ -65,7 +65,7 @@ struct HostRanking {
         case .dialed(let roundTrip):
             if let latency, roundTrip.seconds > 2 * latency { upheaval = now }
             change(address, at: now) { $0.noteDial(roundTrip.seconds, at: now) }
-        case .outrun(let bound):
+        case .slowerThanWinner(let bound):
             if let latency, bound.seconds > 2 * latency { upheaval = now }
             change(address, at: now) { $0.noteLoss(above: bound.seconds) }
         case .silent(let time, let isMeasured):

@@ -126,7 +126,7 @@ package final class HostSelector: Sendable {
 
     private func remember(_ event: HostEvent, _ latency: Double?, of address: IPAddress, _ key: OriginKey) {
         switch event {
-        case .dialed, .outrun, .silent:
+        case .dialed, .slowerThanWinner, .silent:
             if let latency { memory?.set(latency, of: address, of: key.host, on: key.network) }
         case .failed: memory?.set(nil, of: address, of: key.host, on: key.network)
         case .responded, .abandoned: break

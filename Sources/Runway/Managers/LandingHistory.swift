@@ -74,7 +74,8 @@ struct LandingHistory {
     }
 
     /// Removes the response of a call that is held, if there is one.
-    mutating func takeBack(_ id: FlightID) {
+    mutating func removeHeldResponse(of id: FlightID) {
+        // Most calls hold nothing when they end, and a response that later landings hide changes nothing that is shown.
         guard removeHeld(id), last.shows(id) else { return }
         last = entries.reduce(into: earlier) { $0.add($1.landing) }
     }

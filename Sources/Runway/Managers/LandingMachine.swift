@@ -170,10 +170,10 @@ extension LandingMachine {
     }
 
     /// An interceptor vetoed the stale response. The fresh one may still land.
-    mutating func takeBackStale(of id: FlightID) {
+    mutating func removeHeldStale(of id: FlightID) {
         precondition(heldStale(of: id) != nil, "a stale response that is vetoed is held")
         calls[id]?.state = .inFlight(.none)
-        history.takeBack(id)
+        history.removeHeldResponse(of: id)
     }
 
     /// The stale response passed the interceptors.
@@ -225,7 +225,7 @@ extension LandingMachine {
     /// - Returns: The call; `nil` if it has ended before.
     mutating func end(_ id: FlightID) -> Flight? {
         guard let flight = remove(id) else { return nil }
-        history.takeBack(id)
+        history.removeHeldResponse(of: id)
         return flight
     }
 

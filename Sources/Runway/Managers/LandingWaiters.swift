@@ -19,6 +19,7 @@ final class LandingWaiters {
             }
         } onCancel: {
             Task { @MainActor [weak self] in
+                // The call may have landed before this turn of the main actor, and the task never waited if it was cancelled before.
                 let waiter = self?.waiters[flight]?.removeValue(forKey: number)
                 waiter?.resume(returning: .failure(.cancelled(in: .landing)))
             }

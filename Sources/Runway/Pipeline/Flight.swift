@@ -1,6 +1,14 @@
 import Synchronization
 
 /// One call on its way through the pipeline: its endpoint, options and account, its deadline, and the record that stages write to.
+///
+/// A stage of the app receives it with each request:
+///
+/// ```swift
+/// if flight.deadline - flight.clock.now < .seconds(1) {
+///     flight.note("late", fields: ["call": "\(flight.id)"], "less than a second is left", in: step)
+/// }
+/// ```
 public final class Flight: Sendable {
     /// The number of the call in its layer.
     public let id: FlightID
@@ -54,8 +62,6 @@ public final class Flight: Sendable {
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
-    /// How the service merged requests when the call was made; `nil` if not at all.
-    var mergePolicy: MergePolicy? { configuration.settings.merging }
     /// Whether the flight is no call of the app, but an envelope with the requests of several.
     let isEnvelope: Bool
     /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
@@ -65,11 +71,13 @@ public final class Flight: Sendable {
     /// What all flights of the layer use.
     let context: FlightContext
     /// Keeps the layer and its transports alive while the call, or a body that is read as a stream, is in flight.
-    let keeper: any AnyObject & Sendable
+    let retainedLayer: any AnyObject & Sendable
     /// When the call got its concurrency slot, in nanoseconds after its start; ``noSlot`` while it has none.
     let slotTime = Atomic(Flight.noSlot)
     /// Guards the manager that made the call.
     private let owner = Mutex(WeakManager())
+    /// Guards what stages remember of the call. It is empty for most calls, and then allocates nothing.
+    private let values = Mutex(StageValues())
     /// The state that reading holds for the call.
     let reading: FlightReading
     /// The service's settings when the call was made.
@@ -79,7 +87,8 @@ public final class Flight: Sendable {
 
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
-        lifetime: Duration, context: FlightContext, keeper: any AnyObject & Sendable, renewing: [ObjectIdentifier] = [],
+        lifetime: Duration, context: FlightContext, retainedLayer: any AnyObject & Sendable,
+        renewing: [ObjectIdentifier] = [],
         isEnvelope: Bool = false,
         start: UInt64? = nil
     ) {
@@ -89,7 +98,7 @@ public final class Flight: Sendable {
         self.isEnvelope = isEnvelope
         self.options = options
         self.context = context
-        self.keeper = keeper
+        self.retainedLayer = retainedLayer
         self.renewing = renewing
         reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
         let startTime = context.clock.now
@@ -109,7 +118,7 @@ public final class Flight: Sendable {
         _ operation: () async throws(Failure) -> Value, onDeadline handler: @escaping @Sendable () -> Void
     ) async throws(Failure) -> Value {
         // Calls that share a request each observe their own deadline, and cancel the request when the last of them has passed.
-        if isCarrying { return try await operation() }
+        if isLeading { return try await operation() }
         let token = context.deadlines.schedule(at: ownDeadline, of: self, expire: handler)
         defer { context.deadlines.remove(token) }
         return try await operation()
@@ -126,6 +135,17 @@ extension Flight {
     var manager: (any APIManaging)? { owner.withLock { $0.manager } }
     /// Sets the manager that made the call, which is held weakly.
     func setManager(_ manager: any APIManaging) { owner.withLock { $0.manager = manager } }
+
+    /// What a stage remembers of the call under a key. If it remembers nothing yet, `value` is stored and returned.
+    func remembered<Key: StageValueKey, Value: Sendable>(
+        _ key: Key.Type, or value: Value
+    ) -> Value where Key.Value == Value? {
+        values.withLock { values in
+            if let former = values[key] { return former }
+            values[key] = value
+            return value
+        }
+    }
 
     /// The flights that wait for the request of this one: itself, unless it left, and those that joined it.
     var companions: [Flight] { waitingFlights ?? [self] }

@@ -25,11 +25,6 @@ public struct Request: Sendable {
     public var delivery: ResponseDelivery
     /// Whether the request says exactly what its endpoint says: no stage has changed it since it was made.
     private(set) var isAsAssembled = false
-    /// Receives interim responses (1xx) and the head of the request that they respond to, on any thread; must return at once. A transport
-    /// that can't deliver them calls it for none.
-    package var onInterim: (@Sendable (HTTPResponse, HTTPRequest) -> Void)?
-    /// Whether its sender makes further attempts, so that no stage makes one.
-    var isRetriedBySender = false
     /// The index of this attempt in the record of its call; `nil` until the request goes to the transport.
     var attempt: Int?
     /// What stages attached.

@@ -1,6 +1,6 @@
-/// Values that stages attach to a request or a response for other stages to read, each under a key of its own.
+/// Values that stages attach to a request, a response or a flight, each under a key of its own.
 ///
-/// A stage declares its key, and a property of ``Request`` or ``Response`` for it, in its own folder.
+/// A stage declares its key, and a property of ``Request``, ``Response`` or ``Flight`` for it, in its own folder.
 struct StageValues: Sendable {
     /// One value in an array finds its key sooner than in a dictionary, and messages carry no more than three.
     private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
@@ -18,7 +18,7 @@ struct StageValues: Sendable {
     }
 }
 
-/// Identifies a value that a stage attaches to a request or a response.
+/// Identifies a value that a stage attaches to a request, a response or a flight.
 protocol StageValueKey {
     /// What the stage attaches.
     associatedtype Value: Sendable

@@ -39,7 +39,7 @@ struct CallSession: Sendable {
     private let network: NetworkLayer
     /// `nil` if nothing is sent.
     private let transport: NIOTransport?
-    private let keeper = RecordHolder()
+    private let records = RecordHolder()
 
     /// Creates the layer for calls to a host.
     ///
@@ -59,7 +59,7 @@ struct CallSession: Sendable {
         }
         if let signing = options.signing { pipeline.insert(signing.stage, before: .signing) }
         network = NetworkLayer(
-            name: "call", transport: transport ?? OfflineTransport(), pipeline: pipeline, sinks: [keeper],
+            name: "call", transport: transport ?? OfflineTransport(), pipeline: pipeline, sinks: [records],
             redaction: options.redaction)
         network.configure(CalledServer.self) { settings in
             settings.deadline = options.connection.timeout
@@ -127,7 +127,7 @@ struct CallSession: Sendable {
         // In a task of its own: a cancelled call has a record too, and a cancelled task can't wait for it.
         await Task { await network.flushRecords() }.value
         await transport?.shutdown(.cutting)
-        return keeper.record
+        return records.record
     }
 }
 

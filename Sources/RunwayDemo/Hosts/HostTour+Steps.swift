@@ -39,7 +39,7 @@ extension HostTour {
         }
     }
 
-    func loseTheNearestInTheAir() async throws {
+    func loseTheNearestDuringACall() async throws {
         try await path(.near).set(.silent)
         try await step("The nearest falls silent: a call is hedged", shouldWin: .middle) {
             try await call(UrgentHomes())

@@ -100,7 +100,7 @@ public final class HostTour {
         try await meetTheHost()
         try await measureAll()
         try await callAgain()
-        try await loseTheNearestInTheAir()
+        try await loseTheNearestDuringACall()
         try await loseTheNearestForGood()
         try await comeToAnotherNetwork()
         try await meetAnInterceptor()

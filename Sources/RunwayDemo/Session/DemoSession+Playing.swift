@@ -17,7 +17,7 @@ extension DemoSession {
             case .refresh: try await pullRefreshFiveTimes()
             case .sharing: try await refreshAllTabsAtOnce()
             case .filter: try await changeFilterFasterThanTheServerResponds()
-            case .leaving: try await leaveAScreenInTheAir()
+            case .leaving: try await leaveAScreenDuringItsCall()
             case .parameters: try await giveABadParameter()
             case .failures: try await meetTrouble()
             case .paging: try await scrollThroughAnEditedList()

@@ -36,7 +36,7 @@ struct DialAttemptMachine {
         case connecting(since: NIODeadline)
         case tunnelling(Connected)
         case preparingTLS(Connected)
-        case shakingHands(Connected)
+        case handshaking(Connected)
         case ended
     }
 
@@ -68,7 +68,7 @@ struct DialAttemptMachine {
             guard usesProxy else { return secure(connected) }
             state = .tunnelling(connected)
             return .tunnel
-        case .ready, .tunnelling, .preparingTLS, .shakingHands: preconditionFailure("connected while \(state)")
+        case .ready, .tunnelling, .preparingTLS, .handshaking: preconditionFailure("connected while \(state)")
         }
     }
 
@@ -77,7 +77,7 @@ struct DialAttemptMachine {
         switch state {
         case .ended: return nil
         case .tunnelling(let connected): return secure(connected)
-        case .ready, .connecting, .preparingTLS, .shakingHands: preconditionFailure("tunnelled while \(state)")
+        case .ready, .connecting, .preparingTLS, .handshaking: preconditionFailure("tunnelled while \(state)")
         }
     }
 
@@ -95,9 +95,9 @@ struct DialAttemptMachine {
         switch state {
         case .ended: return false
         case .preparingTLS(let connected):
-            state = .shakingHands(connected)
+            state = .handshaking(connected)
             return true
-        case .ready, .connecting, .tunnelling, .shakingHands: preconditionFailure("prepared while \(state)")
+        case .ready, .connecting, .tunnelling, .handshaking: preconditionFailure("prepared while \(state)")
         }
     }
 
@@ -105,7 +105,7 @@ struct DialAttemptMachine {
     mutating func secured(now: NIODeadline) -> WireRecord? {
         switch state {
         case .ended: return nil
-        case .shakingHands(let connected):
+        case .handshaking(let connected):
             state = .ended
             return WireRecord(tcp: connected.tcp, tls: Duration(now - connected.instant))
         case .ready, .connecting, .tunnelling, .preparingTLS: preconditionFailure("secured while \(state)")
@@ -118,11 +118,11 @@ struct DialAttemptMachine {
     mutating func handshakeFailed(mayLackRoot: Bool, now: NIODeadline) -> HandshakeFailure? {
         switch state {
         case .ended: return nil
-        case .shakingHands where mayLackRoot && !isRepeated:
+        case .handshaking where mayLackRoot && !isRepeated:
             isRepeated = true
             state = .connecting(since: now)
             return .retryWithAllRoots
-        case .shakingHands:
+        case .handshaking:
             state = .ended
             return .fail
         case .ready, .connecting, .tunnelling, .preparingTLS: preconditionFailure("handshake failed while \(state)")

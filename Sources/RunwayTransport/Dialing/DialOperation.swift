@@ -42,11 +42,11 @@ final class DialOperation {
         port = proxy?.port ?? origin.port
         if let address = IPAddress(host) {
             // On a network without IPv4, Apple's resolver turns an IPv4 address into the IPv6 address that leads to it (NAT64).
-            race = DialRace(HostPlan(order: [address]), lookup: address.family == .v4 ? .onTrouble : .never)
+            race = DialRace(HostPlan(order: [address]), lookup: address.family == .v4 ? .onFailure : .never)
         } else {
             let listed = proxy == nil ? dialer.hosts?.addresses(of: host, scheme: origin.scheme) ?? [] : []
             let plan = listed.isEmpty ? HostPlan() : dialer.selector.plan(listed, of: host).avoiding(avoided)
-            race = DialRace(plan, lookup: listed.isEmpty ? .atOnce : .onTrouble)
+            race = DialRace(plan, lookup: listed.isEmpty ? .atOnce : .onFailure)
         }
     }
 
@@ -142,7 +142,7 @@ extension DialOperation {
     private func wake(at instant: Duration) {
         wakeTimer?.cancel()
         wakeTimer = eventLoop.assumeIsolated().scheduleTask(deadline: start + TimeAmount(instant)) {
-            self.perform(self.race.woke(at: self.now))
+            self.perform(self.race.timerFired(at: self.now))
         }
     }
 

@@ -15,7 +15,7 @@ struct DialRace {
         case lookUp
         /// Connect to an address, and set up TLS.
         case connect(IPAddress)
-        /// Call ``DialRace/woke(at:)`` then. Replaces an earlier instant.
+        /// Call ``DialRace/timerFired(at:)`` then. Replaces an earlier instant.
         case wake(at: Duration)
         /// Stop connecting to an address.
         case cancel(IPAddress)
@@ -36,7 +36,7 @@ struct DialRace {
         /// When the race starts.
         case atOnce
         /// When an address fails or is silent.
-        case onTrouble
+        case onFailure
     }
 
     private struct Runner {
@@ -46,8 +46,6 @@ struct DialRace {
         var isExplored = false
     }
 
-    /// How long after an address the next one starts, unless the plan says otherwise.
-    static let defaultStagger = Duration.milliseconds(250)
     /// How long an address that did not win is measured, or as long as the winner took if that is longer.
     static let longestMeasurement = Duration.seconds(2)
     /// The most addresses that are tried in one race.
@@ -73,8 +71,8 @@ struct DialRace {
         explored = plan.explored
         seen = Set(plan.order + plan.banned)
         // Without an address that has not failed lately the lookup starts at once.
-        if case .onTrouble = lookup, plan.order.isEmpty { self.lookup = .atOnce } else { self.lookup = lookup }
-        stagger = plan.stagger ?? Self.defaultStagger
+        if case .onFailure = lookup, plan.order.isEmpty { self.lookup = .atOnce } else { self.lookup = lookup }
+        stagger = plan.stagger ?? HostPlan.defaultStagger
     }
 
     mutating func start(at now: Duration) -> [Action] {
@@ -89,10 +87,10 @@ struct DialRace {
     }
 
     /// The instant of ``Action/wake(at:)`` has come.
-    mutating func woke(at now: Duration) -> [Action] {
+    mutating func timerFired(at now: Duration) -> [Action] {
         if isOver { return [] }
         guard now >= nextStart else { return [.wake(at: nextStart)] }
-        return trouble() + startNext(at: now)
+        return lookUpIfNeeded() + startNext(at: now)
     }
 
     mutating func lookedUp(_ plan: HostPlan, at now: Duration) -> [Action] {
@@ -132,7 +130,7 @@ struct DialRace {
         if isOver { return [] }
         let index = index(of: address)
         let runner = runners.remove(at: index)
-        let actions = [.note(.failed, address)] + trouble()
+        let actions = [.note(.failed, address)] + lookUpIfNeeded()
         // If the explored address fails the others keep their time.
         if runner.isExplored, !runners.isEmpty { return actions }
         return actions + startNext(at: now)
@@ -153,7 +151,7 @@ struct DialRace {
                 continue
             }
             // TCP takes one round trip, and TLS another.
-            let event = HostEvent.outrun(roundTripAbove: time / (runner.isConnected ? 2 : 1))
+            let event = HostEvent.slowerThanWinner(roundTripAbove: time / (runner.isConnected ? 2 : 1))
             actions.append(.note(isSilent ? .silent(for: time) : event, runner.address))
             actions.append(.measure(runner.address, for: limit))
         }
@@ -193,7 +191,7 @@ struct DialRace {
         attemptCount < Self.maximumAttempts && !(queue.isEmpty && lastResort.isEmpty) || isToBeLookedUp
     }
 
-    private var isToBeLookedUp: Bool { if case .onTrouble = lookup { true } else { false } }
+    private var isToBeLookedUp: Bool { if case .onFailure = lookup { true } else { false } }
 
     private mutating func lookUp() -> [Action] {
         lookup = .never
@@ -202,7 +200,7 @@ struct DialRace {
     }
 
     /// A known address failed or is silent.
-    private mutating func trouble() -> [Action] { isToBeLookedUp ? lookUp() : [] }
+    private mutating func lookUpIfNeeded() -> [Action] { isToBeLookedUp ? lookUp() : [] }
 
     /// Starts the next address, and the explored one at the same time.
     private mutating func startNext(at now: Duration) -> [Action] {

@@ -10,7 +10,7 @@ extension OriginPool {
     }
 
     /// Drains connections to addresses that the main pool uses by now, if there is another address. On the loop.
-    func keepApart() {
+    func drainSharedAddresses() {
         guard isSpare else { return }
         let avoided = avoidedAddresses
         let host = origin.bareHost

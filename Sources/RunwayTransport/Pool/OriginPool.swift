@@ -61,7 +61,7 @@ extension OriginPool {
         requestCount += 1
         exchange.id = requestCount
         exchange.submitted = .now()
-        keepApart()
+        drainSharedAddresses()
         perform(machine.submit(exchange.id, now: exchange.submitted), for: exchange, or: nil)
     }
 

@@ -54,11 +54,11 @@ public struct HostProbe: Sendable {
         guard (1...65535).contains(port), !origin.bareHost.isEmpty else {
             throw NetworkError(.invalidParameters, in: .transporting, "A host and a port from 1 to 65535 are needed.")
         }
-        var targets = addresses.map { HostProbeRun.Target(address: $0, source: .given) }
+        var targets = addresses.map { HostProbeRun.Target(address: $0, source: .supplied) }
         targets += (dialer.hosts?.addresses(of: origin.bareHost, scheme: origin.scheme) ?? [])
             .map { HostProbeRun.Target(address: $0, source: .listed) }
         let literal = IPAddress(origin.bareHost)
-        if let literal { targets.append(HostProbeRun.Target(address: literal, source: .given)) }
+        if let literal { targets.append(HostProbeRun.Target(address: literal, source: .supplied)) }
         return try await run(origin, targets, looksUp: literal == nil)
     }
 

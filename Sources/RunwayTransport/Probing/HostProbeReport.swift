@@ -5,7 +5,7 @@ public struct HostProbeReport: Sendable {
     /// The source of an address.
     public enum Source: String, Sendable, Hashable {
         /// It was passed to the probe.
-        case given
+        case supplied
         /// The list of hosts contains it.
         case listed
         /// The system looked it up.

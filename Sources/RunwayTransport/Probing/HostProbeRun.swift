@@ -122,7 +122,7 @@ final class HostProbeRun {
             // The network may be as slow as that: so it is no failure, and only addresses that were quicker come before it.
             let event: HostEvent =
                 entry.tcp == nil
-                ? .silent(for: timeout, isMeasured: false) : .outrun(roundTripAbove: timeout / 2)
+                ? .silent(for: timeout, isMeasured: false) : .slowerThanWinner(roundTripAbove: timeout / 2)
             note(event, address)
         }
         report.entries.append(entry)

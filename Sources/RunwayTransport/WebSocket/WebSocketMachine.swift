@@ -139,9 +139,9 @@ struct WebSocketMachine {
     private mutating func receiveClose(_ payload: ByteBuffer) throws(WebSocketProblem) -> [Action] {
         let close = try WebSocketClose(payload)
         received = close
-        let isAnswer = state == .closing
+        let isReply = state == .closing
         state = .ended
-        if isAnswer { return [.end(nil), .awaitClose] }
+        if isReply { return [.end(nil), .awaitClose] }
         // The answer repeats the code (RFC 6455 §5.5.1).
         let answer = WebSocketClose(close.code)
         sent = answer

@@ -80,7 +80,7 @@ func managerLoad(_ network: NetworkLayer, file: String, byteCount: Int) -> Conte
 @MainActor
 private final class Landings: APIManagerDelegate {
     private var remaining: Int
-    private var inTheAir: Int
+    private var inFlightCount: Int
     private let file: String
     private let byteCount: Int
     private var managers: [APIManager<File>] = []
@@ -89,15 +89,15 @@ private final class Landings: APIManagerDelegate {
     private init(file: String, byteCount: Int, count: Int, atATime: Int) {
         self.file = file
         self.byteCount = byteCount
-        inTheAir = min(count, atATime)
-        remaining = count - inTheAir
+        inFlightCount = min(count, atATime)
+        remaining = count - inFlightCount
     }
 
     static func run(_ network: NetworkLayer, file: String, byteCount: Int, count: Int, atATime: Int) async throws {
         let landings = Landings(file: file, byteCount: byteCount, count: count, atATime: atATime)
         try await withCheckedThrowingContinuation { continuation in
             landings.continuation = continuation
-            landings.managers = (0..<landings.inTheAir).map { _ in APIManager(on: network, delegate: landings) }
+            landings.managers = (0..<landings.inFlightCount).map { _ in APIManager(on: network, delegate: landings) }
             for manager in landings.managers { manager.load(File(name: file)) }
         }
     }
@@ -105,8 +105,8 @@ private final class Landings: APIManagerDelegate {
     func apiManagerDidSucceed(_ manager: any APIManaging) {
         guard manager.rawData?.bytes.count == byteCount else { return end(UnexpectedResponse()) }
         guard remaining > 0 else {
-            inTheAir -= 1
-            if inTheAir == 0 { end(nil) }
+            inFlightCount -= 1
+            if inFlightCount == 0 { end(nil) }
             return
         }
         remaining -= 1

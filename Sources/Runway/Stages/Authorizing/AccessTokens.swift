@@ -93,7 +93,7 @@ final class AccessTokens: Sendable {
         renewals = SharedWork(
             in: .authorizing,
             SharedWorkRules(
-                maximumListed: .max, maximumMembers: max(1, limits.maximumCallsPerRenewal), crowding: .isRefused,
+                maximumListed: .max, maximumMembers: max(1, limits.maximumCallsPerRenewal), overflow: .isRefused,
                 abandonment: .isCompleted))
         let maximumCount = max(1, limits.maximumAccounts)
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
@@ -284,7 +284,7 @@ extension AccessTokens {
 
 extension AccessTokens {
     /// The most waits for the store that may be left behind. While there are that many, the store counts as hanging.
-    static let maximumForsakenWaits = 8
+    static let maximumAbandonedWaits = 8
 
     /// Waits until a change of the store is made, at most for the store's deadline.
     ///
@@ -297,7 +297,7 @@ extension AccessTokens {
     private func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let late = SlowTokenStore(limit: storeDeadline)
         let mayWait = state.withLock { state in
-            guard state.waitCount - state.awaitedCount < Self.maximumForsakenWaits else { return false }
+            guard state.waitCount - state.awaitedCount < Self.maximumAbandonedWaits else { return false }
             state.awaitedCount += 1
             return true
         }

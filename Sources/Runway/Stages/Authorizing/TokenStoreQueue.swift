@@ -88,10 +88,10 @@ final class TokenStoreQueue: Sendable {
             } catch {
                 result = .failure(error)
             }
-            let isRemovalOwed = state.withLock { $0.owesRemoval(pending, after: result) }
-            let isRemoved = isRemovalOwed ? await removeStaleToken(of: pending) : false
+            let needsRemoval = state.withLock { $0.needsRemoval(pending, after: result) }
+            let isRemoved = needsRemoval ? await removeStaleToken(of: pending) : false
             next = state.withLock { state in
-                if isRemovalOwed, !isRemoved {
+                if needsRemoval, !isRemoved {
                     state.distrust(pending.place)
                 } else if isRemoved || (try? result.get()) != nil {
                     state.trust(pending.place)
@@ -128,7 +128,7 @@ extension TokenStoreQueue.State {
     }
 
     /// Whether a change left a token in the store that must not be loaded again.
-    fileprivate func owesRemoval(_ pending: TokenStoreQueue.Pending, after result: Result<Void, any Error>) -> Bool {
+    fileprivate func needsRemoval(_ pending: TokenStoreQueue.Pending, after result: Result<Void, any Error>) -> Bool {
         switch (pending.change, result) {
         case (_, .success): false
         case (.remove, .failure): true

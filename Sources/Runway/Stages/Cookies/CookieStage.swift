@@ -69,7 +69,7 @@ extension Flight {
                 jar.removeEnded(at: date)
                 return jar.version
             } ?? 0
-        return firstCookieVersion(version)
+        return remembered(FirstCookieVersion.self, or: version)
     }
 
     /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a jar, otherwise
@@ -84,6 +84,11 @@ extension Request {
     func mayGetCookies(in flight: Flight) -> Bool {
         if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
     }
+}
+
+/// The version of the cookies when a call first asked for it.
+private enum FirstCookieVersion: StageValueKey {
+    static var defaultValue: UInt64? { nil }
 }
 
 /// The version of the cookies of a request.

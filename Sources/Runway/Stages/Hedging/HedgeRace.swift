@@ -38,7 +38,7 @@ struct HedgeRace {
     }
 
     /// Records that the head of an attempt's response was received.
-    mutating func headCame(to contender: HedgeDecision.Contender, isGood: Bool) -> [Action] {
+    mutating func headReceived(to contender: HedgeDecision.Contender, isGood: Bool) -> [Action] {
         guard isGood, winner == nil, isInFlight(contender) else { return [] }
         return win(contender)
     }

@@ -30,7 +30,7 @@ package final class HedgedAttempt: Sendable {
 
     func noteLoss() { state.withLock { $0.hasLost = true } }
 
-    func headCame(_ status: HTTPResponse.Status) { onHead(status) }
+    func headReceived(_ status: HTTPResponse.Status) { onHead(status) }
 }
 
 extension Request {
@@ -45,7 +45,7 @@ extension Request {
     ///
     /// Until then, a hedged read counts as without a response; see ``HedgingPolicy``. If a transport does not call this, the
     /// head counts as received when the transport returns the response.
-    public func noteHead(_ status: HTTPResponse.Status) { hedgedAttempt?.headCame(status) }
+    public func noteHead(_ status: HTTPResponse.Status) { hedgedAttempt?.headReceived(status) }
 }
 
 extension HedgedAttempt: StageValueKey {

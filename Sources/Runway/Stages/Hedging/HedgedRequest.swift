@@ -73,7 +73,7 @@ final class HedgedRequest: Sendable {
     }
 
     private func launch(_ contender: HedgeDecision.Contender) {
-        let attempt = HedgedAttempt(contender) { [weak self] in self?.headCame(to: contender, $0) }
+        let attempt = HedgedAttempt(contender) { [weak self] in self?.headReceived(to: contender, $0) }
         var own = request
         own.hedgedAttempt = attempt
         let task = Task { @concurrent [own, flight, next] in
@@ -111,8 +111,8 @@ final class HedgedRequest: Sendable {
         return stage.admission.isCircuitClosed(to: flight.circuitTarget(of: request)) ? nil : .circuitOpen
     }
 
-    private func headCame(to contender: HedgeDecision.Contender, _ status: HTTPResponse.Status) {
-        perform(state.withLock { $0.race.headCame(to: contender, isGood: !status.isTransient) })
+    private func headReceived(to contender: HedgeDecision.Contender, _ status: HTTPResponse.Status) {
+        perform(state.withLock { $0.race.headReceived(to: contender, isGood: !status.isTransient) })
     }
 
     private func ended(_ contender: HedgeDecision.Contender, with outcome: Outcome) {

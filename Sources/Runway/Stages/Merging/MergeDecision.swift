@@ -9,7 +9,7 @@ package enum MergeDecision: StageDecision, Equatable {
     /// - Parameters:
     ///   - position: Its position in the envelope, counted from 1.
     ///   - count: How many requests the envelope held.
-    ///   - carrier: The flight that carried the envelope; the request on the wire is on its record.
+    ///   - flight: The flight that carried the envelope; the request on the wire is on its record.
     case carried(position: Int, count: Int, by: FlightID)
     /// The request was not merged.
     case apart(Reason)
@@ -41,10 +41,10 @@ package enum MergeDecision: StageDecision, Equatable {
         switch self {
         case .sentAtOnce: .init("sentAtOnce", "sent at once: nothing else is in flight")
         case .waitedAlone: .init("sentAlone", "sent alone after waiting for others")
-        case .carried(let position, let count, let carrier):
+        case .carried(let position, let count, let flight):
             .init(
-                "merged", ["position": position, "count": count, "carrier": carrier],
-                "merged as item \(position) of \(count) in \(carrier)")
+                "merged", ["position": position, "count": count, "carrier": flight],
+                "merged as item \(position) of \(count) in \(flight)")
         case .apart(.endpoint): .init("notMerged", ["reason": "endpoint"], "not merged: the endpoint does not allow it")
         case .apart(.unsuited):
             .init("notMerged", ["reason": "unsuited"], "not merged: not a request that is allowed in an envelope")

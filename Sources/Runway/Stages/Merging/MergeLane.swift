@@ -16,13 +16,19 @@ struct MergeLane: Hashable, Sendable {
 }
 
 extension Flight {
+    /// How the service merged requests when the call was made; `nil` if not at all.
+    var mergePolicy: MergePolicy? { configuration.settings.merging }
+
     /// Creates a flight that carries the requests of these calls, until the last of them has ended.
-    func makeCarrier(for flights: [Flight]) -> Flight {
-        func carrier<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type { MergedRequests<Service>.self }
+    func makeEnvelopeFlight(for flights: [Flight]) -> Flight {
+        func endpoint<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type {
+            MergedRequests<Service>.self
+        }
         let deadline = flights.map(\.deadline).max() ?? clock.now
         return Flight(
-            id: context.makeID(), endpoint: carrier(service), configuration: configuration, options: .standard,
-            lifetime: max(.zero, deadline - clock.now), context: context, keeper: keeper, isEnvelope: true)
+            id: context.makeID(), endpoint: endpoint(service), configuration: configuration, options: .standard,
+            lifetime: max(.zero, deadline - clock.now), context: context, retainedLayer: retainedLayer, isEnvelope: true
+        )
     }
 }
 

@@ -10,10 +10,10 @@ extension Merger {
         /// Those whose calls still wait.
         var items: [MergeItem]
         var task: Task<Void, Never>?
-        var carrier: Flight?
+        var envelopeFlight: Flight?
 
         /// The version of HTTP over which they are sent; `nil` while it is not known.
-        var httpVersion: String? { carrier?.recorder.httpVersion(ofAttempt: 0) }
+        var httpVersion: String? { envelopeFlight?.recorder.httpVersion(ofAttempt: 0) }
     }
 
     struct Lane {
@@ -35,7 +35,7 @@ extension Merger {
     /// What has to be done after the lock is released.
     enum Operation {
         case sendAlone(MergeItem, MergeQueue.DispatchID?, MergeDecision)
-        case carry(MergeQueue.DispatchID, of: MergeLane)
+        case sendEnvelope(MergeQueue.DispatchID, of: MergeLane)
         case wake(MergeLane, at: Duration)
         case abandon(Batch)
     }
@@ -43,7 +43,7 @@ extension Merger {
 
 extension Merger.State {
     /// Why requests of a route are not merged; `nil` if they are.
-    mutating func reasonToStayApart(_ route: MergeRoute, _ policy: MergePolicy) -> MergeDecision.Reason? {
+    mutating func reasonNotToMerge(_ route: MergeRoute, _ policy: MergePolicy) -> MergeDecision.Reason? {
         guard let known = routes.value(for: route) else { return nil }
         if known.isMissing { return .noRoute }
         return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
@@ -77,7 +77,7 @@ extension Merger.State {
     mutating func release(_ key: MergeLane, _ operations: inout [Merger.Operation]) {
         for other in lanes.keys where other.route == key.route {
             guard let policy = lanes[other]?.items.values.first?.policy,
-                let reason = reasonToStayApart(key.route, policy)
+                let reason = reasonNotToMerge(key.route, policy)
             else { continue }
             update(other) { lane in
                 lane.perform(lane.queue.release(), in: other, because: .apart(reason), &operations)
@@ -112,7 +112,7 @@ extension Merger.Lane {
                     operations.append(.sendAlone(leaving[0], dispatch, decision))
                 } else if !leaving.isEmpty {
                     batches[dispatch] = Merger.Batch(items: leaving)
-                    operations.append(.carry(dispatch, of: key))
+                    operations.append(.sendEnvelope(dispatch, of: key))
                 }
             }
         }

@@ -36,7 +36,7 @@ final class Merger: Sendable {
     func arrive(_ item: MergeItem) {
         change { state, operations in
             state.learn(from: item.lane, &operations)
-            if let reason = state.reasonToStayApart(item.lane.route, item.policy) {
+            if let reason = state.reasonNotToMerge(item.lane.route, item.policy) {
                 operations.append(.sendAlone(item, nil, .apart(reason)))
                 return
             }
@@ -113,9 +113,9 @@ final class Merger: Sendable {
     }
 
     /// Sets the flight that carries a batch; returns whether any call still waits for it.
-    func setCarrier(_ carrier: Flight, of dispatch: MergeQueue.DispatchID, in key: MergeLane) -> Bool {
+    func setEnvelopeFlight(_ envelopeFlight: Flight, of dispatch: MergeQueue.DispatchID, in key: MergeLane) -> Bool {
         state.withLock { state in
-            state.lanes[key]?.batches[dispatch]?.carrier = carrier
+            state.lanes[key]?.batches[dispatch]?.envelopeFlight = envelopeFlight
             return state.lanes[key]?.batches[dispatch] != nil
         }
     }
@@ -136,16 +136,16 @@ final class Merger: Sendable {
                 }
             case .wake(let key, let instant):
                 _ = timer.schedule(at: instant) { [weak self] in self?.wake(key, at: instant) }
-            case .carry(let dispatch, let key): start(dispatch, of: key)
+            case .sendEnvelope(let dispatch, let key): start(dispatch, of: key)
             case .abandon(let batch):
                 batch.task?.cancel()
-                batch.carrier?.finish(.cancelled)
+                batch.envelopeFlight?.finish(.cancelled)
             }
         }
     }
 
     private func start(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) {
-        let task = Task.detached { await self.carry(dispatch, of: key) }
+        let task = Task.detached { await self.sendEnvelope(dispatch, of: key) }
         let isAwaited = state.withLock { state in
             state.lanes[key]?.batches[dispatch]?.task = task
             return state.lanes[key]?.batches[dispatch] != nil

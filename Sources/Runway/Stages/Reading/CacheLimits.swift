@@ -49,7 +49,7 @@ public struct CacheLimits: Sendable, Hashable {
 
     var sharing: SharedWorkRules {
         SharedWorkRules(
-            maximumListed: maximumSharedRequests, maximumMembers: maximumCallsPerRequest, crowding: .beginsAnother,
+            maximumListed: maximumSharedRequests, maximumMembers: maximumCallsPerRequest, overflow: .startsAnother,
             abandonment: .isCancelled)
     }
 }

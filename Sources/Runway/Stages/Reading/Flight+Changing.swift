@@ -62,7 +62,7 @@ extension Flight {
             E.Service.self == service ? configuration : context.services.configuration(of: E.Service.self)
         do {
             try endpoint.complete()
-            let (key, target) = try context.cacheKey(of: endpoint, with: configuration, keeper: keeper)
+            let (key, target) = try context.cacheKey(of: endpoint, with: configuration, retainedLayer: retainedLayer)
             return context.cache.remove(key, of: target)
         } catch {
             return context.cache.remove(E.cacheScope)

@@ -4,8 +4,8 @@ import Synchronization
 final class FlightReading: Sendable {
     /// The last sequence number that was taken when the call started.
     let start: UInt64
-    /// The number of the read that the flight carries as its leader; 0 while it carries none.
-    fileprivate let carried = Atomic<UInt64>(0)
+    /// The number of the read that the flight leads; 0 while it leads none.
+    fileprivate let ledRead = Atomic<UInt64>(0)
     /// The number of the read whose retained outcome is released when the call ends; 0 if there is none.
     fileprivate let awaited = Atomic<UInt64>(0)
     /// Whether the call invalidates something if it takes effect.
@@ -38,8 +38,6 @@ final class FlightReading: Sendable {
         var proposal: Proposal?
         /// The response that the call receives if no fresh one can be had.
         var fallback: Fallback?
-        /// The version of the cookies when the call first asked for it.
-        var cookieVersion: UInt64?
         /// Whether no stale response may land before the fresh one: one has landed, or no landing would show it.
         var forgoesProvisional = false
         /// Lands a stale response while the request is in flight; `nil` if the call has only one landing.
@@ -145,15 +143,6 @@ extension Flight {
             return response
         }
     }
-
-    /// The version of the cookies that the call first saw; stores the present one if this is the first time.
-    func firstCookieVersion(_ version: UInt64) -> UInt64 {
-        reading.state.withLock { state in
-            let first = state.cookieVersion ?? version
-            state.cookieVersion = first
-            return first
-        }
-    }
 }
 
 // What the call brings to the cache.
@@ -213,24 +202,24 @@ extension Flight {
 
 // The reads that the call shares.
 extension Flight {
-    /// The flights that wait for the read that this one carries; `nil` while it carries none.
+    /// The flights that wait for the read that this one leads; `nil` while it leads none.
     var waitingFlights: [Flight]? {
-        let read = reading.carried.load(ordering: .acquiring)
+        let read = reading.ledRead.load(ordering: .acquiring)
         return read == 0 ? nil : context.cache.reads.flights(waitingFor: read)
     }
 
-    /// Whether the flight carries a read.
-    var isCarrying: Bool { reading.carried.load(ordering: .acquiring) != 0 }
+    /// Whether the flight leads a read.
+    var isLeading: Bool { reading.ledRead.load(ordering: .acquiring) != 0 }
 
-    /// Makes this flight the one that carries a read; its record is held back until the read ends, so that all its requests are in it.
-    func beginCarrying(_ read: UInt64) {
+    /// Makes this flight the leader of a read; its record is held back until the read ends, so that all its requests are in it.
+    func beginLeading(_ read: UInt64) {
         recorder.hold()
-        reading.carried.store(read, ordering: .releasing)
+        reading.ledRead.store(read, ordering: .releasing)
     }
 
     /// Records that the read has ended, or that no call waits for it any more.
-    func endCarrying() {
-        reading.carried.store(0, ordering: .releasing)
+    func endLeading() {
+        reading.ledRead.store(0, ordering: .releasing)
         releaseRecord()
     }
 

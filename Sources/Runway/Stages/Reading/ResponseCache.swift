@@ -44,6 +44,8 @@ public final class ResponseCache: Sendable {
         var writeBehind: WriteBehindQueue
         var writing: Task<Void, Never>?
         var tierFailureCount = 0
+        /// How many lookups in memory calls made: a miss costs one.
+        var memoryLookupCount: UInt64 = 0
         /// The lookups in the tier that are in flight, and the calls that wait for one.
         var lookupCount = 0
         var waitingLookupCount = 0
@@ -60,7 +62,7 @@ public final class ResponseCache: Sendable {
         self.clock = clock
         self.timer = timer
         reads = SharedWork(
-            in: .reading, limits.sharing, onStart: { $0.beginCarrying($1) }, onEnd: { $0.endCarrying() })
+            in: .reading, limits.sharing, onStart: { $0.beginLeading($1) }, onEnd: { $0.endLeading() })
         state = Mutex(
             State(
                 entries: ValuesByKind(

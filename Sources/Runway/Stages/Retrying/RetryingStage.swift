@@ -94,3 +94,16 @@ struct RetryingStage: RequestStage {
     /// new call with an old response.
     static func makeIdempotencyKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 }
+
+/// Whether a request is retried by its sender.
+private enum IsRetriedBySender: StageValueKey {
+    static var defaultValue: Bool { false }
+}
+
+extension Request {
+    /// Whether its sender makes further attempts, so that no stage makes one.
+    var isRetriedBySender: Bool {
+        get { values[IsRetriedBySender.self] }
+        set { values[IsRetriedBySender.self] = newValue }
+    }
+}

@@ -2,7 +2,7 @@ import Runway
 
 extension DemoSession {
     /// A controller is released while its call is in flight.
-    func leaveAScreenInTheAir() async throws {
+    func leaveAScreenDuringItsCall() async throws {
         try await scene("A screen left while its call is in flight: nothing lands") {
             var lists: ListController? = ListController(network: network, screen: screen)
             try await arrival(at: "/zf/list") {

@@ -52,7 +52,7 @@ struct HTTP1Machine {
     }
 
     /// The request that the connection carries.
-    fileprivate struct Carried {
+    fileprivate struct InFlightRequest {
         let request: RequestID
         var sending: Sending
         var receiving = Receiving.awaited
@@ -65,7 +65,7 @@ struct HTTP1Machine {
 
     private enum State {
         case idle
-        case carrying(Carried)
+        case inFlight(InFlightRequest)
         /// The response is complete. The channel may have read more in the same turn of the event loop, and not passed it on yet.
         case ended
         case closed(WireError)
@@ -89,12 +89,12 @@ extension HTTP1Machine {
     mutating func start(_ request: RequestID, _ body: Body, expectsContinue: Bool, now: NIODeadline) -> Start {
         switch state {
         case .closed: return .refuse
-        case .carrying(let carried):
-            preconditionFailure("request \(request) on a connection that carries request \(carried.request)")
+        case .inFlight(let inFlight):
+            preconditionFailure("request \(request) on a connection that carries request \(inFlight.request)")
         case .ended: preconditionFailure("request \(request) on a connection that is still being read")
         case .idle:
             let sending = expectsContinue ? .awaitingContinue(body) : Sending(body, now: now)
-            state = .carrying(Carried(request: request, sending: sending, lastProgress: now))
+            state = .inFlight(InFlightRequest(request: request, sending: sending, lastProgress: now))
             return expectsContinue ? .writeHead : .writeHeadAndBody
         }
     }
@@ -102,60 +102,60 @@ extension HTTP1Machine {
     /// The server wants the body, or did not say in time whether it does. Returns how the body is to be written, if it is not
     /// already.
     mutating func startBody(of request: RequestID, now: NIODeadline) -> Body? {
-        guard var carried = carried(request), case .awaitingContinue(let body) = carried.sending else { return nil }
-        carried.sending = Sending(body, now: now)
-        carried.lastProgress = now
-        state = .carrying(carried)
+        guard var inFlight = inFlight(request), case .awaitingContinue(let body) = inFlight.sending else { return nil }
+        inFlight.sending = Sending(body, now: now)
+        inFlight.lastProgress = now
+        state = .inFlight(inFlight)
         return body
     }
 
     /// One of several pieces of a body in memory was written. Returns whether the request is sent.
     mutating func pieceWritten(of request: RequestID, isLast: Bool, now: NIODeadline) -> Bool {
-        guard var carried = carried(request) else { return false }
-        carried.lastProgress = now
-        switch carried.sending {
-        case .writing: if isLast { carried.sending = .sent(at: now) }
+        guard var inFlight = inFlight(request) else { return false }
+        inFlight.lastProgress = now
+        switch inFlight.sending {
+        case .writing: if isLast { inFlight.sending = .sent(at: now) }
         // All pieces are in the channel when the response comes first.
         case .abandoned: break
         case .awaitingContinue, .awaitingPart, .sent:
             preconditionFailure("a piece was written of a body that is not being written")
         }
-        state = .carrying(carried)
+        state = .inFlight(inFlight)
         return isLast
     }
 
     /// The producer supplied a part. Returns whether it is to be written.
     mutating func partSupplied(for request: RequestID) -> Bool {
-        guard var carried = carried(request), carried.wantsPart else { return false }
-        carried.sending = .writing
-        state = .carrying(carried)
+        guard var inFlight = inFlight(request), inFlight.wantsPart else { return false }
+        inFlight.sending = .writing
+        state = .inFlight(inFlight)
         return true
     }
 
     /// The part that was supplied last was written.
     mutating func partWritten(of request: RequestID, now: NIODeadline) {
-        guard var carried = carried(request) else { return }
-        carried.lastProgress = now
-        switch carried.sending {
-        case .writing: carried.sending = .awaitingPart
+        guard var inFlight = inFlight(request) else { return }
+        inFlight.lastProgress = now
+        switch inFlight.sending {
+        case .writing: inFlight.sending = .awaitingPart
         case .abandoned: break
         case .awaitingContinue, .awaitingPart, .sent: preconditionFailure("a part was written that was not supplied")
         }
-        state = .carrying(carried)
+        state = .inFlight(inFlight)
     }
 
     /// The producer has no further part. Returns whether the end of the body is to be written.
     mutating func partsEnded(for request: RequestID, now: NIODeadline) -> Bool {
-        guard var carried = carried(request), carried.wantsPart else { return false }
-        carried.sending = .sent(at: now)
-        carried.lastProgress = now
-        state = .carrying(carried)
+        guard var inFlight = inFlight(request), inFlight.wantsPart else { return false }
+        inFlight.sending = .sent(at: now)
+        inFlight.lastProgress = now
+        state = .inFlight(inFlight)
         return true
     }
 
-    private func carried(_ request: RequestID) -> Carried? {
-        guard case .carrying(let carried) = state, carried.request == request else { return nil }
-        return carried
+    private func inFlight(_ request: RequestID) -> InFlightRequest? {
+        guard case .inFlight(let inFlight) = state, inFlight.request == request else { return nil }
+        return inFlight
     }
 }
 
@@ -171,7 +171,7 @@ extension HTTP1Machine.Sending {
     }
 }
 
-extension HTTP1Machine.Carried {
+extension HTTP1Machine.InFlightRequest {
     /// Whether a part that the producer supplies is sent.
     fileprivate var wantsPart: Bool {
         switch sending {
@@ -192,10 +192,10 @@ extension HTTP1Machine {
         case .idle, .ended:
             state = .closed(.unsolicited)
             return .close
-        case .carrying(var carried):
-            carried.lastProgress = now
-            if case .awaited = carried.receiving { carried.receiving = .begun }
-            state = .carrying(carried)
+        case .inFlight(var inFlight):
+            inFlight.lastProgress = now
+            if case .awaited = inFlight.receiving { inFlight.receiving = .begun }
+            state = .inFlight(inFlight)
             return .parse
         }
     }
@@ -207,17 +207,17 @@ extension HTTP1Machine {
 
     /// The head of the final response was read.
     mutating func headRead(_ status: HTTPResponse.Status) -> HeadAction {
-        let action = update { carried -> HeadAction in
-            if case .head = carried.receiving { preconditionFailure("a response has two final heads") }
-            carried.receiving = .head
-            switch carried.sending {
+        let action = update { inFlight -> HeadAction in
+            if case .head = inFlight.receiving { preconditionFailure("a response has two final heads") }
+            inFlight.receiving = .head
+            switch inFlight.sending {
             case .awaitingContinue where status == .expectationFailed: return .resendWithoutExpectation
             case .awaitingContinue: break
             // The server that refuses the request needs no more of it.
             case .writing where status.code >= 300, .awaitingPart where status.code >= 300: break
             case .writing, .awaitingPart, .sent, .abandoned: return .accept
             }
-            carried.sending = .abandoned
+            inFlight.sending = .abandoned
             return .abandonRequest
         }
         if action == .resendWithoutExpectation { state = .closed(.closed) }
@@ -226,35 +226,35 @@ extension HTTP1Machine {
 
     /// Bytes of the body of a streamed response were read, and wait for their reader.
     mutating func bodyRead(byteCount: Int) {
-        update { carried in
-            carried.unreadByteCount += byteCount
-            if case .open = carried.reading, carried.unreadByteCount > Self.highWaterByteCount {
-                carried.reading = .paused(isReadPending: false)
+        update { inFlight in
+            inFlight.unreadByteCount += byteCount
+            if case .open = inFlight.reading, inFlight.unreadByteCount > Self.highWaterByteCount {
+                inFlight.reading = .paused(isReadPending: false)
             }
         }
     }
 
     /// The reader of a streamed response consumed bytes. Returns whether the channel is to be read now.
     mutating func bytesConsumed(_ byteCount: Int, of request: RequestID, now: NIODeadline) -> Bool {
-        guard var carried = carried(request) else { return false }
-        precondition(byteCount <= carried.unreadByteCount, "more bytes were consumed than were read")
-        defer { state = .carrying(carried) }
-        carried.unreadByteCount -= byteCount
-        guard case .paused(let isReadPending) = carried.reading, carried.unreadByteCount <= Self.lowWaterByteCount
+        guard var inFlight = inFlight(request) else { return false }
+        precondition(byteCount <= inFlight.unreadByteCount, "more bytes were consumed than were read")
+        defer { state = .inFlight(inFlight) }
+        inFlight.unreadByteCount -= byteCount
+        guard case .paused(let isReadPending) = inFlight.reading, inFlight.unreadByteCount <= Self.lowWaterByteCount
         else {
             return false
         }
-        carried.reading = .open
-        carried.lastProgress = now
+        inFlight.reading = .open
+        inFlight.lastProgress = now
         return isReadPending
     }
 
     /// The channel is asked to read. Returns whether it may; if not, ``bytesConsumed(_:of:now:)`` or
     /// ``responseEnded(isPersistent:)`` resumes it.
     mutating func readRequested() -> Bool {
-        guard case .carrying(var carried) = state, case .paused = carried.reading else { return true }
-        carried.reading = .paused(isReadPending: true)
-        state = .carrying(carried)
+        guard case .inFlight(var inFlight) = state, case .paused = inFlight.reading else { return true }
+        inFlight.reading = .paused(isReadPending: true)
+        state = .inFlight(inFlight)
         return false
     }
 
@@ -263,10 +263,10 @@ extension HTTP1Machine {
     /// - Parameter isPersistent: Whether request and response allow another request on the connection (RFC 9112 §9.3), and no bytes
     ///   follow the response.
     mutating func responseEnded(isPersistent: Bool) -> End {
-        let (isSent, isReadPending) = update { carried in
-            guard case .head = carried.receiving else { preconditionFailure("a response ended without a final head") }
-            let isSent = if case .sent = carried.sending { true } else { false }
-            let isReadPending = if case .paused(true) = carried.reading { true } else { false }
+        let (isSent, isReadPending) = update { inFlight in
+            guard case .head = inFlight.receiving else { preconditionFailure("a response ended without a final head") }
+            let isSent = if case .sent = inFlight.sending { true } else { false }
+            let isReadPending = if case .paused(true) = inFlight.reading { true } else { false }
             return (isSent, isReadPending)
         }
         let isReusable = isPersistent && isSent && failure == nil
@@ -282,12 +282,12 @@ extension HTTP1Machine {
         return true
     }
 
-    private mutating func update<Value>(_ change: (inout Carried) -> Value) -> Value {
-        guard case .carrying(var carried) = state else {
+    private mutating func update<Value>(_ change: (inout InFlightRequest) -> Value) -> Value {
+        guard case .inFlight(var inFlight) = state else {
             preconditionFailure("a response was read that no request is for")
         }
-        defer { state = .carrying(carried) }
-        return change(&carried)
+        defer { state = .inFlight(inFlight) }
+        return change(&inFlight)
     }
 }
 
@@ -295,7 +295,7 @@ extension HTTP1Machine {
 extension HTTP1Machine {
     /// The request is cancelled. Returns whether the connection is to be closed, since it carries the request.
     mutating func cancel(_ request: RequestID) -> Bool {
-        guard carried(request) != nil else { return false }
+        guard inFlight(request) != nil else { return false }
         state = .closed(.closed)
         return true
     }
@@ -320,7 +320,7 @@ extension HTTP1Machine {
         switch state {
         case .closed: return .ignore
         case .idle, .ended: return .close
-        case .carrying: break
+        case .inFlight: break
         }
         if let failure { return .lose(failure) }
         switch isComplete {
@@ -332,19 +332,19 @@ extension HTTP1Machine {
 
     /// Checks whether the server was silent for too long. While a reader or a producer is slow, the server is not silent.
     mutating func checkSilence(_ limits: SilenceLimits, now: NIODeadline) -> Silence {
-        guard case .carrying(var carried) = state else { return .none }
-        if carried.waitsForApp { carried.lastProgress = now }
-        let (due, error) = limits.due(after: carried.lastProgress, awaitedSince: carried.awaitedSince)
+        guard case .inFlight(var inFlight) = state else { return .none }
+        if inFlight.waitsForApp { inFlight.lastProgress = now }
+        let (due, error) = limits.due(after: inFlight.lastProgress, awaitedSince: inFlight.awaitedSince)
         if now >= due {
             state = .closed(.closed)
             return .timedOut(error)
         }
-        state = .carrying(carried)
+        state = .inFlight(inFlight)
         return .check(at: due)
     }
 }
 
-extension HTTP1Machine.Carried {
+extension HTTP1Machine.InFlightRequest {
     /// Whether the next byte depends on the producer of the request's body or on the reader of the response's.
     fileprivate var waitsForApp: Bool {
         switch (sending, reading) {

@@ -35,9 +35,9 @@ extension HTTP2Connection {
         // NIO's handler refuses other values, and a server that takes it back (RFC 8441 §3).
         let enables = settings.contains { $0.parameter == .enableConnectProtocol && $0.value == 1 }
         if enables { allowsTunnels = true }
-        let said = settings.last { $0.parameter == .maxConcurrentStreams }?.value
+        let announcedLimit = settings.last { $0.parameter == .maxConcurrentStreams }?.value
         // If the server sets no limit, ours alone applies.
-        guard let limit = said ?? (hasSettings ? nil : Int.max) else { return }
+        guard let limit = announcedLimit ?? (hasSettings ? nil : Int.max) else { return }
         hasSettings = true
         pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
     }

@@ -13,10 +13,10 @@ extension HTTP2Connection {
             connectionWindowLeft = window
             openConnectionWindow()
         } else if let stream = streams[event.streamID] {
-            stream.window = window + windowToCome
+            stream.window = window + pendingWindowIncrement
             openWindow(of: stream)
         } else if let tunnel = tunnels[event.streamID] {
-            tunnel.window = window + windowToCome
+            tunnel.window = window + pendingWindowIncrement
             openWindow(of: tunnel)
         }
     }

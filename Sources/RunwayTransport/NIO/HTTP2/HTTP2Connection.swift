@@ -34,7 +34,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     var peerStreamWindow = 65_535
     /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not count
     /// before.
-    private(set) var windowToCome: Int
+    private(set) var pendingWindowIncrement: Int
     private(set) var context: ChannelHandlerContext?
     private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
     /// The streams that carry other protocols.
@@ -74,7 +74,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         connectionWindow = min(
             max(settings.connectionWindowByteCount, 65_535), maximumUnreadByteCount, Int(Int32.max))
         connectionWindowLeft = connectionWindow
-        windowToCome = streamWindow - 65_535
+        pendingWindowIncrement = streamWindow - 65_535
         initialLimit = min(Self.limitBeforeSettings, max(1, settings.maximumConcurrentStreams))
         wakeUp = WakeUp(on: dialed.channel.eventLoop)
         guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
@@ -209,7 +209,7 @@ extension HTTP2Connection {
         case .rstStream(let code): receiveReset(code, on: frame.streamID)
         case .goAway(let last, let code, _): receiveGoAway(last, code)
         case .settings(.settings(let settings)): receive(settings)
-        case .settings(.ack): windowToCome = 0
+        case .settings(.ack): pendingWindowIncrement = 0
         case .windowUpdate(let increment): receive(windowUpdate: increment, on: frame.streamID)
         case .ping, .priority, .pushPromise, .alternativeService, .origin: break
         }

@@ -72,7 +72,7 @@ struct Replay {
         return report(outcomes)
     }
 
-    private func play(_ player: Player, expecting bodies: [Answer: [UInt8]]) async throws -> Outcome {
+    private func play(_ player: Player, expecting bodies: [ExpectedResponse: [UInt8]]) async throws -> Outcome {
         let play = try await player.begin()
         if !isCold { try await play.connect() }
         try await control.reset()

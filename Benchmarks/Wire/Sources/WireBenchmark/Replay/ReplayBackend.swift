@@ -118,7 +118,8 @@ enum ReplayBackend {
         // A client that stores responses by the server's directives may store these, too.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "private, max-age=180"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: Answer(resource: resource, revision: revision).body)))
+            body: ResponseBody(
+                byteBuffer: ByteBuffer(bytes: ExpectedResponse(resource: resource, revision: revision).body)))
     }
 
     private struct Counting: RouterMiddleware {

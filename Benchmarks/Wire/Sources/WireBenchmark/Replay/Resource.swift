@@ -32,7 +32,7 @@ enum Resource: Hashable, Sendable {
 }
 
 /// One response of the backend; a list has a new one after every publication.
-struct Answer: Hashable, Sendable {
+struct ExpectedResponse: Hashable, Sendable {
     let resource: Resource
     let revision: Int
 

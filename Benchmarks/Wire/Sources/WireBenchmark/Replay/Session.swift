@@ -9,7 +9,7 @@ import RunwayTesting
 struct Session: Sendable {
     struct Call: Sendable {
         /// The expected response.
-        let response: Answer
+        let response: ExpectedResponse
         /// Whether the user asks for it anew.
         var isRefresh = false
     }
@@ -41,7 +41,8 @@ struct Session: Sendable {
             let filter = Int.random(in: Resource.filters, using: &random)
             let list = Resource.list(city: city, filter: filter, page: 0)
             revisions[list, default: 0] += 1
-            let refresh = Call(response: Answer(resource: list, revision: revisions[list, default: 0]), isRefresh: true)
+            let refresh = Call(
+                response: ExpectedResponse(resource: list, revision: revisions[list, default: 0]), isRefresh: true)
             parts.append(Part(published: list, scripts: Self.windows.map { _ in [refresh] }))
             for window in Self.windows { seen[window].append(list) }
         }
@@ -55,7 +56,7 @@ struct Session: Sendable {
     var calls: [Call] { parts.flatMap { $0.scripts.flatMap(\.self) } }
 
     private func call(_ resource: Resource) -> Call {
-        Call(response: Answer(resource: resource, revision: revisions[resource, default: 0]))
+        Call(response: ExpectedResponse(resource: resource, revision: revisions[resource, default: 0]))
     }
 
     private mutating func visit(_ city: Int, in window: Int) -> [Call] {

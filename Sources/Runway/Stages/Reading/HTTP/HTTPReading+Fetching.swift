@@ -20,7 +20,7 @@ extension HTTPReading {
     }
 
     /// When a call passed its request on: the times of a response that no transport returned.
-    struct Passing: Sendable {
+    struct RequestStart: Sendable {
         let sequenceNumber: UInt64
         let requested: Duration
     }
@@ -30,12 +30,12 @@ extension HTTPReading {
     /// - Returns: `nil` if the target has changed since it was looked up.
     func fetch(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response? {
         let (request, flight) = (fetch.request, reads.flight)
-        let passing = Passing(sequenceNumber: cache.nextSequenceNumber(), requested: flight.clock.now)
+        let requestStart = RequestStart(sequenceNumber: cache.nextSequenceNumber(), requested: flight.clock.now)
         let sent = request.prepared(validating: fetch.candidates, in: flight)
         let (response, own): (Response, Response?)
         do throws(NetworkError) {
             let result = try await reads.send(sent, after: fetch.lookup) { response in
-                response.source == .network ? store(response, to: fetch, passing, in: flight) : nil
+                response.source == .network ? store(response, to: fetch, requestStart, in: flight) : nil
             }
             guard let result else { return nil }
             (response, own) = result
@@ -57,15 +57,15 @@ extension HTTPReading {
 
     /// Stores a response, and returns the response to the call; `nil` for a 304 that matches no candidate.
     private func store(
-        _ response: Response, to fetch: Fetch, _ passing: Passing, in flight: Flight
+        _ response: Response, to fetch: Fetch, _ requestStart: RequestStart, in flight: Flight
     ) -> Response? {
         // A response without a verdict fails its call, and neither updates nor replaces a stored one.
         if response.verdict == nil { return response }
         let request = fetch.request
         // The age and order of a shared response are those of its request, whenever a follower joined it.
-        let sequenceNumber = response.attempt?.sequenceNumber ?? passing.sequenceNumber
+        let sequenceNumber = response.attempt?.sequenceNumber ?? requestStart.sequenceNumber
         let times = ExchangeTimes(
-            requested: response.attempt?.start ?? passing.requested, received: flight.clock.now,
+            requested: response.attempt?.start ?? requestStart.requested, received: flight.clock.now,
             receivedDate: HTTPDate(flight.clock.date))
         countChange(by: response, of: fetch, in: flight)
         guard response.hops.isEmpty else { return store(response, to: request, times, sequenceNumber, in: flight) }

@@ -3,20 +3,20 @@ import ServiceContextModule
 
 extension Merger {
     /// Sends the requests of one dispatch in an envelope, and passes every call its response.
-    func carry(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) async {
+    func sendEnvelope(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) async {
         // A call that has left by now is not in the envelope.
         let items = takeItems(dispatch, of: key)
         guard let first = items.first else { return }
         await ServiceContext.$current.withValue(first.flight.recorder.traceContext) {
-            let carrier = first.flight.makeCarrier(for: items.map(\.flight))
-            guard setCarrier(carrier, of: dispatch, in: key) else { return }
-            carrier.note(MergeDecision.carries(items.map(\.flight.id)))
+            let flight = first.flight.makeEnvelopeFlight(for: items.map(\.flight))
+            guard setEnvelopeFlight(flight, of: dispatch, in: key) else { return }
+            flight.note(MergeDecision.carries(items.map(\.flight.id)))
             for (index, item) in items.enumerated() {
-                item.flight.note(MergeDecision.carried(position: index + 1, count: items.count, by: carrier.id))
+                item.flight.note(MergeDecision.carried(position: index + 1, count: items.count, by: flight.id))
             }
-            let result = await EnvelopeResult(of: items, in: carrier)
+            let result = await EnvelopeResult(of: items, in: flight)
             // The dispatch ends before its calls continue: their next requests arrive in its settling time.
-            complete(dispatch, of: key, over: carrier.recorder.httpVersion(ofAttempt: 0), taken: !result.routeIsMissing)
+            complete(dispatch, of: key, over: flight.recorder.httpVersion(ofAttempt: 0), taken: !result.routeIsMissing)
             for (item, outcome) in zip(items, result.outcomes) { item.settle(outcome) }
         }
     }
@@ -30,10 +30,10 @@ private struct EnvelopeResult {
     var routeIsMissing = false
 
     /// Sends the envelope, and closes its record.
-    init(of items: [MergeItem], in carrier: Flight) async {
-        let envelope = MergeEnvelope(of: items, commonHeaders: carrier.configuration.settings.commonHeaders)
+    init(of items: [MergeItem], in flight: Flight) async {
+        let envelope = MergeEnvelope(of: items, commonHeaders: flight.configuration.settings.commonHeaders)
         do throws(NetworkError) {
-            let response = try await items[0].next.send(envelope.request, in: carrier)
+            let response = try await items[0].next.send(envelope.request, in: flight)
             let status = response.head.status
             if let isMissing = status.refusesEnvelope, !response.isElsewhere(than: envelope.request) {
                 routeIsMissing = isMissing
@@ -42,22 +42,22 @@ private struct EnvelopeResult {
                     .refused, in: .merging,
                     "The server did not accept the merged requests; they are sent one by one.",
                     status: status)
-                _ = carrier.finish(failing: refusal)
+                _ = flight.finish(failing: refusal)
                 return
             }
-            outcomes = try Self.outcomes(of: response, to: envelope.request, for: items, in: carrier)
+            outcomes = try Self.outcomes(of: response, to: envelope.request, for: items, in: flight)
         } catch {
             outcomes = items.map { _ in .failed(error) }
-            _ = carrier.finish(failing: error)
+            _ = flight.finish(failing: error)
         }
     }
 
     private static func outcomes(
-        of response: Response, to envelope: Request, for items: [MergeItem], in carrier: Flight
+        of response: Response, to envelope: Request, for items: [MergeItem], in flight: Flight
     ) throws(NetworkError) -> [MergeItem.Outcome] {
         if let refusal = response.refusal {
             let shared = try response.shared(refusing: envelope, by: refusal)
-            _ = carrier.finish(failing: refusal)
+            _ = flight.finish(failing: refusal)
             return items.map { _ in .refused(shared) }
         }
         guard case .whole(let rawData) = response.body else {
@@ -72,14 +72,14 @@ private struct EnvelopeResult {
         } catch {
             // A response that is not an envelope may be one that the service sends for any request, such as a demand to log in.
             var refused = response
-            refused.verdict = envelope.verdict(of: response, by: carrier.service)
+            refused.verdict = envelope.verdict(of: response, by: flight.service)
             guard let refusal = refused.refusal, refusal.kind != .invalidResponse else { throw error }
             let shared = try refused.shared(refusing: envelope, by: refusal)
-            _ = carrier.finish(failing: refusal)
+            _ = flight.finish(failing: refusal)
             return items.map { _ in .refused(shared) }
         }
-        if merged.unknownCount > 0 { carrier.note(MergeDecision.unknownItems(merged.unknownCount)) }
-        carrier.finish(.succeeded)
+        if merged.unknownCount > 0 { flight.note(MergeDecision.unknownItems(merged.unknownCount)) }
+        flight.finish(.succeeded)
         return merged.results.map { result in
             switch result {
             case .success(var item):
