@@ -32,7 +32,7 @@ struct ServerDatabaseTests {
         try database.close()
     }
 
-    @Test func slowReaderStopsNoWriterAndTheLogShrinksAfterIt() throws {
+    @Test func slowReaderStopsNoWriterAndTheLogShrinks() throws {
         let folder = ScratchFolder()
         let database = try ServerDatabase(
             at: folder.file, Self.schema, waitsForDrive: false, bound: LogBound(byteCount: 5 << 20), busyTimeout: 0.01)

@@ -96,7 +96,7 @@ struct SealingTests {
         await log.close()
     }
 
-    @Test func keyThatCannotBeReadStopsTheLogAndLosesNothing() async throws {
+    @Test func unreadableKeyStopsTheLogAndLosesNothing() async throws {
         let fixture = LogFixture()
         fixture.status.set(.none)
         let changing = ChangingSealing(sealing)
@@ -118,7 +118,7 @@ struct SealingTests {
         await log.close()
     }
 
-    @Test func anyNumberOfRecordsOfAnotherKeyHoldsUpNoOthers() async throws {
+    @Test func recordsOfAnotherKeyHoldUpNoOthers() async throws {
         let fixture = LogFixture()
         fixture.status.set(.none)
         let changing = ChangingSealing(sealing)
@@ -214,7 +214,7 @@ struct SealingTests {
         await right.queue.close()
     }
 
-    @Test func keyThatCannotBeReadStopsTheQueueAndLosesNothing() async throws {
+    @Test func unreadableKeyStopsTheQueueAndLosesNothing() async throws {
         let changing = ChangingSealing(sealing)
         let first = QueueFixture(status: .none) { $0.sealing = changing }
         for text in ["a", "b"] { await first.write(text) }
@@ -238,7 +238,7 @@ struct SealingTests {
         await second.queue.close()
     }
 
-    @Test func changeThatMayHaveArrivedIsNotForgottenByAnotherKey() async throws {
+    @Test func changeThatMayHaveArrivedSurvivesAnotherKey() async throws {
         let first = QueueFixture(status: .none) { $0.sealing = sealing }
         await first.write("a")
         await first.queue.close()

@@ -20,7 +20,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func aCallInTheMiddleOfItsResponseClosesItsConnection() async throws {
+    @Test func cancellingDuringTheResponseClosesTheConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))
@@ -75,21 +75,21 @@ struct CancellationTests {
             let network = try NetworkLayer(to: origin.baseURL)
             let produced = ScriptedGate()
             produced.open()
-            let (call, letGo) = Self.uploadWithoutEnd(over: network, countedBy: produced)
+            let (call, released) = Self.uploadWithoutEnd(over: network, countedBy: produced)
             try await gate.waitForArrivals()
             try await produced.waitForArrivals(count: 20)
             call.cancel()
             try await expectCancelled(call)
             try await origin.waitForDisconnects(count: 1)
             // The stream is released, too: nothing goes on producing what nobody sends.
-            for await _ in letGo {}
+            for await _ in released {}
         }
     }
 
     /// Starts a call whose body has no end; returns it and a stream that finishes when the body is released.
     private static func uploadWithoutEnd(
         over network: NetworkLayer, countedBy produced: ScriptedGate
-    ) -> (call: Task<RawData, any Error>, letGo: AsyncStream<Void>) {
+    ) -> (call: Task<RawData, any Error>, released: AsyncStream<Void>) {
         let lifetime = Lifetime()
         let body = BodyStream {
             {

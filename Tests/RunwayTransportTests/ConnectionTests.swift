@@ -95,7 +95,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aStreamThatIsReleasedInItsMiddleFreesItsConnection() async throws {
+    @Test func streamReleasedInTheMiddleFreesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/endless", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))

@@ -54,7 +54,7 @@ struct ContentCodingTests {
     }
 
     @Test(arguments: [("gzip", Coded.gzip), ("GZIP", Coded.gzip), ("deflate", Coded.deflate)])
-    func codingsAreUndoneAndTheHeadSpeaksOfThePlainBody(coding: String, body: [UInt8]) async throws {
+    func codingsAreUndoneInBodyAndHead(coding: String, body: [UInt8]) async throws {
         let raw = try await respond(
             to: .bytes(body, contentType: "text/plain; charset=utf-8").header(.contentEncoding, coding))
         #expect(raw.text == Coded.text)
@@ -118,7 +118,7 @@ struct ContentCodingTests {
         #expect(coded.response.headerFields[.contentEncoding] == "gzip, compress")
     }
 
-    @Test func noCodingOfABodyIsLeftWhereAllAreKnown() async throws {
+    @Test func allKnownCodingsOfABodyAreUndone() async throws {
         var coded = Coded.deflate
         for _ in 0..<2 { coded = try Tool.run("/bin/sh", ["-c", "gzip -c"], coded) }
         let raw = try await respond(to: .bytes(coded).header(.contentEncoding, "deflate, gzip, x-gzip"))

@@ -161,7 +161,7 @@ struct DependencyErrorTests {
         }
     }
 
-    @Test func noErrorOfASessionIsShownInItsOwnWords() throws {
+    @Test func noErrorShowsTheSessionsOwnText() throws {
         let codes: [URLError.Code] = [
             .cancelled, .timedOut, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet,
             .internationalRoamingOff, .callIsActive, .dataNotAllowed, .networkConnectionLost, .secureConnectionFailed,

@@ -203,7 +203,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func theBodyOfARedirectIsNotMistakenForTheResponse() async throws {
+    @Test func bodyOfARedirectIsNoResponse() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .text("see there", status: .found).header(.location, "/b"))
             home.on("/b", respond: .chunks(["the ", "response"]))

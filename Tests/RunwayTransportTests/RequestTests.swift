@@ -112,7 +112,7 @@ struct RequestTests {
         #expect(request["transfer-encoding"] == "chunked")
     }
 
-    @Test func aLengthOrCodingThatTheCallerGetsWrongIsCorrected() async throws {
+    @Test func wrongLengthOrCodingOfTheCallerIsCorrected() async throws {
         let request = try await received(
             Fetch<POST>(
                 "a", .bytes(Array("four".utf8)), headers: ["Content-Length": "9", "Transfer-Encoding": "chunked"]))

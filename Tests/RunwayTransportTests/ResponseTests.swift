@@ -79,7 +79,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func chunkedResponsesAndThoseThatEndWithTheirConnectionAreRead() async throws {
+    @Test func chunkedAndConnectionDelimitedResponsesAreRead() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/chunked", respond: .chunks(["one", "two", "三"]))
             origin.on("/until-close", respond: .text("to the end").framed(.untilClose))
@@ -159,7 +159,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func aStreamIsNotBoundByTheSizeOfWholeResponses() async throws {
+    @Test func streamMayExceedTheSizeOfWholeResponses() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes([UInt8](repeating: 1, count: 5000)))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -169,7 +169,7 @@ struct ResponseTests {
     }
 
     @Test(arguments: [HTTPResponse.Status.notFound, .internalServerError])
-    func aRefusedStreamFailsByItsHeadAndLeavesItsBody(status: HTTPResponse.Status) async throws {
+    func refusedStreamFailsByItsHead(status: HTTPResponse.Status) async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("no", status: status))
             let network = try NetworkLayer(to: origin.baseURL)

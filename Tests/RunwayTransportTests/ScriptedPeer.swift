@@ -41,7 +41,7 @@ final class ScriptedPeer: Sendable {
     /// The connections that were made to it.
     var connectionCount: Int { log.state.withLock { $0.opened } }
     /// Whether there was a client, and all that there were are gone: nothing more can come of them.
-    var isForsaken: Bool { log.state.withLock { $0.opened > 0 && $0.opened == $0.closed } }
+    var isAbandoned: Bool { log.state.withLock { $0.opened > 0 && $0.opened == $0.closed } }
 
     init(_ script: Script) async throws {
         let log = Log()

@@ -102,7 +102,7 @@ struct TrustTests {
     }
 
     @Test(.except(.urlSession, "the system decides what a body without an end is"))
-    func aBodyThatEndsWithoutTheFarewellOfTLSIsTruncated() async throws {
+    func bodyWithoutCloseNotifyOfTLSIsTruncated() async throws {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.on("/a", respond: .text("as far as an attacker lets it").framed(.untilClose).ending(.closeAbruptly))

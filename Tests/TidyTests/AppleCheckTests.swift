@@ -54,7 +54,7 @@ struct AppleCheckTests {
     }
 
     /// A condition that holds on macOS is compiled with everything else; code for its siblings needs its target to be compiled for one.
-    @Test func everySystemThatAConditionNamesIsOneThatItsTargetIsCompiledFor() throws {
+    @Test func conditionsNameOnlySystemsOfTheirTarget() throws {
         let compiled = script.matches(of: /otherSystem (\w+)((?: \w+)+)\n/).flatMap { match in
             match.output.2.split(separator: " ").map { "\(match.output.1) \($0)" }
         }

@@ -141,7 +141,7 @@ struct ReportTests {
         }
     }
 
-    @Test func theCurlCommandSendsTheSameRequestFromARealShell() async throws {
+    @Test func curlCommandSendsTheSameRequestFromAShell() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             try await withTemporaryFolder { folder in

@@ -44,7 +44,7 @@ struct RequestTests {
         }
     }
 
-    @Test func aFormIsWrittenInTheOrderOfTheCommandLine() async throws {
+    @Test func formHasTheOrderOfTheCommandLine() async throws {
         let request = try await received("POST", "/", ["--form", "z=1", "motto=two words & more", "a="])
 
         #expect(request.text == "z=1&motto=two%20words%20%26%20more&a=")

@@ -80,7 +80,7 @@ struct ResponseTests {
         #expect(tool.output.filter { !" \n".contains($0) } == text)
     }
 
-    @Test func aBodyThatIsStillCodedIsNotShownAsText() async throws {
+    @Test func codedBodyIsNotShownAsText() async throws {
         let coded = ScriptedResponse.json("{}").header(.contentEncoding, "x-secret-box")
         let piped = try await shown(coded)
         #expect(piped.output == "{}" && piped.errors.contains("the content coding x-secret-box") && piped.status == 0)

@@ -37,7 +37,7 @@ struct ProbeTests {
             let tool = try await Tool.run("probe", "127.0.0.1", "--plain", "--port", "\(origin.port)", "--json")
             let report = try JSONDecoder().decode(Report.self, from: Data(tool.bytes))
             #expect(report.host == "127.0.0.1" && report.port == origin.port)
-            #expect(report.addresses.map(\.source) == ["given"])
+            #expect(report.addresses.map(\.source) == ["supplied"])
             #expect(report.addresses.first?.tcp != nil)
             #expect(report.addresses.first?.tls == nil)
         }

@@ -176,7 +176,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func anAddressThatOthersReachWantsAWordOfItsOwn() async throws {
+    @Test func listeningForOthersNeedsAnOption() async throws {
         let tool = try await Tool.run("proxy", "--origin", "http://127.0.0.1:1", "--listen", "0.0.0.0:0")
         #expect(tool.status == 2 && tool.errors.contains("--allow-remote"))
         for bad in ["127.0.0.1", "127.0.0.1:70000", "example.com:80", "[::g]:1", ":1"] {

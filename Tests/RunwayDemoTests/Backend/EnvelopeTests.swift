@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["/esf/list", "/zf/list", "/xinfang/list"])
-    func aPageOfThirtyIsSome42KilobytesWith25FieldsAnItem(path: String) async throws {
+    func pageOfThirtyIsAbout42Kilobytes(path: String) async throws {
         try await withClient(of: ListingsBackend(seed: 3)) { client, _ in
             let response = try await client.get(path)
             #expect((38_000...48_000).contains(response.body.count))

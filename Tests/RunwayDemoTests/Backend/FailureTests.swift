@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func theFailingListAlternatesBetween500And503UnlessTold() async throws {
+    @Test func failingListAlternatesBetween500And503ByDefault() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             var statuses: [Int] = []
             for path in ["/failing/list", "/failing/list", "/failing/list?status=429", "/failing/list"] {

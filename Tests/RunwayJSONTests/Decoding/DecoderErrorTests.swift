@@ -81,7 +81,7 @@ import Testing
         var x1: Inner
     }
 
-    @Test func theStartOfTheBodyIsMadeOnceForAllErrors() throws {
+    @Test func bodyStartIsFoundOnceForAllErrors() throws {
         let raw = try JSONDocument(#"{"a":1,"b":[2]}"#).root
         #expect(raw.storage.bodyStartText.load() == nil)
         let first = try #require(throws: JSONError.self) { try raw["a"].require(String.self) }

@@ -80,7 +80,7 @@ import Testing
 
     /// As they are, and with escapes, the first of which fills the filter.
     @Test(arguments: [false, true])
-    func namesThatAreDataTakeTimeInProportionToTheirNumber(_ isEscaped: Bool) throws {
+    func decodingNamesTakesTimeInProportionToTheirNumber(_ isEscaped: Bool) throws {
         let count = 30_000
         let members = (0..<count).map { isEscaped && $0 % 3 == 0 ? #""\u0030\#($0)":\#($0)"# : #""\#($0)":\#($0)"# }
         let document = try JSONDocument("{" + members.joined(separator: ",") + #","7":0}"#)

@@ -87,7 +87,7 @@ import Testing
         var children: [Tree]?
     }
 
-    @Test func aTreeAsDeepAsTheDefaultLimitDecodesAndEncodes() throws {
+    @Test func treeOfTheGreatestDepthDecodesAndEncodes() throws {
         let levels = 256
         let text =
             String(repeating: #"{"children":["#, count: levels - 1) + "{}" + String(repeating: "]}", count: levels - 1)

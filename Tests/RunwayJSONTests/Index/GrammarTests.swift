@@ -139,7 +139,7 @@ struct GrammarRule: CustomTestStringConvertible, Sendable {
         [0, 1, 58, 61, 62, 63, 64, 127, 4090, 4095].map { String(repeating: " ", count: $0) }
     }
 
-    @Test func everySyntaxErrorOfAnyPrefixIsPlacedAtItsEnd() throws {
+    @Test func syntaxErrorOfAPrefixIsAtItsEnd() throws {
         let text = #"{"a":[1,-2.5e+3,"x\n\u0041",true,false,null,{"b":{}}]}"#
         let bytes = Array(text.utf8)
         for count in 0..<bytes.count {

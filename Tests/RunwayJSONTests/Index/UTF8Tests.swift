@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Every pair of bytes in a string is accepted exactly when the standard library finds it well-formed.
-    @Test func everyPairOfBytesIsJudgedAsTheStandardLibraryDoes() {
+    @Test func pairsOfBytesAreJudgedLikeTheStandardLibrary() {
         for first in UInt8(0x20)...UInt8.max where first != 0x22 && first != 0x5C {
             for second in UInt8(0x20)...UInt8.max where second != 0x22 && second != 0x5C {
                 let isWellFormed = String(validating: [first, second], as: UTF8.self) != nil

@@ -107,7 +107,7 @@ import Testing
         #expect(try JSONDocument(shown).root.exists)
     }
 
-    @Test func aStringThatIsCutShowsNoPartOfASecret() throws {
+    @Test func truncatedStringShowsNoPartOfASecret() throws {
         let root = try JSONDocument(#""token=hunter2 and so on""#).root
         for count in 0..<40 {
             #expect(!JSONRedaction.default.redactedText(of: root, maximumByteCount: count).contains("hu"), "\(count)")

@@ -35,7 +35,7 @@ struct ActionLogControlTests {
         }
     }
 
-    @Test func recordThatTheServerRefusesIsSetAsideWithItsReason() async throws {
+    @Test func refusedRecordIsSetAsideWithItsReason() async throws {
         let sink = MemoryActionLogSink()
         try await LogClient.serve {
             ActionLogRoute(to: sink, refusing: { record, _ in record.name == "bad" ? "unknown name" : nil }).add(to: $0)

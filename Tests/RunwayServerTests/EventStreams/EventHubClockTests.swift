@@ -6,7 +6,7 @@ import Testing
 /// What a hub does by its clock, which these tests advance.
 @Suite(.timeLimit(.minutes(10)))
 struct EventHubClockTests {
-    @Test func aQuietStreamHasASignOfLifeWithinItsHeartbeat() async throws {
+    @Test func quietStreamSendsAHeartbeatInTime() async throws {
         let server = try await HubUnderTest()
         let client = try await server.open()
         try await client.waitUntilLive()

@@ -24,7 +24,7 @@ struct HangingLogTests {
         #expect(log.hangingCount == 1, "all connections wait for the same read")
     }
 
-    @Test func aRequestThatIsCancelledDoesNotWaitForTheLog() async throws {
+    @Test func cancelledRequestDoesNotWaitForTheLog() async throws {
         let log = TestedEventLog()
         let server = try await HubUnderTest(log)
         log.change(to: .hanging)
@@ -118,7 +118,7 @@ struct ProbeTests {
         return try await waiting.value
     }
 
-    @Test func aProbeOfAnotherProcessConfirmsOnlyTheClientsOwnConnection() async throws {
+    @Test func probeOfAnotherProcessConfirmsOnlyTheClientsConnection() async throws {
         let log = TestedEventLog()
         let (server, other) = (try await HubUnderTest(log), try await HubUnderTest(log))
         let client = try await server.open(as: anna)

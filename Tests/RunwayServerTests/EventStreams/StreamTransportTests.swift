@@ -70,7 +70,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test func bodyThatNobodyReadsDoesNotHideThatItsClientLeaves() async throws {
+    @Test func unreadBodyDoesNotHideThatItsClientLeaves() async throws {
         try await withStreamPeer(.http1, clock: ManualClock()) { peer in
             let client = try await RawConnection(to: peer.port, awaiting: "runway.live")
             // More parts than the server holds for a reader.

@@ -35,8 +35,8 @@ struct BothHalvesTests {
             #expect(server.wireCount.value == 2)
             let records = try await server.records.records(count: 21)
             #expect(records.reduce(0) { $0 + $1.attempts.count } == 2)
-            let carrier = try #require(records.first { $0.endpoint == "merged requests" })
-            #expect(carrier.attempts.first?.httpVersion == (wire == .http2 ? "HTTP/2" : "HTTP/1.1"))
+            let envelopeRecord = try #require(records.first { $0.endpoint == "merged requests" })
+            #expect(envelopeRecord.attempts.first?.httpVersion == (wire == .http2 ? "HTTP/2" : "HTTP/1.1"))
         }
     }
 
@@ -75,7 +75,7 @@ struct BothHalvesTests {
         }
     }
 
-    @Test func overHTTP2NoRequestIsMergedDuringASlowResponse() async throws {
+    @Test func slowResponseMergesNoRequestsOverHTTP2() async throws {
         try await withServer(.http2) { server in
             let network = server.network
             network.configure(Backend.self) { $0.merging?.mergesOverHTTP2 = false }
@@ -115,7 +115,7 @@ struct BothHalvesTests {
         }
     }
 
-    @Test func aServerWithoutTheRouteGetsTheRequestsOneByOne() async throws {
+    @Test func serverWithoutRouteReceivesRequestsOneByOne() async throws {
         try await withServer(.plain, merges: false) { server in
             let network = server.network
             let first = Task { try await network.call(Fetch("held")) }

@@ -17,7 +17,7 @@ struct PeerTests {
     private static let folder = ProcessInfo.processInfo.environment["RUNWAY_PEER_FOLDER"].map { URL(filePath: $0) }
 
     @Test(.enabled(if: folder != nil))
-    func signaturesOfAPeerAreValidAndOursAreToIt() async throws {
+    func signaturesAreValidBetweenPeers() async throws {
         let folder = try #require(Self.folder)
         let lines = try String(contentsOf: folder.appending(path: "theirs.jsonl"), encoding: .utf8).split(
             separator: "\n")

@@ -36,7 +36,7 @@ struct LogTriggerTests {
         await log.close()
     }
 
-    @Test func fileThatIsLockedAtLaunchIsOpenedByATimer() async throws {
+    @Test func fileLockedAtLaunchIsOpenedByATimer() async throws {
         let first = LogFixture()
         first.status.set(.none)
         let holder = first.open()

@@ -131,7 +131,7 @@ struct DiskCacheDamageTests {
     }
 
     /// The system ends an app that is suspended while it holds a lock there.
-    @Test func aFolderOfAnAppGroupIsAnErrorAndIsNotMade() async throws {
+    @Test func folderInAnAppGroupIsNotCreated() async throws {
         let group = folder.url.appending(path: "Containers/Shared/AppGroup/0F1E")
         try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
         let cache = DiskCache(in: group.appending(path: "cache"))

@@ -102,7 +102,7 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
-    @Test func changeOfALaterVersionIsSkippedUntilItCanBeRead() async throws {
+    @Test func changeOfALaterVersionIsSkippedUntilReadable() async throws {
         let first = QueueFixture(status: .none)
         await first.write("later")
         await first.write("known")

@@ -152,7 +152,7 @@ struct OfflineQueueTests {
         await fixture.queue.close()
     }
 
-    @Test func editedChangeIsSentWithANewKeyBeforeItsDependents() async throws {
+    @Test func editedChangeHasANewKeyAndPrecedesDependents() async throws {
         let fixture = QueueFixture(NoteServer { item, _ in item.text == "bad" ? .status(409) : nil }, status: .none)
         await fixture.write("bad", "note")
         await fixture.write("comment", "note")

@@ -102,7 +102,7 @@ struct StreamLifeTests {
         await transport.shutdown(.cutting)
     }
 
-    @Test func aPageInsteadOfAStreamIsTriedAgainOnAnotherNetwork() async throws {
+    @Test func captivePortalIsRetriedOnAnotherNetwork() async throws {
         let hub = try await EventHub(name: "news")
         let router = Router()
         EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router, path: "real")

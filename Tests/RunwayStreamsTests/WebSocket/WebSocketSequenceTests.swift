@@ -177,7 +177,7 @@ struct WebSocketSequenceTests {
         let chat = open()
         let listener = Listener(chat)
         let connection = try await connection(1, listener)
-        connection.answerPings()
+        connection.respondToPings()
         for count in 1...5 {
             try await waitUntil {
                 connection.pingCount >= count

@@ -6,7 +6,7 @@ import Testing
 /// Each way in which a response or a connection can go wrong, as a client sees it.
 @Suite(.timeLimit(.minutes(10)))
 struct MisbehaviourTests {
-    @Test func declaredLengthCanBeTooLargeAndThenTheConnectionCloses() async throws {
+    @Test func tooLargeDeclaredLengthClosesTheConnection() async throws {
         let seen = try await see(.text("short").declaring(length: 99))
         #expect(seen.text.contains("Content-Length: 99\r\n"))
         #expect(seen.text.hasSuffix("\r\n\r\nshort"))

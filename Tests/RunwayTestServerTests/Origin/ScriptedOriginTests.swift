@@ -34,7 +34,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func chunkedBodyIsRecordedWithoutItsCodingAndWithItsTrailers() async throws {
+    @Test func chunkedBodyIsRecordedDecodedWithItsTrailers() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/up", respond: .status(.ok))
             let client = try await RawClient.connect(to: origin.port)

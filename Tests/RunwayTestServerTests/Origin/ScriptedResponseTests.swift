@@ -46,7 +46,7 @@ struct ScriptedResponseTests {
         #expect(try await exchange(.text("no", status: .notModified).ending(.close)).hasSuffix("Length: 2\r\n\r\n"))
     }
 
-    @Test func responseToHEADHasTheFieldsOfGETAndNoBody() async throws {
+    @Test func responseToHEADHasTheFieldsOfGET() async throws {
         let text = try await exchange(.text("body").ending(.close), request: "HEAD / HTTP/1.1\r\nHost: t\r\n\r\n")
         #expect(text.hasSuffix("Content-Length: 4\r\n\r\n"))
     }
@@ -74,7 +74,7 @@ struct ScriptedResponseTests {
         }
     }
 
-    @Test func clientThatExpects100IsToldBeforeItsBody() async throws {
+    @Test func clientThatExpects100ReceivesItBeforeItsBody() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("done"))
             let client = try await RawClient.connect(to: origin.port)

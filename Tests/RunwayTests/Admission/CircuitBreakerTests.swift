@@ -63,7 +63,7 @@ struct CircuitBreakerTests {
 
     @Test func oneCallAtATimeProbesTheHost() {
         var breaker = opened()
-        let probe = breaker.pass(at: .seconds(5), number: 1)
+        let probe = breaker.admit(at: .seconds(5), number: 1)
         #expect(probe == .probe(1))
         #expect(breaker.refusal(at: .seconds(5)) != nil)
         let openTime = breaker.record(.success, of: probe, at: .seconds(6))
@@ -77,7 +77,7 @@ struct CircuitBreakerTests {
         var now = Duration.seconds(5)
         var times: [Duration] = []
         for number in 1...7 {
-            let probe = breaker.pass(at: now, number: UInt64(number))
+            let probe = breaker.admit(at: now, number: UInt64(number))
             let time = breaker.record(failure, of: probe, at: now)
             times.append(time ?? .zero)
             now += time ?? .zero
@@ -87,8 +87,8 @@ struct CircuitBreakerTests {
 
     @Test func timeGrowsAnewAfterTheCircuitWasClosed() {
         var breaker = opened()
-        _ = breaker.record(failure, of: breaker.pass(at: .seconds(5), number: 1), at: .seconds(5))
-        _ = breaker.record(.success, of: breaker.pass(at: .seconds(15), number: 2), at: .seconds(15))
+        _ = breaker.record(failure, of: breaker.admit(at: .seconds(5), number: 1), at: .seconds(5))
+        _ = breaker.record(.success, of: breaker.admit(at: .seconds(15), number: 2), at: .seconds(15))
         let openings = (1...5).map { _ in breaker.record(failure, of: .ordinary, at: .seconds(16)) }
         #expect(openings.last == .seconds(5))
     }
@@ -100,10 +100,10 @@ struct CircuitBreakerTests {
 
     @Test func probeThatSaysNothingMakesRoomForTheNext() {
         var breaker = opened()
-        let first = breaker.pass(at: .seconds(5), number: 1)
+        let first = breaker.admit(at: .seconds(5), number: 1)
         _ = breaker.record(.unknown, of: first, at: .seconds(6))
         #expect(breaker.refusal(at: .seconds(6)) == nil)
-        let second = breaker.pass(at: .seconds(6), number: 2)
+        let second = breaker.admit(at: .seconds(6), number: 2)
         #expect(second == .probe(2))
         // What the first brings now, or brings again, is of no account.
         _ = breaker.record(.success, of: first, at: .seconds(7))
@@ -112,10 +112,10 @@ struct CircuitBreakerTests {
 
     @Test func probeThatTakesForEverGetsCompany() {
         var breaker = opened()
-        _ = breaker.pass(at: .seconds(5), number: 1)
+        _ = breaker.admit(at: .seconds(5), number: 1)
         #expect(breaker.refusal(at: .seconds(9)) == .seconds(1))
         #expect(breaker.refusal(at: .seconds(10)) == nil)
-        let second = breaker.pass(at: .seconds(10), number: 2)
+        let second = breaker.admit(at: .seconds(10), number: 2)
         #expect(second == .probe(2))
     }
 
@@ -168,25 +168,25 @@ struct CircuitBreakerTests {
             return openUntil.map { now < $0 } ?? false
         }
 
-        mutating func pass(at now: Duration, _ number: UInt64, isBypassing: Bool) -> CircuitBreaker.Pass {
+        mutating func admit(at now: Duration, _ number: UInt64, isBypassing: Bool) -> CircuitBreaker.Permit {
             guard openUntil != nil || probe != nil else { return .ordinary }
             if isBypassing { return .bypass }
             probe = (number, now)
             return .probe(number)
         }
 
-        mutating func record(_ outcome: CircuitBreaker.Outcome, _ pass: CircuitBreaker.Pass, at now: Duration) {
-            if pass == .bypass {
+        mutating func record(_ outcome: CircuitBreaker.Outcome, _ permit: CircuitBreaker.Permit, at now: Duration) {
+            if permit == .bypass {
                 if outcome == .success, openUntil != nil || probe != nil { self = Reference(limits: limits) }
             } else if let probe {
-                guard pass == .probe(probe.number) else { return }
+                guard permit == .probe(probe.number) else { return }
                 self.probe = nil
                 switch outcome {
                 case .success: self = Reference(limits: limits)
                 case .unknown: openUntil = now
                 case .failure(let retryAfter): open(retryAfter, at: now)
                 }
-            } else if openUntil == nil, pass == .ordinary {
+            } else if openUntil == nil, permit == .ordinary {
                 switch outcome {
                 case .unknown: return
                 case .success: outcomes.append((now, false))
@@ -229,7 +229,7 @@ struct CircuitBreakerTests {
             let targets = [Self.target(of: QueryCall.self), Self.target(of: BookSearch.self)]
             var host = Reference(limits: limits)
             var endpoints = [Reference(limits: limits), Reference(limits: limits)]
-            var inFlight: [(endpoint: Int, pass: Circuits.Pass)] = []
+            var inFlight: [(endpoint: Int, permit: Circuits.Permit)] = []
             var now = Duration.zero
             var number: UInt64 = 0
             for step in 0..<Int.random(in: 1...60, using: &random) {
@@ -244,15 +244,15 @@ struct CircuitBreakerTests {
                         "seed \(seed), step \(step)")
                     try #require(refusal.map { $0.isOfHost == isOfHost } ?? true, "seed \(seed), step \(step)")
                     guard refusal == nil || isBypassing else { continue }
-                    let pass = circuits.pass(to: targets[endpoint], at: now, isBypassing: isBypassing)
-                    for case .probe(let given) in [pass.host, pass.endpoint] { number = given }
-                    let expected = Circuits.Pass(
-                        host: host.pass(at: now, number, isBypassing: isBypassing),
-                        endpoint: endpoints[endpoint].pass(at: now, number, isBypassing: isBypassing))
-                    try #require(pass == expected, "seed \(seed), step \(step)")
-                    inFlight.append((endpoint, pass))
+                    let permit = circuits.admit(to: targets[endpoint], at: now, isBypassing: isBypassing)
+                    for case .probe(let given) in [permit.host, permit.endpoint] { number = given }
+                    let expected = Circuits.Permit(
+                        host: host.admit(at: now, number, isBypassing: isBypassing),
+                        endpoint: endpoints[endpoint].admit(at: now, number, isBypassing: isBypassing))
+                    try #require(permit == expected, "seed \(seed), step \(step)")
+                    inFlight.append((endpoint, permit))
                 } else {
-                    let (endpoint, pass) = inFlight.remove(at: .random(in: inFlight.indices, using: &random))
+                    let (endpoint, permit) = inFlight.remove(at: .random(in: inFlight.indices, using: &random))
                     let retryAfter = Duration.seconds(.random(in: 0...30, using: &random))
                     let (outcome, ofHost, ofEndpoint):
                         (Circuits.Outcome, CircuitBreaker.Outcome, CircuitBreaker.Outcome) =
@@ -264,9 +264,9 @@ struct CircuitBreakerTests {
                             case 5: (.silence, .unknown, failure)
                             default: (.unreachable, failure, .unknown)
                             }
-                    _ = circuits.record(outcome, of: pass, to: targets[endpoint], at: now)
-                    host.record(ofHost, pass.host, at: now)
-                    endpoints[endpoint].record(ofEndpoint, pass.endpoint, at: now)
+                    _ = circuits.record(outcome, of: permit, to: targets[endpoint], at: now)
+                    host.record(ofHost, permit.host, at: now)
+                    endpoints[endpoint].record(ofEndpoint, permit.endpoint, at: now)
                 }
             }
         }
@@ -281,12 +281,12 @@ struct CircuitBreakerTests {
     @Test func refusalsCountByEndpointAndFailuresToConnectByHost() {
         var circuits = Circuits(CircuitLimits(consecutiveFailures: 1))
         let (failing, other) = (Self.target(of: QueryCall.self), Self.target(of: BookSearch.self))
-        let opening = circuits.record(.refusal(retryAfter: nil), of: Circuits.Pass(), to: failing, at: .zero)
+        let opening = circuits.record(.refusal(retryAfter: nil), of: Circuits.Permit(), to: failing, at: .zero)
         #expect(opening == Circuits.Opening(isOfHost: false, time: .seconds(1)))
         #expect(circuits.refusal(of: failing, at: .zero) == opening && circuits.isClosed(to: other))
         let another = Self.target(1, of: QueryCall.self)
         #expect(circuits.isClosed(to: another))
-        let down = circuits.record(.unreachable, of: Circuits.Pass(), to: other, at: .zero)
+        let down = circuits.record(.unreachable, of: Circuits.Permit(), to: other, at: .zero)
         #expect(down == Circuits.Opening(isOfHost: true, time: .seconds(1)))
         #expect(circuits.refusal(of: failing, at: .zero) == down && circuits.refusal(of: other, at: .zero) == down)
         #expect(circuits.isClosed(to: another))
@@ -296,7 +296,7 @@ struct CircuitBreakerTests {
         func isClosed(to path: String, after failure: String, of endpoint: any Endpoint.Type) -> Bool {
             var circuits = Circuits(CircuitLimits(consecutiveFailures: 1))
             let failing = Self.target(of: endpoint, path: failure)
-            _ = circuits.record(.refusal(retryAfter: nil), of: Circuits.Pass(), to: failing, at: .zero)
+            _ = circuits.record(.refusal(retryAfter: nil), of: Circuits.Permit(), to: failing, at: .zero)
             return circuits.isClosed(to: Self.target(of: endpoint, path: path))
         }
         #expect(!isClosed(to: "/a?x=2", after: "/a?x=1", of: GetEndpoint<Library>.self))
@@ -307,13 +307,15 @@ struct CircuitBreakerTests {
 
     @Test func onlyFailingCircuitsAreStoredUpToABound() {
         var circuits = Circuits(CircuitLimits(consecutiveFailures: 1, maximumHosts: 3, maximumEndpoints: 2))
-        for index in 0..<100 { _ = circuits.record(.success, of: Circuits.Pass(), to: Self.target(index), at: .zero) }
+        for index in 0..<100 { _ = circuits.record(.success, of: Circuits.Permit(), to: Self.target(index), at: .zero) }
         #expect(circuits.isEmpty)
         for (outcome, expected) in [
             (Circuits.Outcome.unreachable, [false, false, true, true, true]),
             (.refusal(retryAfter: nil), [false, false, false, true, true]),
         ] {
-            for index in 0..<5 { _ = circuits.record(outcome, of: Circuits.Pass(), to: Self.target(index), at: .zero) }
+            for index in 0..<5 {
+                _ = circuits.record(outcome, of: Circuits.Permit(), to: Self.target(index), at: .zero)
+            }
             #expect((0..<5).map { circuits.refusal(of: Self.target($0), at: .zero) != nil } == expected)
             circuits.removeAll()
             #expect(circuits.isEmpty)

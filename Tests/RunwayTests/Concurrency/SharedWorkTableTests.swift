@@ -28,7 +28,7 @@ struct SharedWorkTableTests {
             let rules = SharedWorkRules(
                 maximumListed: Int.random(in: 0...3, using: &random),
                 maximumMembers: Int.random(in: 0...4, using: &random),
-                crowding: Bool.random(using: &random) ? .beginsAnother : .isRefused,
+                overflow: Bool.random(using: &random) ? .startsAnother : .isRefused,
                 abandonment: Bool.random(using: &random) ? .isCancelled : .isCompleted)
             try play(rules, &random, seed)
         }
@@ -37,7 +37,7 @@ struct SharedWorkTableTests {
     private func play(_ rules: SharedWorkRules, _ random: inout SeededGenerator, _ seed: UInt64) throws {
         var table = Table(rules)
         var model = Model()
-        var seats: [(seat: Table.Seat, member: Int)] = []
+        var ids: [(id: Table.MemberID, member: Int)] = []
         for member in 0..<Int.random(in: 5...40, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
             case 0...5:
@@ -47,13 +47,13 @@ struct SharedWorkTableTests {
                 let expected = Self.enter(member, key, isJoinable, rules, &model)
                 try check(Self.name(entry) == expected, seed)
                 switch entry {
-                case .begins(let seat), .joins(let seat, _): seats.append((seat, member))
+                case .begins(let id), .joins(let id, _): ids.append((id, member))
                 case .refused: break
                 }
             case 6, 7:
-                guard let (seat, member) = seats.randomElement(using: &random) else { continue }
+                guard let (id, member) = ids.randomElement(using: &random) else { continue }
                 let expected = Self.leave(member, rules, &model)
-                try check(Self.name(table.leave(seat)) == expected, seed)
+                try check(Self.name(table.leave(id)) == expected, seed)
             case 8:
                 let number = UInt64.random(in: 0...model.count + 1, using: &random)
                 let place = model.works.firstIndex { $0.number == number }
@@ -86,7 +86,7 @@ struct SharedWorkTableTests {
                 model.works[listed].members.append(member)
                 return "joins \(model.works[listed].number)"
             }
-            if rules.crowding == .isRefused { return "refused" }
+            if rules.overflow == .isRefused { return "refused" }
         }
         model.count += 1
         let isListed = isJoinable && (listed != nil || model.works.count { $0.isListed } < rules.maximumListed)
@@ -105,14 +105,14 @@ struct SharedWorkTableTests {
 
     private static func name(_ entry: Table.Entry) -> String {
         switch entry {
-        case .begins(let seat): "begins \(seat.work)"
-        case .joins(let seat, _): "joins \(seat.work)"
+        case .begins(let id): "begins \(id.work)"
+        case .joins(let id, _): "joins \(id.work)"
         case .refused: "refused"
         }
     }
 
-    private static func name(_ departure: Table.Departure) -> String {
-        switch departure {
+    private static func name(_ removal: Table.Removal) -> String {
+        switch removal {
         case .wasOver: "was over"
         case .left: "left"
         case .wasLast: "was last"
@@ -122,7 +122,7 @@ struct SharedWorkTableTests {
     @Test func leadersSeatIsFirstAlsoAfterItLeft() {
         var table = Table(
             SharedWorkRules(
-                maximumListed: 1, maximumMembers: 3, crowding: .beginsAnother, abandonment: .isCancelled))
+                maximumListed: 1, maximumMembers: 3, overflow: .startsAnother, abandonment: .isCancelled))
         guard case .begins(let first) = table.enter(10, for: 0, isJoinable: true) else {
             Issue.record("nothing begun")
             return

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct SharedWorkTests {
     private let rules = SharedWorkRules(
-        maximumListed: 10, maximumMembers: 10, crowding: .beginsAnother, abandonment: .isCancelled)
+        maximumListed: 10, maximumMembers: 10, overflow: .startsAnother, abandonment: .isCancelled)
 
     /// A deadline may end a work on another thread at the very moment in which the one who asked for it is about to begin.
     @Test(arguments: [true, false])
@@ -19,9 +19,9 @@ struct SharedWorkTests {
         let table = Mutex<SharedWork<Int, Int>?>(nil)
         let shared = SharedWork<Int, Int>(in: .reading, rules) { flight, number in
             #expect(table.withLock { $0 }?.end(number, with: .failure(timedOut)) ?? false)
-            flight.beginCarrying(number)
+            flight.beginLeading(number)
         } onEnd: {
-            $0.endCarrying()
+            $0.endLeading()
         }
         table.withLock { $0 = shared }
         defer { table.withLock { $0 = nil } }

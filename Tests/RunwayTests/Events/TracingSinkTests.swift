@@ -42,7 +42,7 @@ struct TracingSinkTests {
         ("http://LIBRARY.test/books?of=a:1", "library.test", 80), ("https://127.0.0.1:8443", "127.0.0.1", 8443),
         ("https://[2001:db8::7]:8443/books", "2001:db8::7", 8443), ("https://[2001:db8::7]/", "2001:db8::7", 443),
     ])
-    func serverIsTheHostAndThePortOfTheLastURL(url: String, address: String, port: Int) throws {
+    func spanNamesHostAndPortOfTheLastURL(url: String, address: String, port: Int) throws {
         var record = FlightRecord.sample()
         record.attempts[1].url = url
         TracingSink(tracer: tracer).receive(record)

@@ -27,7 +27,7 @@ final class AppGroupTests {
         return flock(other.fileDescriptor, LOCK_EX | LOCK_NB) == 0
     }
 
-    @Test func fileInAnAppGroupCountsAsUnlockedAndIsNotLocked() throws {
+    @Test func fileInAnAppGroupIsNotLocked() throws {
         let file = try OpenFile(path, O_RDWR | O_CREAT)
         #expect(file.lock() && !file.isLockable)
         #expect(try isFree(path))
@@ -36,7 +36,7 @@ final class AppGroupTests {
         #expect(try !isFree(elsewhere.path))
     }
 
-    @Test func draftOfAnotherProcessIsLeftAloneUntilItIsOld() throws {
+    @Test func recentDraftOfAnotherProcessIsNotRemoved() throws {
         try Data([1, 2]).write(to: URL(fileURLWithPath: path + ".new"))
         try PrivateFile.replace(path, with: [3])
         #expect(try names == ["file", "file.new"])
@@ -47,7 +47,7 @@ final class AppGroupTests {
         #expect(try names == ["file"] && FileManager.default.contents(atPath: path) == Data([4]))
     }
 
-    @Test func ofManyWritesAtOnceOneStaysWholeAndNoDraftIsLeft() async throws {
+    @Test func concurrentWritesLeaveOneWholeFileAndNoDraft() async throws {
         let path = path
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...UInt8(50) {

@@ -63,7 +63,7 @@ struct HostListTests {
         "255.255.255.255", "::1", "::", "fe80::1", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:192.168.0.1",
         "64:ff9b::7f00:1", "2002:7f00:1::", "2002:c0a8:101::1", "168.63.129.16",
     ])
-    func addressesOfOnesOwnNetworkAreRefusedUnderAPublicName(address: String) {
+    func localAddressesAreRefusedUnderAPublicName(address: String) {
         let json = #"{"hosts":{"api.example.com":["\#(address)"]}}"#
         #expect(failure(json).contains("is not an address of the internet"))
         #expect(failure(json, policy: HostListPolicy(allowsPrivateAddresses: true)) == "accepted")

@@ -17,7 +17,7 @@ struct HostSelectorTests {
             limits: limits, status: status, clock: LayerClock(clock), randomness: SeededGenerator(seed: 1))
     }
 
-    @Test func whatNobodyKnowsStaysInOrderWithTheFamiliesInTurn() {
+    @Test func unmeasuredAddressesStayInOrderWithAlternatingFamilies() {
         let d = (IPAddress("2001:db8::4") ?? IPAddress(v4: 0))
         #expect(makeSelector().plan([a, b, c, d], of: host).order == [a, c, b, d])
     }

@@ -238,7 +238,7 @@ private struct MachinePlay {
         for flight in replaced {
             guard let index = calls.firstIndex(where: { $0.flight === flight }) else { continue }
             calls[index].hasEnded = true
-            takeBack(index)
+            removeHeld(index)
         }
     }
 
@@ -280,7 +280,7 @@ private struct MachinePlay {
             if isNotified { notify(index, isFinal: true) }
         }
         if !call.hasEnded {
-            takeBack(index)
+            removeHeld(index)
             shown.append((landing, false))
         }
         calls[index].hasEnded = true
@@ -306,14 +306,14 @@ private struct MachinePlay {
     private mutating func landStale(_ index: Int) {
         let held = calls[index].held
         if held != nil, chance(4) {
-            machine.takeBackStale(of: calls[index].flight.id)
-            takeBack(index)
+            machine.removeHeldStale(of: calls[index].flight.id)
+            removeHeld(index)
         } else {
             let isNotified = machine.landStale(of: calls[index].flight.id)
             if isNotified != (held != nil) { problems.append("stale landed: \(isNotified)") }
             guard isNotified, let held else { return }
             notify(index, isFinal: false)
-            takeBack(index)
+            removeHeld(index)
             shown.append((held, false))
         }
     }
@@ -325,7 +325,7 @@ private struct MachinePlay {
     private mutating func end(_ index: Int) {
         let ended = machine.end(calls[index].flight.id)
         if (ended != nil) == calls[index].hasEnded { problems.append("ended twice, or never") }
-        if !calls[index].hasEnded { takeBack(index) }
+        if !calls[index].hasEnded { removeHeld(index) }
         calls[index].hasEnded = true
     }
 
@@ -334,7 +334,7 @@ private struct MachinePlay {
         shown = []
     }
 
-    private mutating func takeBack(_ index: Int) {
+    private mutating func removeHeld(_ index: Int) {
         calls[index].held = nil
         shown.removeAll { $0.isHeld && $0.landing.flight === calls[index].flight }
     }

@@ -35,7 +35,7 @@ struct BaseURLTests {
         "https://h.test/../x",
         "https://h<.test",
     ])
-    func malformedBaseURLIsRefusedByTheCallsThatNeedIt(_ text: String) async throws {
+    func malformedBaseURLFailsTheCallsThatNeedIt(_ text: String) async throws {
         let layer = layer(text)
         let error = try await layer.failure(of: QueryCall())
         #expect(error.kind == .invalidConfiguration)

@@ -88,7 +88,7 @@ struct EnvironmentTests {
         #expect(own.requests.count == 1)
     }
 
-    @Test func transportThatAServiceMakesCarriesItsCallsAndNoOthers() async throws {
+    @Test func transportOfAServiceSendsItsCallsOnly() async throws {
         let layer = StubbedLayer { _ in .json(#"{"from":"layer"}"#) }
         #expect(try await layer.network.call(ArchiveCall())["from"].string == "warehouse")
         #expect(layer.transport.requests.isEmpty)

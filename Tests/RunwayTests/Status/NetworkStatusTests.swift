@@ -116,7 +116,7 @@ struct NetworkStatusTests {
         status.set(.wifi)
     }
 
-    @Test func lastNotificationIsOfTheLastStatusHoweverManySetIt() async {
+    @Test func lastNotificationIsOfTheLastStatus() async {
         for _ in 0..<50 {
             let status = SettableNetworkStatus(.unknown)
             let network = layer(status)

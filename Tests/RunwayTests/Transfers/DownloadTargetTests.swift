@@ -94,7 +94,7 @@ struct DownloadTargetTests {
         #expect(try await failure().kind == .storage)
     }
 
-    @Test func fileIsTheUsersOwnUnlessItReplacesOneOfOthers() async throws {
+    @Test func fileIsPrivateUnlessItReplacesASharedOne() async throws {
         _ = try await network.download(Film(), to: folder.file())
         #expect(try mode("file").map { $0 & 0o777 } == 0o600)
         chmod(folder.file().path, 0o644)

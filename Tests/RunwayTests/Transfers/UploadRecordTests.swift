@@ -73,7 +73,7 @@ struct UploadRecordTests {
         }
     }
 
-    @Test func callDoesNotWaitForTheRecordOfARunningOne() async throws {
+    @Test func callDoesNotWaitForARunningCallsRecord() async throws {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
             await first.save(record())

@@ -95,7 +95,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func aBombIsRefusedByItsRatioLongBeforeItsEnd() throws {
+    @Test func decompressionBombIsRefusedEarlyByItsRatio() throws {
         // 256 MiB of zeros, of which no more than a few are ever made.
         let bomb = try Tool.run("/bin/sh", ["-c", "head -c 268435456 /dev/zero | gzip -c"], [])
         let decoder = try ContentDecoder(.gzip)

@@ -45,8 +45,9 @@ struct CookieStoreTests {
         var pairs: [[UInt8]] = []
         for octet in UInt8(0x80)...0xFF {
             pairs.append([UInt8(ascii: "n"), octet, UInt8(ascii: "="), octet, octet, 0xC3])
-            let isKept = store.store(pairs[pairs.count - 1] + Array("; Path=/".utf8), from: home, sharing: [], at: now)
-            #expect(isKept)
+            let isStored = store.store(
+                pairs[pairs.count - 1] + Array("; Path=/".utf8), from: home, sharing: [], at: now)
+            #expect(isStored)
             if pairs.count == CookieStore.maximumCountPerDomain { break }
         }
         #expect(store.field(for: home, at: now)?.octets == Array(pairs.joined(separator: "; ".utf8)))
@@ -75,8 +76,8 @@ struct CookieStoreTests {
         ("Wed Oct 21 07:28:00 2099", true), ("21 oct 2099 7:8:0", true), ("21 OCTOBER 2099 07:28:00", true),
         ("Wed, 21 Oct 2015 07:28:00 GMT", false),
     ])
-    func datesAreReadGenerously(date: String, isKept: Bool) throws {
-        #expect(try (sent("a=1; Expires=\(date)") != nil) == isKept)
+    func datesAreReadGenerously(date: String, isStored: Bool) throws {
+        #expect(try (sent("a=1; Expires=\(date)") != nil) == isStored)
         #expect(CookieDate.date(date) != nil)
     }
 
@@ -179,8 +180,8 @@ struct CookieStoreTests {
         ("__Host-a=1; Secure; Path=/x", false), ("__Host-a=1; Secure; Path=/; Domain=a.example.com", false),
         ("__HOST-a=1; Path=/", false), ("=__Host-a=1; Secure; Path=/", false), ("__Secure-a; Secure", false),
     ])
-    func prefixesHoldWhatTheyPromise(field: String, isKept: Bool) throws {
-        #expect(try (sent(field) != nil) == isKept)
+    func prefixesHoldWhatTheyPromise(field: String, isStored: Bool) throws {
+        #expect(try (sent(field) != nil) == isStored)
     }
 
     @Test func attributesAreStored() throws {

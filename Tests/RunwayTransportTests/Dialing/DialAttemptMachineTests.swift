@@ -56,7 +56,7 @@ struct DialAttemptMachineTests {
 
 /// One attempt in a random world.
 private struct AttemptLife {
-    private enum Step { case connecting, tunnelling, preparing, shakingHands, over }
+    private enum Step { case connecting, tunnelling, preparing, handshaking, over }
 
     private var random: SeededGenerator
     private let usesProxy: Bool
@@ -113,8 +113,8 @@ private struct AttemptLife {
         case .tunnelling: expectSecuring(machine.tunnelled(), "tunnelled")
         case .preparing:
             expect(machine.prepared(), true, "prepared")
-            step = .shakingHands
-        case .shakingHands: endHandshake()
+            step = .handshaking
+        case .handshaking: endHandshake()
         case .over: break
         }
     }

@@ -16,7 +16,7 @@ struct DialRaceTests {
     }
 
     @Test func theFirstAddressAloneIsDialledIfItResponds() {
-        let outcome = host([a: near, b: near]).dial(HostPlan(order: [a, b]), lookup: .onTrouble, at: .zero)
+        let outcome = host([a: near, b: near]).dial(HostPlan(order: [a, b]), lookup: .onFailure, at: .zero)
 
         #expect(outcome.winner == a)
         #expect(outcome.dialed == [a])
@@ -42,12 +42,13 @@ struct DialRaceTests {
         var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
         #expect(race.start(at: .zero) == [.connect(a), .wake(at: .milliseconds(250))])
         #expect(race.connected(a, at: .milliseconds(100)) == [.wake(at: .milliseconds(350))])
-        #expect(race.woke(at: .milliseconds(250)) == [.wake(at: .milliseconds(350))])
-        #expect(race.woke(at: .milliseconds(350)) == [.connect(b)])
+        #expect(race.timerFired(at: .milliseconds(250)) == [.wake(at: .milliseconds(350))])
+        #expect(race.timerFired(at: .milliseconds(350)) == [.connect(b)])
         let end = race.secured(b, at: .milliseconds(400))
         #expect(
             end == [
-                .succeed(b), .note(.outrun(roundTripAbove: .milliseconds(200)), a), .measure(a, for: .seconds(2)),
+                .succeed(b), .note(.slowerThanWinner(roundTripAbove: .milliseconds(200)), a),
+                .measure(a, for: .seconds(2)),
             ])
         #expect(race.secured(a, at: .milliseconds(401)).isEmpty)
     }
@@ -55,8 +56,8 @@ struct DialRaceTests {
     @Test func aSilentLoserIsMeasuredBeforeItFails() {
         var race = DialRace(HostPlan(order: [a, b, d]), lookup: .never)
         _ = race.start(at: .zero)
-        _ = race.woke(at: .milliseconds(250))
-        _ = race.woke(at: .milliseconds(500))
+        _ = race.timerFired(at: .milliseconds(250))
+        _ = race.timerFired(at: .milliseconds(500))
 
         let end = race.secured(b, at: .milliseconds(510))
 
@@ -70,7 +71,7 @@ struct DialRaceTests {
     @Test func slowNetworkGivesLosersMoreTime() {
         var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
         _ = race.start(at: .zero)
-        _ = race.woke(at: .milliseconds(250))
+        _ = race.timerFired(at: .milliseconds(250))
         _ = race.connected(b, at: .milliseconds(1_750))
         #expect(
             race.secured(b, at: .milliseconds(3_250)) == [
@@ -83,7 +84,10 @@ struct DialRaceTests {
         #expect(race.start(at: .zero) == [.connect(a), .connect(d), .wake(at: .milliseconds(250))])
         let end = race.secured(a, at: .milliseconds(40))
         #expect(
-            end == [.succeed(a), .note(.outrun(roundTripAbove: .milliseconds(40)), d), .measure(d, for: .seconds(2))])
+            end == [
+                .succeed(a), .note(.slowerThanWinner(roundTripAbove: .milliseconds(40)), d),
+                .measure(d, for: .seconds(2)),
+            ])
     }
 
     @Test func whatIsExploredAndFailsHurriesNobody() {
@@ -92,9 +96,9 @@ struct DialRaceTests {
         #expect(race.failed(d, at: .milliseconds(5)) == [.note(.failed, d)])
     }
 
-    @Test func listedAddressesThatAreAllDeadFallBackToTheLookup() {
+    @Test func deadListedAddressesFallBackToTheLookup() {
         let outcome = host([d: near], lookup: ([d], .milliseconds(30)))
-            .dial(HostPlan(order: [a, b, c]), lookup: .onTrouble, at: .zero)
+            .dial(HostPlan(order: [a, b, c]), lookup: .onFailure, at: .zero)
 
         #expect(outcome.winner == d)
         // The lookup starts when the first is late; its address does not wait behind those that are in doubt.
@@ -103,7 +107,7 @@ struct DialRaceTests {
     }
 
     @Test func aResolverThatIsSilentLeavesTheListedOnes() {
-        let outcome = host([b: near]).dial(HostPlan(order: [a, b]), lookup: .onTrouble, at: .zero)
+        let outcome = host([b: near]).dial(HostPlan(order: [a, b]), lookup: .onFailure, at: .zero)
 
         #expect(outcome.winner == b)
         #expect(outcome.lookups == 1)
@@ -113,9 +117,9 @@ struct DialRaceTests {
     @Test func bannedAddressesAreALastResort() {
         let listed = HostPlan(banned: [a])
         let fine = host([a: near, b: near], lookup: ([b], .milliseconds(10)))
-        #expect(fine.dial(listed, lookup: .onTrouble, at: .zero).dialed == [b])
+        #expect(fine.dial(listed, lookup: .onFailure, at: .zero).dialed == [b])
         // The resolver is silent: what is banned is better than nothing.
-        let outcome = host([a: near]).dial(listed, lookup: .onTrouble, at: .zero)
+        let outcome = host([a: near]).dial(listed, lookup: .onFailure, at: .zero)
         #expect(outcome.winner == a)
         #expect(outcome.elapsed == .milliseconds(290))
     }
@@ -128,7 +132,7 @@ struct DialRaceTests {
     }
 
     @Test func theLastFailureEndsTheRace() {
-        var race = DialRace(HostPlan(order: [a, b]), lookup: .onTrouble)
+        var race = DialRace(HostPlan(order: [a, b]), lookup: .onFailure)
         _ = race.start(at: .zero)
         #expect(race.failed(a, at: .zero) == [.note(.failed, a), .lookUp, .connect(b)])
         #expect(race.failed(b, at: .milliseconds(1)) == [.note(.failed, b)])
@@ -138,13 +142,13 @@ struct DialRaceTests {
     @Test func theDeadlineClosesOpenConnections() {
         var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
         _ = race.start(at: .zero)
-        _ = race.woke(at: .milliseconds(250))
+        _ = race.timerFired(at: .milliseconds(250))
         #expect(
             race.end(at: .milliseconds(300)) == [
                 .cancel(a), .note(.silent(for: .milliseconds(300), isMeasured: false), a), .cancel(b),
                 .note(.abandoned, b), .fail,
             ])
-        #expect(race.woke(at: .milliseconds(500)).isEmpty)
+        #expect(race.timerFired(at: .milliseconds(500)).isEmpty)
         #expect(race.end(at: .milliseconds(500)).isEmpty)
     }
 
@@ -152,7 +156,7 @@ struct DialRaceTests {
         var race = DialRace(HostPlan(order: [a, b]), lookup: .never)
         _ = race.start(at: .zero)
         _ = race.connected(a, at: .milliseconds(100))
-        _ = race.woke(at: .milliseconds(350))
+        _ = race.timerFired(at: .milliseconds(350))
         #expect(
             race.end(at: .milliseconds(2_350)) == [
                 .cancel(a), .note(.abandoned, a), .cancel(b), .note(.failed, b), .fail,

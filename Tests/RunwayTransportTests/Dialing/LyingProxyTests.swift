@@ -95,7 +95,7 @@ struct LyingProxyTests {
             to: "\(scheme)://host.test:7000", over: try NIOTransport(configuration: configuration))
         layer.configure(TestService.self) { $0.allowsPlainHTTP = true }
         let error = try await layer.failure(of: Fetch<GET>("a", headers: ["Authorization": "secret"]))
-        try await waitUntil("the connections to end") { proxy.isForsaken }
+        try await waitUntil("the connections to end") { proxy.isAbandoned }
         #expect(proxy.connectionCount == 1)
         return error
     }
@@ -124,7 +124,7 @@ struct LyingProxyTests {
         try await expect(lie, scheme, .socks5, received: Self.socksRequests)
     }
 
-    @Test func aProxyThatSpeaksInTheHostsPlaceIsNotTrusted() async throws {
+    @Test func proxyThatRespondsForTheHostIsNotTrusted() async throws {
         let garbage = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
         try await withScriptedPeer(ScriptedPeer.Script(replies: [Self.yes, garbage])) { proxy in
             let error = try await failure("https", through: proxy, .http)
@@ -136,7 +136,7 @@ struct LyingProxyTests {
         }
     }
 
-    @Test func aProxyThatFailsDuringTheHandshakeIsALostConnection() async throws {
+    @Test func proxyFailureDuringTheHandshakeIsALostConnection() async throws {
         try await withScriptedPeer(ScriptedPeer.Script(replies: [Self.yes, []], ending: .close)) { proxy in
             let error = try await failure("https", through: proxy, .http)
             #expect(error.kind == .noNetwork && error.sending == .notSent, "\(error)")

@@ -55,7 +55,7 @@ struct ProxyDialTests {
         }
     }
 
-    @Test func aProxyThatPretendsToBeTheHostIsNotTrusted() async throws {
+    @Test func proxyThatImpersonatesTheHostIsNotTrusted() async throws {
         let impostor = try TestCertificate(for: dialHost)
         try await withScriptedOrigin(tls: impostor.tls) { origin in
             let tunnel = try await TunnelServer(
@@ -68,7 +68,7 @@ struct ProxyDialTests {
     }
 
     @Test(arguments: [("127.0.0.1", 70_000), ("127.0.0.1", 0), ("127.0.0.1", -1), ("127.0.0.1", Int.max), ("", 8080)])
-    func aProxyWithoutAHostOrAPortIsAMistake(host: String, port: Int) async throws {
+    func proxyWithoutHostOrPortIsInvalid(host: String, port: Int) async throws {
         for kind in [ProxyServer.Kind.http, .socks5] {
             let server = ProxyServer(kind, host: host, port: port)
             let error = try await TestDialer(proxies: ProxySettings(https: server)).failure(port: 443)

@@ -120,7 +120,7 @@ struct SimulatedHost {
             }
             let entry = entries.remove(at: index)
             switch entry.event {
-            case .wake: if entry.number == wake { perform(race.woke(at: entry.at), at: entry.at) }
+            case .wake: if entry.number == wake { perform(race.timerFired(at: entry.at), at: entry.at) }
             case .lookedUp(let addresses):
                 perform(race.lookedUp(replan(addresses, entry.at), at: entry.at), at: entry.at)
             case .connected(let address) where starts[address] != nil:

@@ -43,7 +43,7 @@ struct NginxTests {
         #expect(attempts.allSatisfy { $0.httpVersion == name })
     }
 
-    @Test func whatIsReadOfAFileIsWhatIsInIt() async throws {
+    @Test func bytesReadAreThoseOfTheFile() async throws {
         let raw = try await servers.get().nginxLayer().call(Fetch<GET>("iso_3166-1.json"))
         let china = try #require(raw["3166-1"].elements.first { $0["alpha_2"].isString("CN") })
         #expect(china["name"].string == "China")
@@ -165,7 +165,7 @@ struct NginxTests {
         #expect(error.kind == .notTrusted)
     }
 
-    @Test func plainHTTPOnTheTLSPortIsRefusedByTheServer() async throws {
+    @Test func serverRefusesPlainHTTPOnItsTLSPort() async throws {
         let base = try servers.get().nginx.replacing("https:", with: "http:")
         let error = try await NetworkLayer(to: base).failure(of: Fetch<GET>("iso_4217.json"))
         #expect(error.kind == .refused)

@@ -163,7 +163,7 @@ struct PoolMachineTests {
         #expect(loss.mayMove == mayMove)
     }
 
-    @Test func failedConnectionFailsThoseWhoWaitWhereThereIsNoOther() {
+    @Test func lastFailedConnectionFailsTheWaitingRequests() {
         let machine = machine()
         for request in 1...3 { _ = machine.submit(RequestID(request), now: at(0)) }
         #expect(machine.connectFailed(1) == [])

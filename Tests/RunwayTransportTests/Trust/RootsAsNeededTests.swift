@@ -114,7 +114,7 @@ struct RootsAsNeededTests {
         }
     }
 
-    @Test func aNameThatIsNotTheHostsIsRefusedAtOnce() async throws {
+    @Test func certificateWithAnotherNameIsRefusedAtOnce() async throws {
         let root = try TestAuthority(dialHost)
         let server = try root.server(names: [.dnsName("other.test")])
         let tls = try OriginTLS(

@@ -117,7 +117,7 @@ struct TLSPreparationTests {
         }
     }
 
-    @Test func aProbeBlamesNoAddressForTLSThatCannotBeMade() async throws {
+    @Test func probeBlamesNoAddressForImpossibleTLS() async throws {
         let preparation = TLSPreparation { throw Unmakeable() }
         let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
         try await withScriptedOrigin { origin in

@@ -14,7 +14,7 @@ final class TLSServer: Sendable {
     /// The connections that were made to it.
     var connectionCount: Int { traffic.counts.withLock { $0.opened } }
     /// Whether there was a client, and all that there were are gone: nothing more can come of them.
-    var isForsaken: Bool { traffic.counts.withLock { $0.opened > 0 && $0.opened == $0.closed } }
+    var isAbandoned: Bool { traffic.counts.withLock { $0.opened > 0 && $0.opened == $0.closed } }
 
     fileprivate final class Traffic: Sendable {
         /// Guards what was counted.

@@ -50,7 +50,7 @@ func expectRefusal(
     #expect(error.kind == .notTrusted && error.sending == .notSent, "\(error)", sourceLocation: sourceLocation)
     try await waitUntil(
         "the connections to end", fileID: sourceLocation.fileID, line: sourceLocation.line
-    ) { running.isForsaken }
+    ) { running.isAbandoned }
     #expect(running.receivedByteCount == 0, sourceLocation: sourceLocation)
     return error.detail
 }

@@ -142,7 +142,7 @@ struct WebSocketStreamTests {
         }
     }
 
-    @Test func refusalIsTheErrorOfTheCallAndLeavesTheConnection() async throws {
+    @Test func refusalFailsTheCallAndLeavesTheConnection() async throws {
         try await RawHTTP2Server.run(
             Self.script { connection, frame in
                 guard let frame, frame.is(.headers) else { return }

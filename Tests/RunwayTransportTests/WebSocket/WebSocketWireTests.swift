@@ -262,7 +262,7 @@ struct WebSocketWireTests {
             opening.cancel()
             let error = try await #require(throws: NetworkError.self) { _ = try await opening.value }
             #expect(error.kind == .cancelled)
-            try await waitUntil { peer.isForsaken }
+            try await waitUntil { peer.isAbandoned }
         }
     }
 }

@@ -28,7 +28,7 @@ struct EncodableParametersTests {
         (Float(0.1), "0.1"), (-0.3, "-0.3"), (3.14, "3.14"), (16.4, "16.4"), (1e-7, "1e-07"), (2, "2"),
         (16_777_216, "16777216"), (0.33333334, "0.33333334"),
     ])
-    func aFloatIsWrittenAsTheShortestTextThatNamesIt(number: Float, text: String) throws {
+    func floatIsWrittenAsItsShortestText(number: Float, text: String) throws {
         struct Search: Encodable {
             var member: Float
             var maybe: Float?
@@ -217,7 +217,7 @@ struct EncodableParametersTests {
         #expect(throws: UnencodableParameter.withoutNames) { try Parameters(encoding: "text") }
     }
 
-    @Test func chainWithoutEndIsRefusedInPlaceOfExhaustingTheStack() {
+    @Test func endlessChainIsRefusedBeforeTheStackIsExhausted() {
         final class Link: Encodable {
             var next: Link?
             var deeds: [Link]?

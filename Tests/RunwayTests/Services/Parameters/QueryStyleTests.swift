@@ -23,7 +23,7 @@ struct QueryStyleTests {
         }
     }
 
-    @Test func everythingOutsideTheUnreservedCharactersIsEscapedInNamesAndValues() throws {
+    @Test func reservedCharactersAreEscapedInNamesAndValues() throws {
         let ascii = String(String.UnicodeScalarView((0..<128).map { Unicode.Scalar(UInt8($0)) }))
         let escaped = (0..<128).map { byte -> String in
             let scalar = Unicode.Scalar(UInt8(byte))
@@ -90,7 +90,7 @@ struct QueryStyleTests {
             try text(["d": .date(Date(timeIntervalSince1970: -12_219_379_200))]) == "d=1582-10-14T00%3A00%3A00Z")
     }
 
-    @Test func everyDayOfFourCenturiesIsTheOneThatFoundationFinds() throws {
+    @Test func everyDayOfFourCenturiesIsThatOfFoundation() throws {
         var date = Date(timeIntervalSince1970: -11_670_912_000 + 0.75)
         for _ in 0..<146_097 {
             let text = try QueryStyle(arrays: .commas).text(["d": .date(date)])

@@ -151,7 +151,7 @@ struct AccountSessionTests {
         #expect(demands.accounts == ["ann"])
     }
 
-    @Test func signedOutTokenDoesNotReturnWhenItsMarkIsEvicted() async throws {
+    @Test func signedOutTokenDoesNotReturnAfterEviction() async throws {
         let house = ClubHouse(limits: LayerLimits(maximumAccounts: 1))
         try await house.signIn()
         let (tokens, services) = (house.network.tokens, house.network.services)
@@ -167,7 +167,7 @@ struct AccountSessionTests {
         #expect(late == nil && house.stored() == nil)
     }
 
-    @Test func refreshOfAnAccountSetsNoCookieForTheNextOne() async throws {
+    @Test func refreshSetsNoCookieForTheNextAccount() async throws {
         let network = NetworkLayer(
             transport: StubTransport { _ in
                 let head = HTTPResponse(status: .ok, headerFields: [.setCookie: "session=ann"])

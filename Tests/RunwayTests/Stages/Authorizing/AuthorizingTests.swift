@@ -73,7 +73,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 10)
     }
 
-    @Test func aTokenNearItsEndIsRenewedBeforeItIsSent() async throws {
+    @Test func tokenNearItsExpirationIsRenewedFirst() async throws {
         let house = ClubHouse()
         try await house.signIn(lifetime: 100)
         house.clock.advance(by: .seconds(69))
@@ -104,7 +104,7 @@ struct AuthorizingTests {
         #expect(origin.refreshCount == 1)
     }
 
-    @Test(arguments: [true, false]) func aCallThatStopsWaitingForATokenReleasesItsSlot(
+    @Test(arguments: [true, false]) func callThatLeavesATokenReleasesItsSlot(
         _ isCancelled: Bool
     ) async throws {
         let gate = ScriptedGate()
@@ -155,7 +155,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 0 && house.origin.callCount == 2)
     }
 
-    @Test func bodyThatCannotBeReplayedFailsAndTheNextCallRenews() async throws {
+    @Test func unreplayableBodyFailsAndTheNextCallRenews() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()

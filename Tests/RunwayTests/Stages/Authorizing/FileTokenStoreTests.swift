@@ -199,7 +199,7 @@ struct FileTokenStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 
-    @Test func aFolderThatCanNotBeMadeIsAClearError() throws {
+    @Test func folderThatCannotBeCreatedIsAClearError() throws {
         let error = #expect(throws: NetworkError.self) {
             try FileTokenStore(folder: "/dev/null/tokens").save(token, at: place)
         }

@@ -154,7 +154,7 @@ struct LoginTests {
         #expect(needs.all.map(\.account) == ["ann"])
     }
 
-    @Test func aLoginThatTheAppCancelsEndsTheCallsThatWait() async throws {
+    @Test func cancelledLoginEndsTheWaitingCalls() async throws {
         let house = house()
         try await house.signIn()
         house.origin.revoke()

@@ -26,7 +26,7 @@ struct RenewalBackoffTests {
         }
     }
 
-    @Test func acceptedTokenIsRenewedAtOnceWhenItIsRefusedLater() async throws {
+    @Test func acceptedTokenIsRenewedAtOnceWhenRefusedLater() async throws {
         let house = ClubHouse()
         try await house.signIn()
         for count in 1...5 {

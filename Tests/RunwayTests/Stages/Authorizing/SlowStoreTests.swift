@@ -46,7 +46,7 @@ struct SlowStoreTests {
         clock.advance(by: .seconds(10))
     }
 
-    @Test func aTokenThatIsNeverLoadedFailsItsCallsInTime() async throws {
+    @Test func tokenThatIsNeverLoadedFailsItsCalls() async throws {
         let store = DeafStore()
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }
@@ -105,7 +105,7 @@ struct SlowStoreTests {
         #expect(origin.refreshCount == 1)
     }
 
-    @Test func aSignInWhoseTaskIsCancelledEndsAndIsUsed() async throws {
+    @Test func signInWhoseTaskIsCancelledStillTakesEffect() async throws {
         let store = DeafStore()
         let network = network(store)
         let signIn = Task { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }

@@ -120,10 +120,10 @@ private struct TokenPlay {
             problems.append("\(origin.refreshCount) refreshes, not \(refreshCount)")
         }
         let place = TokenPlace(network: "default", service: "club", environment: "release", account: "ann")
-        let (store, isKept) = (store, token != .absent)
+        let (store, isStored) = (store, token != .absent)
         // What a refused refresh removes, nobody waits for.
         await settle("the store does not come to hold what the model does, \(token)") {
-            (store.load(place) != nil) == isKept
+            (store.load(place) != nil) == isStored
         }
     }
 

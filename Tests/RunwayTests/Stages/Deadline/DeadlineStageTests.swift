@@ -121,7 +121,7 @@ struct DeadlineStageTests {
         _ = try await long.value
     }
 
-    @Test func deadlineAlsoBoundsTheWaitForTheHeadOfAStream() async throws {
+    @Test func deadlineBoundsTheWaitForAStreamsHead() async throws {
         let network = makeNetwork()
         let call = Task { try await network.stream(ThreeSeconds()) }
         try await transport.gate.waitForArrivals()

@@ -65,7 +65,7 @@ struct HedgeRaceTests {
             var events: [(time: Double, play: (inout HedgeRace) -> [HedgeRace.Action])] = []
             func enter(_ course: Course, _ contender: HedgeDecision.Contender, from start: Double) {
                 if let head = course.head {
-                    events.append((start + head, { $0.headCame(to: contender, isGood: course.isGood) }))
+                    events.append((start + head, { $0.headReceived(to: contender, isGood: course.isGood) }))
                 }
                 events.append((start + course.end, { $0.ended(contender, as: course.ending) }))
             }
@@ -106,7 +106,7 @@ struct HedgeRaceTests {
 
         var won = HedgeRace()
         _ = won.startSecond()
-        #expect(won.headCame(to: .second, isGood: true) == [.win(.second), .cancel(.first)])
+        #expect(won.headReceived(to: .second, isGood: true) == [.win(.second), .cancel(.first)])
         #expect(won.abandon() == [.cancel(.second)])
     }
 

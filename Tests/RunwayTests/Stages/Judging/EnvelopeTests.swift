@@ -48,7 +48,7 @@ struct EnvelopeTests {
                 == [.failed(ServiceError(code: "17", message: "房间不存在"), isAbsorbed: false)])
     }
 
-    @Test func absorbedErrorIsThrownToTheCallerAndRecordedAsAbsorbed() async throws {
+    @Test func absorbedErrorIsThrownAndRecordedAsAbsorbed() async throws {
         let layer = layer(#"{"code":901}"#)
         try await expect(
             layer, endsIn: .service, of: ServiceError(code: "901"),

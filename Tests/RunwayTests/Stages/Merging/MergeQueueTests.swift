@@ -61,7 +61,7 @@ struct MergeQueueTests {
         #expect(arrive(3, at: 0, in: &queue) == [Self.leave(2, 3)])
     }
 
-    @Test func whatDoesNotFitLetsTheOthersLeaveAndWaitsItself() {
+    @Test func requestThatDoesNotFitSendsTheOthers() {
         var queue = MergeQueue(MergePolicy(maximumByteCount: 10))
         _ = arrive(1, at: 0, byteCount: 10, in: &queue)
         _ = arrive(2, at: 0, byteCount: 6, in: &queue)
@@ -119,7 +119,7 @@ struct MergeQueueTests {
         #expect(queue.waitingCount == 0)
     }
 
-    @Test func landingOfWhatIsNotInTheAirChangesNothing() {
+    @Test func completionOfAnUnknownDispatchChangesNothing() {
         var queue = MergeQueue(MergePolicy(settling: .zero))
         _ = arrive(1, at: 0, in: &queue)
         _ = arrive(2, at: 0, in: &queue)

@@ -26,7 +26,7 @@ struct MergedItemTests {
         #expect(record?.attempts.isEmpty == true)
     }
 
-    @Test func whatIsCancelledInTheAirLeavesTheOthersAlone() async throws {
+    @Test func itemCancelledInFlightLeavesTheOthersAlone() async throws {
         let layer = MergingLayer(EnvelopeServer(holdsEnvelopes: true))
         let calls = try await layer.merge([Read("1"), Read("2"), Read("3")])
         try await layer.server.envelopes.waitForArrivals()
@@ -46,8 +46,8 @@ struct MergedItemTests {
             call.cancel()
             await #expect(throws: NetworkError.self) { try await call.value }
         }
-        let carrier = try #require(try await layer.carrier(among: 4))
-        #expect(carrier.outcome.name == "cancelled")
+        let envelopeRecord = try #require(try await layer.envelopeRecord(among: 4))
+        #expect(envelopeRecord.outcome.name == "cancelled")
         #expect(!layer.server.envelopes.isOpen)
         #expect(layer.network.merger.laneCount == 0)
         // The lane is free: the next request waits for nobody.
@@ -98,20 +98,20 @@ struct MergedItemTests {
         for call in calls { _ = try await call.value }
         let records = try await layer.records.records(count: 5)
         #expect(records.reduce(0) { $0 + $1.attempts.count } == layer.server.requests.count)
-        let carrier = try #require(try await layer.carrier(among: 5))
-        #expect(carrier.outcome.name == "succeeded")
-        #expect(carrier.attempts.map(\.url) == ["https://merged.test/v1/_batch"])
+        let envelopeRecord = try #require(try await layer.envelopeRecord(among: 5))
+        #expect(envelopeRecord.outcome.name == "succeeded")
+        #expect(envelopeRecord.attempts.map(\.url) == ["https://merged.test/v1/_batch"])
         let items = records.filter { $0.endpoint == "Read" && $0.attempts.isEmpty }.sorted { $0.id < $1.id }
-        #expect(carrier.decisions(of: MergeDecision.self) == [.carries(items.map(\.id))])
+        #expect(envelopeRecord.decisions(of: MergeDecision.self) == [.carries(items.map(\.id))])
         #expect(
             items.flatMap { $0.decisions(of: MergeDecision.self) }
-                == (1...3).map { .carried(position: $0, count: 3, by: carrier.id) })
-        #expect("\(items[2].decisions(of: MergeDecision.self)[0])" == "merged as item 3 of 3 in \(carrier.id)")
+                == (1...3).map { .carried(position: $0, count: 3, by: envelopeRecord.id) })
+        #expect("\(items[2].decisions(of: MergeDecision.self)[0])" == "merged as item 3 of 3 in \(envelopeRecord.id)")
         #expect(
             items.allSatisfy {
                 $0.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)]
             })
-        #expect(carrier.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)])
+        #expect(envelopeRecord.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)])
     }
 
     @Test func oneFailingItemFailsAloneAndTheServiceJudgesEach() async throws {
@@ -133,7 +133,7 @@ struct MergedItemTests {
         #expect(failed.serviceError == ServiceError(code: "17"))
         let token = try await #require(throws: NetworkError.self) { try await calls[3].value }
         #expect(token.kind == .needsAccessToken)
-        #expect(try await layer.carrier(among: 6)?.outcome.name == "succeeded")
+        #expect(try await layer.envelopeRecord(among: 6)?.outcome.name == "succeeded")
     }
 
     @Test func anItemThatIsRedirectedFollowsByItself() async throws {
@@ -163,10 +163,10 @@ struct MergedItemTests {
         let layer = MergingLayer(redaction: isRedacted ? Redaction(recordsBodies: true) : .none)
         let reads = (1...2).map { Read("\($0)", headers: ["Authorization": "Bearer hidden"]) }
         for call in try await layer.merge(reads) { _ = try await call.value }
-        let carrier = try #require(try await layer.carrier(among: 4))
-        #expect((carrier.attempts.first?.requestBody == nil) == isRedacted)
-        #expect((carrier.attempts.first?.responseBody == nil) == isRedacted)
-        #expect((carrier.attempts.first?.headerFields[.authorization] == "Bearer hidden") == !isRedacted)
+        let envelopeRecord = try #require(try await layer.envelopeRecord(among: 4))
+        #expect((envelopeRecord.attempts.first?.requestBody == nil) == isRedacted)
+        #expect((envelopeRecord.attempts.first?.responseBody == nil) == isRedacted)
+        #expect((envelopeRecord.attempts.first?.headerFields[.authorization] == "Bearer hidden") == !isRedacted)
     }
 
     @Test func noStateOutlivesItsCalls() async throws {

@@ -97,7 +97,7 @@ struct MergedReadTests {
         for call in calls + [first] { _ = try await call.value }
     }
 
-    @Test func responseOfAnOlderEnvelopeDoesNotReplaceANewerOne() async throws {
+    @Test func responseOfAnOlderEnvelopeReplacesNoNewerOne() async throws {
         let transport = CarryingTransport()
         let clock = ManualClock()
         let network = NetworkLayer(

@@ -59,10 +59,10 @@ struct MergedResponseTests {
         "", "not JSON", "[]", "{}", #"{"responses":{}}"#, #"{"responses":[\#(good),{"id":"2","sta"#, "null",
         String(repeating: "[", count: 100_000),
     ])
-    func whatIsNoEnvelopeFailsAllItsItemsAndNothingElse(_ response: String) async throws {
+    func malformedEnvelopeFailsOnlyItsItems(_ response: String) async throws {
         let (outcomes, layer) = try await outcomes { _ in .json(response) }
         for outcome in outcomes { #expect(outcome.error?.kind == .invalidResponse) }
-        #expect(try await layer.carrier(among: 4)?.outcome.error?.kind == .invalidResponse)
+        #expect(try await layer.envelopeRecord(among: 4)?.outcome.error?.kind == .invalidResponse)
         #expect(try await layer.network.call(Read("next"))["path"].string == "/v1/next")
     }
 
@@ -76,7 +76,7 @@ struct MergedResponseTests {
         }
         #expect(try outcomes.map { try $0.get()["n"].int } == [1, 2])
         #expect(try outcomes[0].get().response.status == .created)
-        #expect(try await layer.carrier(among: 4)?.decisions(of: MergeDecision.self).last == .unknownItems(3))
+        #expect(try await layer.envelopeRecord(among: 4)?.decisions(of: MergeDecision.self).last == .unknownItems(3))
     }
 
     @Test func responsesAreBoundedByCallersAndPolicy() async throws {
@@ -135,7 +135,7 @@ struct MergedResponseTests {
         #expect(layer.server.requests.count == 2)
     }
 
-    @Test func aRefusalOfTheEnvelopeIsTheResponseToEachItem() async throws {
+    @Test func refusalOfTheEnvelopeIsEachItemsResponse() async throws {
         let (outcomes, layer) = try await outcomes { _ in
             var response = Response.json("busy", status: .serviceUnavailable)
             response.head.headerFields[.retryAfter] = "7"
@@ -145,7 +145,7 @@ struct MergedResponseTests {
             #expect(outcome.error?.kind == .overloaded)
             #expect(outcome.error?.status == .serviceUnavailable)
         }
-        #expect(try await layer.carrier(among: 4)?.outcome.error?.kind == .overloaded)
+        #expect(try await layer.envelopeRecord(among: 4)?.outcome.error?.kind == .overloaded)
         let records = layer.records.records.filter { $0.endpoint == "Read" && $0.attempts.isEmpty }
         #expect(records.count == 2)
         for record in records {

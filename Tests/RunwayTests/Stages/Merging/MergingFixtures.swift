@@ -166,7 +166,7 @@ struct MergingLayer {
     }
 
     /// The record of the only envelope.
-    func carrier(among count: Int) async throws -> FlightRecord? {
+    func envelopeRecord(among count: Int) async throws -> FlightRecord? {
         try await records.records(count: count).first { $0.endpoint == "merged requests" }
     }
 }

@@ -145,7 +145,7 @@ struct CacheKeyTests {
         #expect(try key(Dotted(given: Parameters(entries))) != (try key(Dotted(given: Parameters(entries.reversed())))))
     }
 
-    @Test func aCallThatCannotBeMadeFailsDespiteACachedResponse() async throws {
+    @Test func invalidCallFailsDespiteACachedResponse() async throws {
         _ = try await network.call(Room())
         #expect(try await network.call(Room()).source == .cache)
         func kind<E: Endpoint>(_ endpoint: E, _ use: CacheUse) async -> NetworkError.Kind? {

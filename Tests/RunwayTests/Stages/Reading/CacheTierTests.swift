@@ -303,7 +303,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.fileCount == 0)
     }
 
-    @Test func whatWasInTheAirIsNotWrittenAfterAClear() async throws {
+    @Test func responseInFlightIsNotWrittenAfterAClear() async throws {
         let parked = ParkedLayer(diskCache: tier)
         async let call = parked.network.call(Work(), options: options)
         let flight = try await parked.arrival()
@@ -328,7 +328,7 @@ final class CacheTierTests: Sendable {
         #expect(try await parked.network.call(Work(), options: .policy(below))["n"].int == 2)
     }
 
-    @Test(arguments: [true, false]) func anOlderResponseIsNotStoredAfterAnEvictedNewerOne(hasTier: Bool) async throws {
+    @Test(arguments: [true, false]) func evictedNewerResponseStillExcludesAnOlderOne(hasTier: Bool) async throws {
         let parked = ParkedLayer(diskCache: hasTier ? tier : nil)
         let policy = CachePolicy.untilEvicted(onDisk: true)
         async let older = parked.network.call(Work(), options: .policy(policy))

@@ -223,7 +223,7 @@ struct InvalidationTests {
         #expect(record?.decisions(of: CacheDecision.self).first == .invalidated(count: 1, isCertain: false))
     }
 
-    @Test func aChangeThatIsCancelledBeforeItWasSentInvalidatesNothing() async throws {
+    @Test func changeCancelledBeforeItWasSentInvalidatesNothing() async throws {
         let layer = try await filled()
         let sent = layer.server.requestCount
         let change = Task {

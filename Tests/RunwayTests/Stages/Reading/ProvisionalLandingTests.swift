@@ -32,7 +32,7 @@ struct ProvisionalLandingTests {
         }
     }
 
-    @Test func theStaleResponseLandsAtOnceAndTheFreshOneLater() async throws {
+    @Test func staleResponseLandsBeforeTheFreshOne() async throws {
         let (manager, flight) = try await loaded()
         #expect(manager.rawData?["n"].int == 1 && manager.rawData?.source == .staleCache)
         #expect(manager.isLoading && manager.isProvisional && recorder.landings.isEmpty)

@@ -127,7 +127,7 @@ struct SenderCookieTests {
         #expect(try await sender(network) == ("nobody", .network))
     }
 
-    @Test func responseThatSetsTheFirstCookieIsNotCachedForOthers() async throws {
+    @Test func responseSettingACookieIsNotCachedForOthers() async throws {
         let network = layer()
         #expect(try await network.call(Cart()).source == .network)
         network.removeCookies(of: Forum.self)

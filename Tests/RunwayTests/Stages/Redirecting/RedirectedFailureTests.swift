@@ -39,7 +39,7 @@ struct RedirectedFailureTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func postIsNotSentAgainForWhatFailedBehindARedirect(_ status: Int) async throws {
+    func failureBehindARedirectDoesNotRepeatAPost(_ status: Int) async throws {
         let layer = layer(HTTPResponse.Status(code: status))
         let error = try await fail(JSONCall(given: ["a": 1]), on: layer)
         #expect(layer.transport.requests.count { $0.head.authority == "library.test" } == 1)
@@ -105,7 +105,7 @@ struct RedirectedFailureTests {
         #expect(layer.network.retries.withdraw(for: first) && layer.network.retries.withdraw(for: first))
     }
 
-    @Test func callIsNotCalledUnsentAfterAnAttemptThatWasSent() async throws {
+    @Test func sentAttemptIsNotReportedAsUnsent() async throws {
         let flaky = FlakyLayer([.lost(.noNetwork, .unknown), .lost(.noNetwork, .notSent)])
         #expect(await flaky.call(QueryCall()).failure?.sending == .unknown)
         let refused = FlakyLayer([.status(503), .lost(.noNetwork, .notSent)])

@@ -44,7 +44,7 @@ struct RedirectedSecretTests {
     }
 
     @Test(arguments: redactions)
-    func envelopesWithCredentialsDoNotFollowARedirectToAnotherOrigin(_ redaction: Redaction) async throws {
+    func envelopesWithCredentialsFollowNoRedirectToAnotherOrigin(_ redaction: Redaction) async throws {
         let gate = ScriptedGate()
         let transport = StubTransport { request throws(NetworkError) in
             if request.head.path == "/door/0" { try await gate.hold() }

@@ -93,7 +93,7 @@ struct RedirectingStageTests {
         #expect(error.kind == .refused && error.status == .movedPermanently)
     }
 
-    @Test func postThatIsSeeOtherReadsTheOtherWithoutItsBody() async throws {
+    @Test func seeOtherTurnsPostIntoGet() async throws {
         let layer = layer(["https://library.test/v1/json": "/done"], status: .seeOther)
         _ = try await layer.network.call(JSONCall(given: ["a": 1]))
         let hops = layer.transport.requests

@@ -96,7 +96,7 @@ struct RetryTimeTests {
         #expect(try await flaky.layer.record().outcome.name == "cancelled")
     }
 
-    @Test func outageIsNotMadeWorseThanTheBudgetOfItsHost() async throws {
+    @Test func retriesOfAnOutageStayWithinTheHostsBudget() async throws {
         let flaky = FlakyLayer([.lost()])
         for _ in 0..<100 {
             _ = await flaky.call(QueryCall(), options: CallOptions(retry: RetryPolicy(baseWait: .zero)))

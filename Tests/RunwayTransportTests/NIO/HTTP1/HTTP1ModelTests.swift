@@ -37,7 +37,7 @@ private struct HTTP1Life {
     ]
 
     /// A request, and what happened to it.
-    private struct Carried {
+    private struct InFlightRequest {
         let id: RequestID
         let body: HTTP1Machine.Body
         var waitsForContinue: Bool
@@ -57,7 +57,7 @@ private struct HTTP1Life {
     private var random: SeededGenerator
     private var now: UInt64 = 1
     private var requestCount: RequestID = 0
-    private var carried: Carried?
+    private var inFlight: InFlightRequest?
     private var isPaused = false
     private var isReadPending = false
     private var hasError = false
@@ -73,7 +73,7 @@ private struct HTTP1Life {
     mutating func run(steps: Int) -> String? {
         for _ in 0..<steps where complaint == nil {
             now += UInt64.random(in: 0...3, using: &random)
-            if carried == nil { stepIdle() } else { stepCarrying() }
+            if inFlight == nil { stepIdle() } else { stepInFlight() }
             if machine.closeReason != closed {
                 complain("closed because \(machine.closeReason.map { "\($0)" } ?? "-")")
             }
@@ -93,7 +93,7 @@ private struct HTTP1Life {
 
     private mutating func close(_ reason: WireError = .closed) {
         if closed == nil { closed = reason }
-        (carried, isPaused, isReadPending, isBeingRead) = (nil, false, false, false)
+        (inFlight, isPaused, isReadPending, isBeingRead) = (nil, false, false, false)
     }
 }
 
@@ -138,14 +138,14 @@ extension HTTP1Life {
         if closed != nil { return expect(start, .refuse, "start") }
         expect(start, waits ? .writeHead : .writeHeadAndBody, "start")
         if requestCount > 1 { seen.insert("reused") }
-        carried = Carried(id: requestCount, body: body, waitsForContinue: waits, lastProgress: now)
+        inFlight = InFlightRequest(id: requestCount, body: body, waitsForContinue: waits, lastProgress: now)
         if !waits { writeBody() }
     }
 
     private mutating func writeBody() {
-        switch carried?.body {
-        case .whole?: carried?.sentAt = now
-        case .pieces?: carried?.pieceCount = Int.random(in: 1...4, using: &random)
+        switch inFlight?.body {
+        case .whole?: inFlight?.sentAt = now
+        case .pieces?: inFlight?.pieceCount = Int.random(in: 1...4, using: &random)
         case .parts?, nil: break
         }
     }
@@ -165,7 +165,7 @@ extension HTTP1Life {
     private mutating func endChannel() {
         let isComplete = chance(2)
         let end = machine.channelClosed(isComplete ? .success(true) : .failure(.closedInResponse))
-        switch (end, carried, closed) {
+        switch (end, inFlight, closed) {
         case (.ignore, nil, .some): break
         case (.close, nil, nil): break
         case (.complete, .some, nil) where isComplete && !hasError: seen.insert("complete at close")
@@ -183,7 +183,7 @@ extension HTTP1Life {
 
 /// With a request.
 extension HTTP1Life {
-    private mutating func stepCarrying() {
+    private mutating func stepInFlight() {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<10: continueBody()
         case 10..<35: send()
@@ -205,63 +205,63 @@ extension HTTP1Life {
     }
 
     private mutating func continueBody() {
-        guard let request = carried else { return }
+        guard let request = inFlight else { return }
         let body = machine.startBody(of: request.id, now: instant)
         expect(body, request.waitsForContinue ? request.body : nil, "start of the body")
         guard request.waitsForContinue else { return }
-        carried?.waitsForContinue = false
-        carried?.lastProgress = now
+        inFlight?.waitsForContinue = false
+        inFlight?.lastProgress = now
         writeBody()
     }
 
     private mutating func send() {
-        guard let request = carried, !request.waitsForContinue else { return }
+        guard let request = inFlight, !request.waitsForContinue else { return }
         switch request.body {
         case .whole: break
         case .pieces:
             guard request.pieceCount > 0 else { return }
-            carried?.pieceCount -= 1
-            carried?.lastProgress = now
+            inFlight?.pieceCount -= 1
+            inFlight?.lastProgress = now
             let isLast = request.pieceCount == 1
             expect(machine.pieceWritten(of: request.id, isLast: isLast, now: instant), isLast, "piece written")
-            if isLast, !request.isAbandoned { carried?.sentAt = now }
+            if isLast, !request.isAbandoned { inFlight?.sentAt = now }
         case .parts: sendPart(of: request)
         }
     }
 
-    private mutating func sendPart(of request: Carried) {
+    private mutating func sendPart(of request: InFlightRequest) {
         if request.isPartPending {
             machine.partWritten(of: request.id, now: instant)
-            carried?.isPartPending = false
-            carried?.lastProgress = now
+            inFlight?.isPartPending = false
+            inFlight?.lastProgress = now
         } else if request.sentAt == nil, chance(4) {
             expect(machine.partsEnded(for: request.id, now: instant), !request.isAbandoned, "end of the body")
             guard !request.isAbandoned else { return }
-            carried?.sentAt = now
-            carried?.lastProgress = now
+            inFlight?.sentAt = now
+            inFlight?.lastProgress = now
         } else if request.sentAt == nil {
             expect(machine.partSupplied(for: request.id), !request.isAbandoned, "part supplied")
-            carried?.isPartPending = !request.isAbandoned
+            inFlight?.isPartPending = !request.isAbandoned
         }
     }
 
     private mutating func receive() {
-        guard let request = carried else { return }
+        guard let request = inFlight else { return }
         expect(machine.bytesReceived(now: instant), .parse, "bytes")
-        carried?.lastProgress = now
-        carried?.hasFirstByte = true
+        inFlight?.lastProgress = now
+        inFlight?.hasFirstByte = true
         if chance(4) { return }
         if request.hasHead { return chance(3) ? endResponse() : receiveBody() }
         if chance(4) {
             machine.informationalRead()
-            carried?.hasFirstByte = false
+            inFlight?.hasFirstByte = false
         } else {
             receiveHead()
         }
     }
 
     private mutating func receiveHead() {
-        guard let request = carried else { return }
+        guard let request = inFlight else { return }
         let status = [HTTPResponse.Status.ok, .notFound, .expectationFailed].randomElement(using: &random) ?? .ok
         let isUnsent = request.sentAt == nil && !request.isAbandoned
         let expected: HTTP1Machine.HeadAction =
@@ -279,18 +279,18 @@ extension HTTP1Life {
             close()
         case .abandonRequest:
             seen.insert("abandoned")
-            carried?.isAbandoned = true
-            carried?.waitsForContinue = false
-            carried?.hasHead = true
-        case .accept: carried?.hasHead = true
+            inFlight?.isAbandoned = true
+            inFlight?.waitsForContinue = false
+            inFlight?.hasHead = true
+        case .accept: inFlight?.hasHead = true
         }
     }
 
     private mutating func receiveBody() {
-        guard let unread = carried?.unreadByteCount else { return }
+        guard let unread = inFlight?.unreadByteCount else { return }
         let byteCount = Int.random(in: 0...200_000, using: &random)
         machine.bodyRead(byteCount: byteCount)
-        carried?.unreadByteCount += byteCount
+        inFlight?.unreadByteCount += byteCount
         if unread + byteCount > HTTP1Machine.highWaterByteCount {
             isPaused = true
             seen.insert("paused")
@@ -298,27 +298,27 @@ extension HTTP1Life {
     }
 
     private mutating func endResponse() {
-        guard let request = carried else { return }
+        guard let request = inFlight else { return }
         let isPersistent = !chance(6)
         let isReusable = isPersistent && request.sentAt != nil && !hasError
         let end = machine.responseEnded(isPersistent: isPersistent)
         expect(end, HTTP1Machine.End(isReusable: isReusable, isReadPending: isReadPending), "end")
         if !isPersistent { seen.insert("not persistent") }
         if request.sentAt == nil { seen.insert("ended before sent") }
-        (carried, isPaused, isReadPending) = (nil, false, false)
+        (inFlight, isPaused, isReadPending) = (nil, false, false)
         if isReusable { isBeingRead = true } else { close() }
     }
 
     private mutating func consume() {
-        guard let request = carried, request.unreadByteCount > 0 else { return }
+        guard let request = inFlight, request.unreadByteCount > 0 else { return }
         let byteCount = Int.random(in: 1...request.unreadByteCount, using: &random)
         let isRead = machine.bytesConsumed(byteCount, of: request.id, now: instant)
-        carried?.unreadByteCount -= byteCount
+        inFlight?.unreadByteCount -= byteCount
         let resumes = isPaused && request.unreadByteCount - byteCount <= HTTP1Machine.lowWaterByteCount
         expect(isRead, resumes && isReadPending, "bytes consumed")
         guard resumes else { return }
         seen.insert("resumed")
-        carried?.lastProgress = now
+        inFlight?.lastProgress = now
         (isPaused, isReadPending) = (false, false)
     }
 
@@ -328,13 +328,13 @@ extension HTTP1Life {
     }
 
     private mutating func checkSilence() {
-        guard let request = carried else { return }
+        guard let request = inFlight else { return }
         let limit: UInt64? = chance(2) ? 6 : nil
         let waitsForPart =
             request.body == .parts && !request.waitsForContinue && !request.isPartPending && request.sentAt == nil
             && !request.isAbandoned
-        if isPaused || waitsForPart { carried?.lastProgress = now }
-        let idleDue = (carried?.lastProgress ?? now) + 9
+        if isPaused || waitsForPart { inFlight?.lastProgress = now }
+        let idleDue = (inFlight?.lastProgress ?? now) + 9
         var (due, error) = (idleDue, WireError.silent)
         if let limit, let sentAt = request.sentAt, !request.hasFirstByte, !request.hasHead, sentAt + limit < idleDue {
             (due, error) = (sentAt + limit, .noFirstByte)
@@ -349,7 +349,7 @@ extension HTTP1Life {
     }
 
     private mutating func cancel() {
-        guard let request = carried else { return }
+        guard let request = inFlight else { return }
         expect(machine.cancel(request.id + 1), false, "cancellation of another")
         expect(machine.cancel(request.id), true, "cancellation")
         seen.insert("cancelled")

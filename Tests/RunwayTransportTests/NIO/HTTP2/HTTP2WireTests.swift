@@ -240,7 +240,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func connectionThatAcknowledgesPingsIsSilentAsLongAsItMay() async throws {
+    @Test func acknowledgedPingsDoNotExtendTheIdleTimeout() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings()) }
             if frame.is(.ping), frame.flags & RawFrame.ack == 0 {

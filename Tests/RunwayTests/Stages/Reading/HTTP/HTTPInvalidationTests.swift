@@ -15,7 +15,7 @@ struct HTTPInvalidationTests {
         }
     }
 
-    private func isKept(_ path: String) async -> Bool {
+    private func isStored(_ path: String) async -> Bool {
         (try? await cached.send(path, [.cacheControl: "only-if-cached"])) != nil
     }
 
@@ -24,8 +24,8 @@ struct HTTPInvalidationTests {
         try await store("/a", "/b")
         cached.respond(status: .noContent)
         try await cached.send("/a", method: try #require(HTTPRequest.Method(name)))
-        #expect(await !isKept("/a"))
-        #expect(await isKept("/b"))
+        #expect(await !isStored("/a"))
+        #expect(await isStored("/b"))
     }
 
     @Test(arguments: [400, 403, 404, 409, 500, 503])
@@ -33,7 +33,7 @@ struct HTTPInvalidationTests {
         try await store("/a")
         cached.respond(status: .init(code: code), [.location: "/a"])
         try await cached.send("/a", method: .post)
-        #expect(await isKept("/a"))
+        #expect(await isStored("/a"))
     }
 
     @Test(arguments: [200, 201, 202, 204, 301, 302])
@@ -41,7 +41,7 @@ struct HTTPInvalidationTests {
         try await store("/a")
         cached.respond(status: .init(code: code))
         try await cached.send("/a", method: .put)
-        #expect(await !isKept("/a"))
+        #expect(await !isStored("/a"))
     }
 
     @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
@@ -49,15 +49,15 @@ struct HTTPInvalidationTests {
         try await store("/a")
         cached.respond("x", [.location: "/a", .contentLocation: "/a"])
         try await cached.send("/b", method: try #require(HTTPRequest.Method(name)))
-        #expect(await isKept("/a"))
+        #expect(await isStored("/a"))
     }
 
     @Test func referencedTargetsOfTheOriginAreInvalidated() async throws {
         try await store("/a", "/l", "/c", "/d")
         cached.respond(status: .created, [.location: "/l", .contentLocation: "https://origin.test:443/c"])
         try await cached.send("/a", method: .post)
-        for path in ["/a", "/l", "/c"] { #expect(await !isKept(path), "\(path)") }
-        #expect(await isKept("/d"))
+        for path in ["/a", "/l", "/c"] { #expect(await !isStored(path), "\(path)") }
+        #expect(await isStored("/d"))
     }
 
     @Test func otherOriginsAreNotInvalidated() async throws {
@@ -66,12 +66,12 @@ struct HTTPInvalidationTests {
         var request = cached.request("/x", method: .post)
         request.head.authority = "other.test"
         _ = try await cached.network.exchange(request, with: Library.self, options: CallOptions(cache: .http()))
-        #expect(await isKept("/c"))
+        #expect(await isStored("/c"))
         request.head.authority = "origin.test"
         request.head.scheme = "http"
         cached.respond(status: .created, [.location: "https://origin.test/l"])
         _ = try await cached.network.exchange(request, with: Library.self, options: CallOptions(cache: .http()))
-        #expect(await isKept("/l"))
+        #expect(await isStored("/l"))
     }
 
     @Test func everyVariantAndAccountIsInvalidated() async throws {
@@ -90,7 +90,7 @@ struct HTTPInvalidationTests {
         try await store("/a")
         cached.respond(status: .ok)
         _ = try await cached.network.exchange(cached.request(method: .post), with: Library.self)
-        #expect(await !isKept("/a"))
+        #expect(await !isStored("/a"))
     }
 
     @Test func changeUnderAClientPolicyInvalidatesItsTarget() async throws {
@@ -99,7 +99,7 @@ struct HTTPInvalidationTests {
             cached.respond(status: .ok)
             _ = try await cached.network.exchange(
                 cached.request(method: .put), with: Library.self, options: .policy(policy))
-            #expect(await !isKept("/a"))
+            #expect(await !isStored("/a"))
         }
     }
 
@@ -123,8 +123,8 @@ struct HTTPInvalidationTests {
             return Response(head: head, body: .whole(RawData(Array("before".utf8), response: head)))
         })
         #expect(try await cached.send().text == "before")
-        #expect(await !isKept("/a"))
+        #expect(await !isStored("/a"))
         try await store("/a")
-        #expect(await isKept("/a"))
+        #expect(await isStored("/a"))
     }
 }

@@ -241,7 +241,7 @@ struct HTTPReuseTests {
         #expect(try await untrusted.failure().kind == .notTrusted)
     }
 
-    @Test func whatDoesNotChangeNeedsNoValidationWhileItIsFresh() async throws {
+    @Test func immutableResponseNeedsNoValidationWhileFresh() async throws {
         func isSent(_ asking: String, after seconds: Double = 10) async throws -> Bool {
             try await HTTPCachedLayer().isSentAgain(
                 [.cacheControl: "max-age=60, immutable"], after: seconds, asking: [.cacheControl: asking])

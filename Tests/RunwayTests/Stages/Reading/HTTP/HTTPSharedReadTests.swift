@@ -48,7 +48,7 @@ struct HTTPSharedReadTests {
         #expect(try await third.number == 4)
     }
 
-    @Test func olderResponseDoesNotReplaceANewerOneThroughAFollower() async throws {
+    @Test func followerReplacesNoNewerResponseByAnOlderOne() async throws {
         let first = try await begin(1)
         let newer = try await begin(2, .refresh)
         let second = try await join(1)

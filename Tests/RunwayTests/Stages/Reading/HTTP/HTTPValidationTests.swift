@@ -118,7 +118,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == 3 && cached.last[.ifNoneMatch] == nil)
     }
 
-    @Test func strongFormOfAWeakTagConfirmsItAndUpdatesNothing() async throws {
+    @Test func strongFormOfAWeakTagUpdatesNothing() async throws {
         cached.respond([.cacheControl: "max-age=1", .eTag: "W/\"w\""])
         try await cached.send()
         cached.advance(10)
@@ -152,7 +152,7 @@ struct HTTPValidationTests {
         #expect(cached.last[.ifNoneMatch] == "\"2\", \"1\"" && cached.last[.ifModifiedSince] == nil)
     }
 
-    @Test func notModifiedWithoutValidatorsOfOneOfSeveralIsAskedAgain() async throws {
+    @Test func ambiguousNotModifiedIsRequestedAgain() async throws {
         cached.respond([.cacheControl: "max-age=1", .eTag: "\"1\"", .vary: "Accept"])
         try await cached.send("/a", [.accept: "a"])
         cached.respond("two", [.cacheControl: "max-age=1", .eTag: "\"2\"", .vary: "Accept-Language"])
@@ -233,7 +233,7 @@ struct HTTPValidationTests {
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func tagsOfTheCallerAndOfTheCacheAreSentTogether() async throws {
+    @Test func tagsOfCallerAndCacheAreSentTogether() async throws {
         try await storeStale([.eTag: "\"x\""])
         cached.respond(status: .notModified, [.eTag: "\"x\""])
         // The caller has another one, so it receives the stored one.
@@ -285,7 +285,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == count + 1)
     }
 
-    @Test func dateOfTheCallerIsNotSentBesideTheCachesTag() async throws {
+    @Test func callersDateIsNotSentBesideTheCachesTag() async throws {
         try await storeStale([.eTag: "\"x\""])
         cached.respond(status: .notModified)
         let response = try await cached.send("/a", [.ifModifiedSince: cached.date(-86_400)])

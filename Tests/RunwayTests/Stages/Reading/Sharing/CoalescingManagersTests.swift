@@ -57,7 +57,7 @@ struct CoalescingManagersTests {
         #expect(records.map(\.attempts.count) == [1, 0, 0])
     }
 
-    @Test func aManagerThatGoesAwayLeavesTheReadToTheOthers() async throws {
+    @Test func releasedManagerLeavesTheReadToTheOthers() async throws {
         var managers = managers(2)
         let first = try await load(managers[0], waiting: 1)
         _ = try await load(managers[1], waiting: 2)
@@ -69,7 +69,7 @@ struct CoalescingManagersTests {
         #expect(try await room.records(count: 2).map(\.outcome.name) == ["cancelled", "succeeded"])
     }
 
-    @Test func concurrentCallsOfOneManagerShareARequestAndLandEach() async throws {
+    @Test func concurrentCallsOfAManagerShareARequest() async throws {
         let manager = managers(1, overlap: .concurrent)[0]
         var flights: [FlightID] = []
         for count in 1...3 { flights.append(try await load(manager, waiting: count)) }

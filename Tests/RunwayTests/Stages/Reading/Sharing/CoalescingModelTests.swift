@@ -22,10 +22,10 @@ struct CoalescingModelTests {
 
 /// One sequence, played on a layer and on a model of it.
 private struct CoalescingPlay {
-    /// A read in flight: its carrier and its waiters.
+    /// A read in flight: its leader and its waiters.
     struct Read {
         var number: UInt64
-        var carrier: UInt64
+        var leader: UInt64
         var key: String
         var waiting: [UInt64]
     }
@@ -41,7 +41,7 @@ private struct CoalescingPlay {
     private var reads: [Read] = []
     private var readCount: UInt64 = 0
     private var callCount: UInt64 = 0
-    private var carriers: [UInt64: UInt64] = [:]
+    private var leaders: [UInt64: UInt64] = [:]
     private var endings: [UInt64: Ending] = [:]
     private var now = Duration.zero
     private(set) var problems: [String] = []
@@ -82,13 +82,13 @@ private struct CoalescingPlay {
         tasks[id] = room.call(Shelf(number: shelf))
         if let place = reads.firstIndex(where: { $0.key == key }) {
             reads[place].waiting.append(id)
-            carriers[id] = reads[place].carrier
+            leaders[id] = reads[place].leader
             let (number, count) = (reads[place].number, reads[place].waiting.count)
             await settle("call \(id) does not join") { network.reads.flights(waitingFor: number).count == count }
         } else {
             readCount += 1
-            reads.append(Read(number: readCount, carrier: id, key: key, waiting: [id]))
-            carriers[id] = id
+            reads.append(Read(number: readCount, leader: id, key: key, waiting: [id]))
+            leaders[id] = id
             await settle("call \(id) does not begin") { [transport = room.transport] in transport.parked.contains(id) }
         }
     }
@@ -112,21 +112,21 @@ private struct CoalescingPlay {
         let read = reads.remove(at: place)
         let isFine = Bool.random(using: &random)
         if isFine {
-            room.transport.respond(read.carrier)
+            room.transport.respond(read.leader)
         } else {
-            room.transport.respond(read.carrier, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
+            room.transport.respond(read.leader, with: .failure(NetworkError(.noNetwork, in: .transporting, "gone")))
         }
-        for id in read.waiting { await end(id, isFine ? .response(of: read.carrier) : .failed(.noNetwork)) }
+        for id in read.waiting { await end(id, isFine ? .response(of: read.leader) : .failed(.noNetwork)) }
     }
 
     private mutating func leave(_ id: UInt64, _ ending: Ending) async {
         guard let place = reads.firstIndex(where: { $0.waiting.contains(id) }) else { return }
         reads[place].waiting.removeAll { $0 == id }
-        let carrier = reads[place].carrier
+        let leader = reads[place].leader
         if reads[place].waiting.isEmpty {
             reads.remove(at: place)
-            await settle("the read of \(carrier) is not cancelled") { [transport = room.transport] in
-                transport.cancelled.contains(carrier)
+            await settle("the read of \(leader) is not cancelled") { [transport = room.transport] in
+                transport.cancelled.contains(leader)
             }
         }
         await end(id, ending)
@@ -151,11 +151,11 @@ private struct CoalescingPlay {
         for read in reads {
             let waiting = room.network.reads.flights(waitingFor: read.number).map(\.id.number)
             if waiting != read.waiting { problems.append("\(waiting) wait, not \(read.waiting)") }
-            if room.transport.cancelled.contains(read.carrier) { problems.append("a read was cancelled too early") }
+            if room.transport.cancelled.contains(read.leader) { problems.append("a read was cancelled too early") }
             let latest = read.waiting.compactMap { deadlines[$0] }.max()
-            if room.transport.flight(read.carrier)?.deadline != latest { problems.append("not the latest deadline") }
+            if room.transport.flight(read.leader)?.deadline != latest { problems.append("not the latest deadline") }
         }
-        let expected = Set(carriers.values)
+        let expected = Set(leaders.values)
         if Set(room.transport.sent) != expected || room.transport.sent.count != expected.count {
             problems.append("sent \(room.transport.sent), not \(expected.sorted())")
         }
@@ -168,14 +168,14 @@ private struct CoalescingPlay {
         if !room.network.reads.isEmpty { problems.append("reads are left over") }
         for record in records {
             let id = record.id.number
-            let carrier = carriers[id]
-            if record.attempts.count != (carrier == id ? 1 : 0) {
+            let leader = leaders[id]
+            if record.attempts.count != (leader == id ? 1 : 0) {
                 problems.append("\(id) has \(record.attempts.count) attempts")
             }
             let joined = record.decisions(of: SharingDecision.self).compactMap { decision -> UInt64? in
                 if case .joined(let flight) = decision { flight.number } else { nil }
             }
-            if joined != [carrier].compactMap({ $0 == id ? nil : $0 }) { problems.append("\(id) joined \(joined)") }
+            if joined != [leader].compactMap({ $0 == id ? nil : $0 }) { problems.append("\(id) joined \(joined)") }
             let name =
                 switch endings[id] {
                 case .response: "succeeded"

@@ -71,13 +71,13 @@ private struct Storm {
                 if case .joined(let flight) = decision { flight.number } else { nil }
             }
             if !joined.isEmpty, !record.attempts.isEmpty { problems.append("a call that joined sent a request") }
-            let carrier = joined.first ?? record.id.number
-            if byNumber[carrier]?.decisions(of: SharingDecision.self).contains(where: {
+            let leader = joined.first ?? record.id.number
+            if byNumber[leader]?.decisions(of: SharingDecision.self).contains(where: {
                 if case .joined = $0 { true } else { false }
             }) == true {
                 problems.append("a call joined one that joined")
             }
-            if record.outcome.name == "succeeded" { expected[carrier, default: 0] += 1 }
+            if record.outcome.name == "succeeded" { expected[leader, default: 0] += 1 }
         }
         var found: [UInt64: Int] = [:]
         for case .success(let rawData) in results { found[rawData["flight"].uint64 ?? 0, default: 0] += 1 }

@@ -133,7 +133,7 @@ struct CoalescingTests {
         for (index, call) in calls.enumerated() { #expect(try await call.number == UInt64(index + 1)) }
     }
 
-    @Test func callsThatDoNotWaitForANetworkFailAtOnce() async throws {
+    @Test func impatientCallsFailAtOnceWithoutANetwork() async throws {
         let status = SettableNetworkStatus(.none)
         let transport = CarryingTransport()
         let network = NetworkLayer(
