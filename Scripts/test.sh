@@ -56,3 +56,6 @@ SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 run --filter "$computing"
 run --skip "$sockets" --skip "$computing"
 # Once more with a custom stage that changes nothing at every place of the pipeline: everything is still as the tests claim.
 RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^RunwayTests\.'
+# And so are redirects, cookies, TLS alone, compressed bodies, caching by HTTP, transfers and effects over connections.
+wire='Redirect|CookieCall|Securing|Compressing|HTTPCacheWire|Cancellation|WholeDeadline|EffectChain|Download|Upload|ResumableUpload|TransferManager'
+RUNWAY_TESTS_PASS_THROUGH=1 run --filter "^RunwayTransportTests\.(${wire})Tests/"

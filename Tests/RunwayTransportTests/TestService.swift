@@ -74,7 +74,8 @@ extension NetworkLayer {
     ) {
         // What goes wrong on the wire is what these tests look at, each time that it does.
         self.init(
-            transport: transport, clock: clock, sinks: sinks, limits: LayerLimits(admission: .none, retrying: .none))
+            transport: transport, pipeline: .tested, clock: clock, sinks: sinks,
+            limits: LayerLimits(admission: .none, retrying: .none))
         configure(TestService.self) { $0.baseURLs = [.release: baseURL] }
     }
 

@@ -62,7 +62,7 @@ struct CompressingTests {
         #expect(decisions(record) == [.unchanged(.noGain)])
     }
 
-    @Test func whatIsCodedOrCompressedAlreadyIsSentAsItIs() async throws {
+    @Test func codedOrCompressedBodyIsSentAsItIs() async throws {
         let (coded, record) = try await send(.bytes(Self.json), headers: ["Content-Encoding": "br"])
         #expect(coded.body == Self.json && coded["content-encoding"] == "br")
         #expect(decisions(record) == [.unchanged(.coded)])
@@ -93,7 +93,7 @@ struct CompressingTests {
         try await withScriptedOrigin { origin in
             let busy = ScriptedResponse.text("busy", status: .serviceUnavailable).header(.retryAfter, "0")
             origin.on("/a", respond: [busy, .json("{}")])
-            let network = NetworkLayer(transport: try AsyncHTTPClientTransport())
+            let network = NetworkLayer(transport: try AsyncHTTPClientTransport(), pipeline: .tested)
             network.configure(TestService.self) {
                 $0.baseURLs = [.release: origin.baseURL]
                 $0.compression = CompressionPolicy()
@@ -110,7 +110,8 @@ struct CompressingTests {
             origin.otherwise(respond: .json("{}"))
             let records = RecordCollector()
             let network = NetworkLayer(
-                transport: try AsyncHTTPClientTransport(), sinks: [records], redaction: Redaction(recordsBodies: true))
+                transport: try AsyncHTTPClientTransport(), pipeline: .tested, sinks: [records],
+                redaction: Redaction(recordsBodies: true))
             network.configure(TestService.self) {
                 $0.baseURLs = [.release: origin.baseURL]
                 $0.compression = CompressionPolicy(minimumByteCount: 1)

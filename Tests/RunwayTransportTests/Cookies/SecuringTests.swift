@@ -17,7 +17,8 @@ struct SecuringTests {
             return Response(head: head, body: .whole(RawData(Array(request.url.utf8), response: head)))
         }
         let network = NetworkLayer(
-            transport: transport, clock: clock, limits: LayerLimits(admission: .none, retrying: .none))
+            transport: transport, pipeline: .tested, clock: clock,
+            limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(TestService.self) {
             $0.baseURLs = [.release: baseURL]
             change(&$0)
@@ -53,7 +54,8 @@ struct SecuringTests {
             let head = HTTPResponse(status: .found, headerFields: [.location: "http://example.com/b"])
             return Response(head: head, body: .whole(RawData([], response: head)))
         }
-        let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
+        let network = NetworkLayer(
+            transport: transport, pipeline: .tested, limits: LayerLimits(admission: .none, retrying: .none))
         network.configure(TestService.self) { $0.baseURLs = [.release: "https://example.com"] }
         let error = try await network.failure(of: Fetch<GET>("a"))
         #expect(error.kind == .refused && error.status == .found)

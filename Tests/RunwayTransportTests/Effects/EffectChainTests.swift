@@ -14,7 +14,7 @@ struct EffectChainTests {
     static let count = ProcessInfo.processInfo.environment["RUNWAY_EFFECTS"].flatMap { Int($0) } ?? 60
     private static let firstSeed = ProcessInfo.processInfo.environment["RUNWAY_SEED"].flatMap { UInt64($0) } ?? 1
 
-    @Test func noUnsafeCallTakesEffectTwiceUnlessItsPolicyAllowsIt() async throws {
+    @Test func unsafeCallsTakeEffectTwiceOnlyByTheirPolicy() async throws {
         var total = EffectPlay.Tally()
         for seed in Self.firstSeed..<Self.firstSeed + UInt64(max(1, Self.count)) {
             let (problems, tally) = try await EffectPlay.run(seed)
@@ -61,7 +61,7 @@ private enum EffectPlay {
                 for origin in [first, second] { origin.otherwise { server.respond(to: $0) } }
                 let records = RecordCollector()
                 let network = NetworkLayer(
-                    transport: try NIOTransport(), sinks: [records],
+                    transport: try NIOTransport(), pipeline: .tested, sinks: [records],
                     limits: LayerLimits(
                         admission: .none, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 1000),
                         hedging: AttemptLimits(callsPerAttempt: 20, reserve: 1000)))

@@ -18,7 +18,7 @@ struct DownloadTests {
 
     private func layer(_ origin: ScriptedOrigin, sinks: [any EventSink] = []) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try TransportUnderTest.make(), sinks: sinks,
+            transport: try TransportUnderTest.make(), pipeline: .tested, sinks: sinks,
             limits: LayerLimits(admission: .none, retrying: .retrying))
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network

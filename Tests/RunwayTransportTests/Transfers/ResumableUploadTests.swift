@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Runway
 import RunwayTestServer
+import RunwayTesting
 import RunwayTransport
 import Synchronization
 import Testing
@@ -23,7 +24,8 @@ struct ResumableUploadTests {
 
     private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try NIOTransport(), limits: LayerLimits(admission: .none, retrying: .retrying))
+            transport: try NIOTransport(), pipeline: .tested, limits: LayerLimits(admission: .none, retrying: .retrying)
+        )
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network
     }

@@ -30,7 +30,8 @@ struct TransferManagerTests {
 
     private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try TransportUnderTest.make(), limits: LayerLimits(admission: .none, retrying: .retrying))
+            transport: try TransportUnderTest.make(), pipeline: .tested,
+            limits: LayerLimits(admission: .none, retrying: .retrying))
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network
     }
