@@ -7,6 +7,17 @@ import RunwayJSON
 /// ``kind-swift.property`` says what happened and is what code switches over; ``description`` is one sentence that a
 /// person can act on. The rest says where: the step of the call, the request, the host and the attempt. The texts are in
 /// English and meant for developers and logs: an app that shows an error to its users writes its own text for the kind.
+///
+/// ```swift
+/// func explanation(of error: NetworkError) -> String {
+///     switch error.kind {
+///     case .noNetwork, .timedOut: "There is no connection."
+///     case .needsLogin: "Log in to see your homes."
+///     case .service: error.serviceError?.message ?? "The request was refused."
+///     default: "Something went wrong."
+///     }
+/// }
+/// ```
 public struct NetworkError: Error, Sendable {
     /// What happened.
     public var kind: Kind

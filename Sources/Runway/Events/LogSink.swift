@@ -6,6 +6,10 @@ public import Logging
 /// app or the server can fix at `error`; a call that the app itself cancelled at `debug`, with the requests as curl command
 /// lines; every decision at `trace`. A failed reformer is a `warning` of its own, since the record was logged when its call
 /// landed.
+///
+/// ```swift
+/// let network = NetworkLayer(transport: transport, sinks: [LogSink()])
+/// ```
 public struct LogSink: EventSink {
     private let logger: Logger
 

@@ -2,6 +2,12 @@ public import HTTPTypes
 import Synchronization
 
 /// A response whose body is read part by part, as it arrives.
+///
+/// ```swift
+/// let film = try await network.stream(Film())
+/// guard film.response.headerFields[.contentType] == "video/mp4" else { return }
+/// for try await part in film.body { play(part) }
+/// ```
 public struct StreamedResponse: Sendable {
     /// Status and header fields.
     public let response: HTTPResponse

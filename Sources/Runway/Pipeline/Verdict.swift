@@ -3,7 +3,14 @@ public import HTTPTypes
 /// What a service says of a response, after reading its status and its envelope.
 ///
 /// Every stage acts on this, not on the status: a response with status 200 may contain "token expired".
-/// A later version may add verdicts: a switch over them needs a `default`.
+/// A later version may add verdicts: a switch over them needs a `default`. A service returns its own verdict from ``APIService/judge(_:rawData:)``:
+///
+/// ```swift
+/// static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+///     if rawData?["error"].string == "token expired" { return .tokenRefused }
+///     return Verdict(status: head.status, headerFields: head.headerFields)
+/// }
+/// ```
 public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     /// The verdict, for switches of this package.
     package enum Code: Sendable, Hashable {

@@ -6,6 +6,10 @@ import Foundation
 /// A file is written under another name and then renamed, so that after a crash either the old or the new one exists. A file
 /// that is truncated, changed, of another place, not a plain file, of another owner or readable by others is not trusted:
 /// loading it fails until a new token is saved or the file is removed.
+///
+/// ```swift
+/// let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: "\(home)/tokens"))
+/// ```
 public struct FileTokenStore: TokenStore {
     /// The largest file that is read, in bytes.
     public static let maximumByteCount = 1 << 20
