@@ -11,7 +11,7 @@ struct DecisionNameTests {
             documented[columns[2].joined(), default: []].formUnion(columns[3])
         }
         var written: [String: Set<String>] = [:]
-        for file in try Project.files(in: "Sources/Runway", endingIn: [".swift"]) {
+        for file in try Project.files(in: "Sources", endingIn: [".swift"]) {
             let code = file.lines.filter { !$0.drop { $0 == " " }.hasPrefix("///") }.joined(separator: "\n")
             for (name, fields) in Self.entries(in: code) {
                 written[name, default: []].formUnion(fields)
