@@ -73,7 +73,7 @@ struct HouseRuleTests {
 
     @Test func textsUseTheTermsOfTheField() throws {
         let words = [
-            "letGo" + "OfGiven", "pass" + "Read", "put" + "Away", "bring" + "Up", "Untold" + "Answer",
+            "let" + "GoOfGiven", "pass" + "Read", "put" + "Away", "bring" + "Up", "Untold" + "Answer",
             "\\bDe" + "ed\\b",
             "Happen" + "ings", "Ground" + "ing", "\\bke" + "pt\\b", "\\bto" + "ld\\b", "lets go" + " of",
             "in the" + " air",
@@ -93,6 +93,83 @@ struct HouseRuleTests {
                 #expect(word.isEmpty, "\(file.path):\(number + 1) says \"\(word)\"; see the terms in CONTRIBUTING.md")
             }
         }
+    }
+
+    @Test func namesUseTheTermsOfTheField() throws {
+        let banned = [
+            "ke" + "pt", "to" + "ld", "let go", "lets go", "in the" + " air", "takes" + " off", "called" + " off",
+            "gives" + " back", "ans" + "wer",
+        ]
+        for file in try Project.files(in: "Sources", "Tests", "Benchmarks", "Fuzz", endingIn: Self.swift) {
+            let words = Self.wordsOfNames(in: file.text)
+            for word in banned where words.contains(" \(word) ") {
+                let numbers = words.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+                    .filter { $0.element.contains(" \(word) ") }.map { $0.offset + 1 }
+                Issue.record("\(file.path):\(numbers) has a name with \"\(word)\"; see the terms in CONTRIBUTING.md")
+            }
+        }
+    }
+
+    @Test func namesInCamelCaseAreSplit() {
+        let text = "func isHTTPAns" + "wer(inThe" + "Air2: Int) -> Plain { plain }\nlet goals = _let" + "Go"
+        #expect(Self.wordsOfNames(in: text) == " is http ans" + "wer  in the" + " air 2 \n let" + " go ")
+    }
+
+    @Test func namesOfTestsAreShortClaims() throws {
+        for file in try Project.files(in: "Tests", endingIn: Self.swift) {
+            for part in file.text.split(separator: "@Test").dropFirst() {
+                guard let name = part.firstMatch(of: /\bfunc (\w+)/)?.output.1 else { continue }
+                let count = Self.words(in: Array(name.utf8)[...]).count
+                #expect(count <= 10, "\(file.path): the name of \(name) has \(count) words")
+            }
+        }
+    }
+
+    /// The names in camel case of each line of a text, as words in small letters between spaces.
+    private static func wordsOfNames(in text: String) -> String {
+        var result: [UInt8] = []
+        var name: [UInt8] = []
+        func endName() {
+            let words = words(in: name[...])
+            if words.count > 1 { result += Array(" \(words.joined(separator: " ").lowercased()) ".utf8) }
+            name = []
+        }
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                name.append(byte)
+            default:
+                endName()
+                if byte == UInt8(ascii: "\n") { result.append(byte) }
+            }
+        }
+        endName()
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// The words of a name in camel case. An abbreviation in capitals is one word, and so is a number.
+    private static func words(in name: ArraySlice<UInt8>) -> [String] {
+        enum Kind { case capital, small, digit }
+        func kind(_ byte: UInt8) -> Kind { byte < 0x3A ? .digit : byte < 0x5B ? .capital : .small }
+        var words: [String] = []
+        var start = name.startIndex
+        for index in name.indices.dropFirst() {
+            let (former, present) = (kind(name[index - 1]), kind(name[index]))
+            let next = index + 1 < name.endIndex ? kind(name[index + 1]) : nil
+            let isStart =
+                switch (former, present) {
+                case (.capital, .small): false
+                case (.capital, .capital): next == .small
+                default: former != present
+                }
+            if isStart {
+                words.append(String(decoding: name[start..<index], as: UTF8.self))
+                start = index
+            }
+        }
+        if start < name.endIndex { words.append(String(decoding: name[start...], as: UTF8.self)) }
+        return words
     }
 
     @Test func jsonHasItsUnsafePointersInOneFile() throws {
