@@ -29,11 +29,10 @@ struct ResponseTests {
         let suspended = ScriptedGate()
         let network = layer(.init(maximumBufferedByteCount: 1 << 16)) { exchange in
             await exchange.respond()
-            var count = 0
             while !exchange.isSuspended {
                 await exchange.send([UInt8](repeating: 1, count: 1 << 15))
-                count += 1
-                await Task.yield()
+                // Afterwards the delegate has suspended the task, or will not; a part would wait in a suspended one.
+                await exchange.waitForDelegate()
             }
             try? await suspended.pass()
             await exchange.send([2])
