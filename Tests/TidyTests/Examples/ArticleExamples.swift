@@ -221,6 +221,8 @@ func text(for error: NetworkError) -> String? {
     case .noNetwork, .timedOut: "Check your connection."
     case .unavailable, .overloaded: "Try again soon."
     case .service: error.serviceError?.message
+    case .refused where error.status == .notFound: "It is not there any more."
+    case .refused where error.status == .forbidden: "You may not see this."
     default: "Something went wrong."
     }
 }

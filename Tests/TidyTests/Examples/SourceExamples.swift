@@ -208,13 +208,13 @@ func use(_ network: NetworkLayer, in city: String, for visibleRows: [RentalRow])
 }
 
 func watchForLogins(
-    _ showLogin: @escaping @Sendable (any APIService.Type, @escaping @Sendable () -> Void) -> Void
+    _ showLogin: @escaping @MainActor (any APIService.Type, @escaping @MainActor () -> Void) -> Void
 ) -> any NSObjectProtocol {
     let observer = NotificationCenter.default.addObserver(
-        forName: NetworkLayer.needsLoginNotification, object: nil, queue: .main
+        forName: NetworkLayer.needsLoginNotification, object: nil, queue: nil
     ) { notification in
         guard let need = NeedsLogin(notification) else { return }
-        showLogin(need.service) { MainActor.assumeIsolated { _ = need.resume() } }
+        MainActor.assumeIsolated { showLogin(need.service) { need.resume() } }
     }
     return observer
 }

@@ -5,14 +5,15 @@ public import class Foundation.NotificationCenter
 ///
 /// ```swift
 /// let observer = NotificationCenter.default.addObserver(
-///     forName: NetworkLayer.needsLoginNotification, object: nil, queue: .main
+///     forName: NetworkLayer.needsLoginNotification, object: nil, queue: nil
 /// ) { notification in
 ///     guard let need = NeedsLogin(notification) else { return }
-///     showLogin(need.service) { MainActor.assumeIsolated { _ = need.resume() } }
+///     MainActor.assumeIsolated { showLogin(need.service) { need.resume() } }
 /// }
 /// ```
 ///
-/// The calls have failed as ``NetworkError/Kind/needsLogin``. After the login, ``resume()`` makes those of managers again.
+/// The notification is posted on the main actor, so an observer needs no queue. On Linux one with the queue `.main` would wait for itself
+/// for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the login, ``resume()`` makes those of managers again.
 public struct NeedsLogin: Sendable {
     /// The layer.
     public let network: NetworkLayer
