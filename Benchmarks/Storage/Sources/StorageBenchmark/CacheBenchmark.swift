@@ -61,7 +61,7 @@ enum CacheBenchmark {
         func entry(_ number: Int) -> DiskCacheEntry {
             DiskCacheEntry(
                 id: Int64(number), key: CacheDigest([]), service: "", endpoint: nil, account: nil, target: nil,
-                metadataByteCount: 8, bodyByteCount: body.count, lastUse: 0)
+                kind: .standard, metadataByteCount: 8, bodyByteCount: body.count, lastUse: 0)
         }
         try measure("file, write of 50 KB", isShuffled: false) { try files.create(Self.entry, Int64($0)) }
         for _ in 1...2 {
@@ -114,12 +114,13 @@ enum CacheBenchmark {
         Times.report("DiskCache.find, a miss (and the key)", times)
         await cache.close()
         let store = try DiskCacheStore(folder) { _ in }
-        var index = try store.load(DiskCacheLimits()) { _ in }
+        var index = try store.load(DiskCacheLimits(), isSealed: false) { _ in }
         let digests = keys.map { CacheDigest($0.canonicalForm) }
         for _ in 1...2 {
             try measure("index, file and checksum, without a queue", isShuffled: true) { number in
                 guard let entry = index.use(digests[number]) else { preconditionFailure("the entry is there") }
-                precondition(try store.read(entry) != nil, "the content is there")
+                let content = try store.read(entry)
+                precondition(content != nil, "the content is there")
             }
         }
         store.close()

@@ -18,7 +18,8 @@ enum SendingBenchmark {
         try await Server.run(folder.appending(path: "server")) { server in
             let time = try await send(count, folder.appending(path: "many"), to: server, port: server.port, "127.0.0.1")
             let requests = server.take()
-            precondition(try server.recordCount() == count, "every record is at the server, once")
+            let received = try server.recordCount()
+            precondition(received == count, "every record is at the server, once")
             print(
                 "\(count) records to the server in \(time): \(Int(Double(count) / (time / .seconds(1)))) a second, "
                     + "\(requests) requests")

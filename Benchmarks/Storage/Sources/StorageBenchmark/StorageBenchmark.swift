@@ -3,7 +3,7 @@ import Foundation
 /// Measures the stores on disk beside bare rows and files, each in a new folder.
 @main
 enum StorageBenchmark {
-    private static let parts: [(name: String, run: (URL) async throws -> Void)] = [
+    private static let parts: [(name: String, run: @Sendable (URL) async throws -> Void)] = [
         ("cache", CacheBenchmark.run), ("callers", CallerBenchmark.run), ("opening", CacheBenchmark.opening),
         ("recording", RecordingBenchmark.run), ("reopening", ReopeningBenchmark.run),
         ("sending", SendingBenchmark.run), ("ingest", IngestBenchmark.run),
