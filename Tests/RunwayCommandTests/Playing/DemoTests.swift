@@ -48,6 +48,11 @@ struct DemoTests {
         for part in DemoPart.allCases {
             #expect(tool.output.contains(part.action) && tool.output.contains(part.effect))
         }
+        // Below the action and its effect stands a row of the screen. No call of the screen that is left lands.
+        for part in DemoPart.allCases where ![.leaving, .addresses, .log, .chat].contains(part) {
+            let row = lines.drop { !$0.hasPrefix(part.action) }.dropFirst(2).first
+            #expect(row?.hasPrefix("    ") == true, "\(part): \(row ?? "")")
+        }
         #expect(
             lines.contains {
                 $0.hasPrefix("The user opens the same home six times") && $0.hasSuffix(" 6 calls, 1 request")
