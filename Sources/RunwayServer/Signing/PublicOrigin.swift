@@ -62,8 +62,10 @@ public struct PublicOrigin: Sendable, Hashable {
     }
 
     private static func normalized(_ authority: String, scheme: String) -> String {
-        let text = authority.lowercased()
-        let port = [":443", ":80"][scheme.lowercased() == "https" ? 0 : 1]
+        // Nearly all authorities are in lower case already.
+        let isOther = authority.utf8.contains { (0x41...0x5A).contains($0) || $0 >= 0x80 }
+        let text = isOther ? authority.lowercased() : authority
+        let port = scheme.lowercased() == "https" ? ":443" : ":80"
         return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
     }
 

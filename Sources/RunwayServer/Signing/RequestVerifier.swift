@@ -10,6 +10,18 @@ struct RequestVerifier: Sendable {
     let signatures: SignatureVerifier
     let digests: DigestVerifier?
     let now: @Sendable () -> UnixTime
+    /// The signatures that the policy asks for, of requests with a body and without.
+    private let wanted: (withBody: SignatureRequest?, without: SignatureRequest?)
+
+    init(
+        rules: SignatureRules, keys: any KeyDirectory, signatures: SignatureVerifier, digests: DigestVerifier?,
+        now: @escaping @Sendable () -> UnixTime
+    ) {
+        (self.rules, self.keys, self.signatures, self.digests, self.now) = (rules, keys, signatures, digests, now)
+        wanted = (
+            try? rules.policy.signatureRequest(hasBody: true), try? rules.policy.signatureRequest(hasBody: false)
+        )
+    }
 
     /// Returns who signed a request, and the request with its verified body.
     ///
@@ -112,20 +124,20 @@ struct RequestVerifier: Sendable {
     /// What signature would be accepted after a refusal. `nil` if none would now.
     func accepted(after refusal: SignatureRefusal, of request: HTTPRequest) async -> SignatureRequest? {
         guard ![.store, .tooManyFailures, .bodyTooLarge, .authority].contains(refusal.reason) else { return nil }
-        var policy = rules.policy
+        let hasBody = Self.announcesBody(request) || refusal.reason == .body
+        var accepted = hasBody ? wanted.withBody : wanted.without
         // The signature was valid: its key's owner may know what the key requires.
         if refusal.reason == .coverage, refusal.base != nil, let keyID = keyID(of: request),
             let record = try? await keys.record(forKeyID: keyID)
         {
+            var policy = rules.policy
             for component in record.requiredComponents where !policy.requiredComponents.contains(component) {
                 policy.requiredComponents.append(component)
             }
+            accepted = try? policy.signatureRequest(hasBody: hasBody)
         }
-        let hasBody = Self.announcesBody(request) || refusal.reason == .body
-        var accepted = try? policy.signatureRequest(hasBody: hasBody)
-        accepted?.tag = policy.tag
         // A copy of the request was accepted: with another nonce the client would send it a second time.
-        if refusal.reason != .replayed { accepted?.nonce = policy.serverNonces?.issue(at: refusal.time) }
+        if refusal.reason != .replayed { accepted?.nonce = rules.policy.serverNonces?.issue(at: refusal.time) }
         return accepted
     }
 

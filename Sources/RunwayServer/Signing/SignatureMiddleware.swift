@@ -92,10 +92,11 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             if let source, let limiter, limiter.isExceeded(by: source, at: verifier.now()) {
                 throw SignatureRefusal(.tooManyFailures, "too many requests of this source failed", at: verifier.now())
             }
-            verified = try await verifier.verify(request) { [rules, outcomes, limiter] refusal in
+            let isExplained = rules.explainsRefusals
+            verified = try await verifier.verify(request) { [outcomes, limiter] refusal in
                 outcomes.count(refusal.reason)
                 if let source { limiter?.record(source, at: refusal.time) }
-                return RefusedRequest(refusal: refusal, accepted: nil, isExplained: rules.explainsRefusals)
+                return RefusedRequest(refusal: refusal, accepted: nil, isExplained: isExplained)
             }
         } catch let refusal as SignatureRefusal {
             throw await refuse(request, refusal, context, source: source)

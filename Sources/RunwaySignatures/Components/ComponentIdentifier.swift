@@ -15,8 +15,18 @@ public struct ComponentIdentifier: Sendable {
     public let serialized: String
     /// The parameters, in the order in which they are serialised.
     let parameters: [Parameter]
+    /// What the name stands for.
+    let source: Source
     /// The serialised form with the parameters sorted, for comparison.
     private let comparable: String
+
+    /// What a name stands for.
+    enum Source: Sendable {
+        case method, targetURI, authority, scheme, requestTarget, path, query, queryParameter, status
+        case field(HTTPField.Name)
+        /// A derived component that is not known, or a text that is not the name of a field in lower case.
+        case unknown
+    }
 
     /// A parameter of a component (RFC 9421 §6.5.2).
     enum Parameter: Sendable, Hashable {
@@ -34,11 +44,16 @@ public struct ComponentIdentifier: Sendable {
     init(name: String, parameters: [Parameter] = []) throws(SignatureError) {
         self.name = name
         self.parameters = parameters
-        var texts: [String] = []
-        for parameter in parameters { try texts.append(parameter.serialized(in: name)) }
+        source = Source(name)
         guard let quoted = StructuredFieldText.quoted(name) else {
             throw SignatureError(.unknownComponent, "a component")
         }
+        if parameters.isEmpty {
+            (serialized, comparable) = (quoted, quoted)
+            return
+        }
+        var texts: [String] = []
+        for parameter in parameters { try texts.append(parameter.serialized(in: name)) }
         serialized = quoted + texts.joined()
         comparable = texts.count < 2 ? serialized : quoted + texts.sorted().joined()
     }
@@ -129,6 +144,25 @@ extension ComponentIdentifier {
         var parameters: [Parameter] = []
         for (key, value) in item.rfc9651Parameters { parameters.append(try Parameter(key, value, in: name)) }
         try self.init(name: name, parameters: parameters)
+    }
+}
+
+extension ComponentIdentifier.Source {
+    fileprivate init(_ name: String) {
+        switch name {
+        case "@method": self = .method
+        case "@target-uri": self = .targetURI
+        case "@authority": self = .authority
+        case "@scheme": self = .scheme
+        case "@request-target": self = .requestTarget
+        case "@path": self = .path
+        case "@query": self = .query
+        case "@query-param": self = .queryParameter
+        case "@status": self = .status
+        default:
+            let field = HTTPField.Name(name)
+            self = field.flatMap { $0.canonicalName == name ? .field($0) : nil } ?? .unknown
+        }
     }
 }
 

@@ -24,7 +24,7 @@ struct RequestTarget {
 
     var path: Substring? {
         pathAndQuery.map { target in
-            let path = target.prefix { $0 != "?" }
+            let path = target[..<(target.queryMark ?? target.endIndex)]
             return path.isEmpty ? "/" : path
         }
     }
@@ -32,8 +32,7 @@ struct RequestTarget {
     /// The query with its question mark; a question mark alone if the target has no query.
     var query: Substring? {
         pathAndQuery.map { target in
-            guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "?" }
-            return target[mark...]
+            target.queryMark.map { target[$0...] } ?? "?"
         }
     }
 
@@ -47,8 +46,9 @@ struct RequestTarget {
         guard let colon = lowercased[afterHost...].utf8.lastIndex(of: UInt8(ascii: ":")) else { return lowercased }
         let host = lowercased[..<colon]
         let port = lowercased[colon...].dropFirst()
-        let isDefault = ["https": "443", "http": "80"][normalizedScheme ?? ""] == port
         guard !host.isEmpty else { return nil }
+        let scheme = normalizedScheme
+        let isDefault = scheme == "https" && port == "443" || scheme == "http" && port == "80"
         return isDefault || port.isEmpty ? String(host) : lowercased
     }
 
@@ -62,6 +62,12 @@ struct RequestTarget {
 
     /// Only ASCII letters change: some other characters become ASCII letters in lower case.
     private static func lowercased(_ text: String) -> String {
-        String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        guard text.utf8.contains(where: { (0x41...0x5A).contains($0) }) else { return text }
+        return String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
+}
+
+extension Substring {
+    /// The position of the question mark that begins the query of a request's target.
+    var queryMark: Index? { utf8.firstIndex(of: UInt8(ascii: "?")) }
 }

@@ -68,10 +68,11 @@ private struct SignatureBase {
     // MARK: - Derived components (RFC 9421 §2.2)
 
     private mutating func appendDerived(_ component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) {
-        guard !uses.isOfField, (uses.queryName != nil) == (component.name == "@query-param") else {
+        let isQueryParameter = if case .queryParameter = component.source { true } else { false }
+        guard !uses.isOfField, (uses.queryName != nil) == isQueryParameter else {
             throw SignatureError(.unknownParameter, component.serialized)
         }
-        if component.name == "@status" {
+        if case .status = component.source {
             guard case .response(let response, _) = context.message, !uses.isOfRequest else {
                 throw SignatureError(.otherMessage, component.serialized)
             }
@@ -95,27 +96,28 @@ private struct SignatureBase {
     private mutating func requestValue(
         of component: ComponentIdentifier, _ uses: ParameterUse, in request: HTTPRequest
     ) throws(SignatureError) -> Substring? {
-        if component.name == "@method" { return request.method.rawValue[...] }
-        if component.name == "@request-target" {
+        if case .method = component.source { return request.method.rawValue[...] }
+        if case .requestTarget = component.source {
             return (request.method == .connect ? request.authority : request.path)?[...]
         }
         // All components of a signature are of one request: its target is taken apart once.
         let target = self.target ?? RequestTarget(request)
         self.target = target
-        switch component.name {
-        case "@authority": return target.normalizedAuthority?[...]
-        case "@scheme": return target.normalizedScheme?[...]
-        case "@path": return target.path
-        case "@query": return target.query
-        case "@target-uri":
+        switch component.source {
+        case .authority: return target.normalizedAuthority?[...]
+        case .scheme: return target.normalizedScheme?[...]
+        case .path: return target.path
+        case .query: return target.query
+        case .targetURI:
             guard let scheme = target.normalizedScheme, let authority = target.normalizedAuthority,
                 let path = target.path, let rest = target.pathAndQuery
             else { return nil }
-            return "\(scheme)://\(authority)\(path)\(rest.drop { $0 != "?" })"
-        case "@query-param":
+            return "\(scheme)://\(authority)\(path)\(rest[(rest.queryMark ?? rest.endIndex)...])"
+        case .queryParameter:
             guard let query = target.query else { return nil }
             return try queryParameter(uses.queryName ?? "", of: query, for: component)
-        default: throw SignatureError(.unknownComponent, component.serialized)
+        case .method, .requestTarget, .status, .field, .unknown:
+            throw SignatureError(.unknownComponent, component.serialized)
         }
     }
 
@@ -134,7 +136,7 @@ private struct SignatureBase {
     // MARK: - Fields (RFC 9421 §2.1)
 
     private mutating func appendField(_ component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) {
-        guard let name = HTTPField.Name(component.name), name.canonicalName == component.name else {
+        guard case .field(let name) = component.source else {
             throw SignatureError(.unknownComponent, component.serialized)
         }
         guard uses.queryName == nil else { throw SignatureError(.unknownParameter, component.serialized) }
@@ -223,6 +225,7 @@ private struct ParameterUse {
     var isOfField: Bool { isStrict || isBytes || isTrailer || member != nil }
 
     init(of component: ComponentIdentifier) throws(SignatureError) {
+        if component.parameters.isEmpty { return }
         for parameter in component.parameters {
             switch parameter {
             case .strict: isStrict = true

@@ -17,12 +17,22 @@ import RawStructuredFieldValues
 /// try claimed.verify(digester.finish())
 /// ```
 public struct BodyDigest: Sendable, Hashable {
-    let values: [DigestAlgorithm: [UInt8]]
+    /// The digest by SHA-256. `nil` if there is none.
+    private(set) var sha256: [UInt8]?
+    /// The digest by SHA-512. `nil` if there is none.
+    private(set) var sha512: [UInt8]?
 
-    init(values: [DigestAlgorithm: [UInt8]]) { self.values = values }
+    init(sha256: [UInt8]? = nil, sha512: [UInt8]? = nil) { (self.sha256, self.sha512) = (sha256, sha512) }
 
-    /// The digests of a whole body, by SHA-256 unless others are named.
-    public init(of body: some DataProtocol, by algorithms: Set<DigestAlgorithm> = [.sha256]) {
+    /// The digest of a whole body by SHA-256.
+    public init(of body: some DataProtocol) {
+        var digester = BodyDigester()
+        digester.update(body)
+        self = digester.finish()
+    }
+
+    /// The digests of a whole body by some algorithms.
+    public init(of body: some DataProtocol, by algorithms: Set<DigestAlgorithm>) {
         var digester = BodyDigester(algorithms)
         digester.update(body)
         self = digester.finish()
@@ -33,37 +43,56 @@ public struct BodyDigest: Sendable, Hashable {
     /// Throws a ``SignatureError`` if the field is absent or malformed, or names no algorithm that is known.
     public init(_ name: HTTPField.Name, in fields: HTTPFields) throws(SignatureError) {
         let subject = name.canonicalName
-        guard fields.contains(name) else { throw SignatureError(.missing, subject) }
-        var values: [DigestAlgorithm: [UInt8]] = [:]
-        for (key, member) in try StructuredFieldParsing().dictionary(fields[values: name], named: subject) {
-            guard case .item(let item) = member, case .undecodedByteSequence(let text) = item.rfc9651BareItem,
-                let digest = Base64.decoded(text)
-            else { throw SignatureError(.notStructured, subject) }
-            guard let algorithm = DigestAlgorithm.named(key) else { continue }
-            guard digest.count == algorithm.length else { throw SignatureError(.mismatchedDigest, subject) }
-            values[algorithm] = digest
+        let lines = fields[values: name]
+        if lines.isEmpty { throw SignatureError(.missing, subject) }
+        self.init()
+        if let member = SerializedReader.byteSequenceMember(of: lines, upTo: StructuredFieldParsing().maximumBytes) {
+            try insert(member.value, by: member.key, subject)
+        } else {
+            for (key, member) in try StructuredFieldParsing().dictionary(lines, named: subject) {
+                guard case .item(let item) = member, case .undecodedByteSequence(let text) = item.rfc9651BareItem,
+                    let digest = Base64.decoded(text)
+                else { throw SignatureError(.notStructured, subject) }
+                try insert(digest, by: key, subject)
+            }
         }
-        if values.isEmpty { throw SignatureError(.unknownDigest, subject) }
-        self.values = values
+        if sha256 == nil, sha512 == nil { throw SignatureError(.unknownDigest, subject) }
+    }
+
+    private mutating func insert(_ digest: [UInt8], by name: String, _ subject: String) throws(SignatureError) {
+        guard let algorithm = DigestAlgorithm.named(name) else { return }
+        guard digest.count == algorithm.length else { throw SignatureError(.mismatchedDigest, subject) }
+        if algorithm == .sha256 { sha256 = digest } else { sha512 = digest }
     }
 
     /// The algorithms of the digests.
-    public var algorithms: Set<DigestAlgorithm> { Set(values.keys) }
+    public var algorithms: Set<DigestAlgorithm> { Set(DigestAlgorithm.all.filter { self[$0] != nil }) }
+
+    private subscript(algorithm: DigestAlgorithm) -> [UInt8]? { algorithm == .sha256 ? sha256 : sha512 }
+
+    /// The digests by those of some algorithms that this has.
+    func restricted(to algorithms: [DigestAlgorithm]) -> BodyDigest {
+        BodyDigest(
+            sha256: algorithms.contains(.sha256) ? sha256 : nil, sha512: algorithms.contains(.sha512) ? sha512 : nil)
+    }
 
     /// The value of a digest field, in the order of ``DigestAlgorithm/all``.
     public var fieldValue: String {
-        var text = ""
+        var text: [UInt8] = []
         for algorithm in DigestAlgorithm.all {
-            guard let digest = values[algorithm] else { continue }
-            if !text.isEmpty { text += ", " }
-            text += "\(algorithm.name)=:\(Base64.encoded(digest)):"
+            guard let digest = self[algorithm] else { continue }
+            if !text.isEmpty { text += ", ".utf8 }
+            text += algorithm.name.utf8
+            text += "=:".utf8
+            digest.withUnsafeBufferPointer { Base64.append($0, to: &text) }
+            text.append(UInt8(ascii: ":"))
         }
-        return text
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Throws a ``SignatureError`` unless the computed digests have every digest of this one, and equal it.
     public func verify(_ computed: BodyDigest) throws(SignatureError) {
-        guard values.allSatisfy({ computed.values[$0.key] == $0.value }) else {
+        guard sha256 == nil || sha256 == computed.sha256, sha512 == nil || sha512 == computed.sha512 else {
             throw SignatureError(.mismatchedDigest, "the body's digest")
         }
     }

@@ -6,10 +6,19 @@ public struct BodyDigester: Sendable {
     private var sha256: SHA256?
     private var sha512: SHA512?
 
-    /// - Parameter algorithms: SHA-256 by default.
-    public init(_ algorithms: Set<DigestAlgorithm> = [.sha256]) {
+    /// Digests by SHA-256.
+    public init() { sha256 = SHA256() }
+
+    /// Digests by some algorithms.
+    public init(_ algorithms: Set<DigestAlgorithm>) {
         sha256 = algorithms.contains(.sha256) ? SHA256() : nil
         sha512 = algorithms.contains(.sha512) ? SHA512() : nil
+    }
+
+    /// Digests by the algorithms of a digest.
+    init(as digest: BodyDigest) {
+        sha256 = digest.sha256 == nil ? nil : SHA256()
+        sha512 = digest.sha512 == nil ? nil : SHA512()
     }
 
     /// Adds the next part of the body.
@@ -20,9 +29,8 @@ public struct BodyDigester: Sendable {
 
     /// The digests of what was added so far.
     public func finish() -> BodyDigest {
-        var values: [DigestAlgorithm: [UInt8]] = [:]
-        if let sha256 { values[.sha256] = Array(sha256.finalize()) }
-        if let sha512 { values[.sha512] = Array(sha512.finalize()) }
-        return BodyDigest(values: values)
+        BodyDigest(
+            sha256: sha256?.finalize().withUnsafeBytes { Array($0) },
+            sha512: sha512?.finalize().withUnsafeBytes { Array($0) })
     }
 }

@@ -12,15 +12,46 @@ public struct CoveredComponents: Sendable, Hashable {
 
     /// Throws a ``SignatureError`` if a component occurs twice, or is the signature's own parameters.
     public init(_ identifiers: [ComponentIdentifier]) throws(SignatureError) {
-        var covered: Set<ComponentIdentifier> = []
-        for identifier in identifiers {
-            if identifier.name == "@signature-params" { throw SignatureError(.unknownComponent, identifier.serialized) }
-            guard covered.insert(identifier).inserted else {
-                throw SignatureError(.duplicateComponent, identifier.serialized)
-            }
+        for identifier in identifiers where identifier.name == "@signature-params" {
+            throw SignatureError(.unknownComponent, identifier.serialized)
+        }
+        if let duplicate = Self.duplicate(among: identifiers) {
+            throw SignatureError(.duplicateComponent, duplicate.serialized)
         }
         self.identifiers = identifiers
-        serialized = "(" + identifiers.map(\.serialized).joined(separator: " ") + ")"
+        var text: [UInt8] = [UInt8(ascii: "(")]
+        for identifier in identifiers {
+            if text.count > 1 { text.append(UInt8(ascii: " ")) }
+            text += identifier.serialized.utf8
+        }
+        text.append(UInt8(ascii: ")"))
+        serialized = String(decoding: text, as: UTF8.self)
+    }
+
+    /// The first component that equals one before it.
+    private static func duplicate(among identifiers: [ComponentIdentifier]) -> ComponentIdentifier? {
+        // A few are compared faster than they are hashed.
+        if identifiers.count <= 8 {
+            return identifiers.indices.first { identifiers[..<$0].contains(identifiers[$0]) }.map { identifiers[$0] }
+        }
+        var covered: Set<ComponentIdentifier> = []
+        return identifiers.first { !covered.insert($0).inserted }
+    }
+
+    /// Reads a list of components without parameters that is spelled as it is serialised. Returns `nil` otherwise.
+    ///
+    /// - Parameter maximum: The greatest number of components.
+    init?(_ reader: inout SerializedReader, upTo maximum: Int) {
+        guard reader.skip("(") else { return nil }
+        var identifiers: [ComponentIdentifier] = []
+        while !reader.skip(")") {
+            guard identifiers.count < maximum, identifiers.isEmpty || reader.skip(" "), let name = reader.string(),
+                let identifier = try? ComponentIdentifier(name: name)
+            else { return nil }
+            identifiers.append(identifier)
+        }
+        guard let components = try? CoveredComponents(identifiers) else { return nil }
+        self = components
     }
 
     /// Reads the list of a member of `Signature-Input` or `Accept-Signature`.

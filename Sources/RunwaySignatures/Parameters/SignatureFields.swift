@@ -15,6 +15,18 @@ public struct LabelledSignature: Sendable, Hashable {
         guard StructuredFieldText.isKey(label) else { throw SignatureError(.invalidValue, "label") }
         (self.label, self.parameters, self.signature) = (label, parameters, signature)
     }
+
+    /// Reads fields with one signature that are spelled as they are serialised. Returns `nil` otherwise.
+    fileprivate init?(_ inputLines: [String], _ valueLines: [String], within limits: SignatureLimits) {
+        guard limits.maximumSignatures > 0,
+            let value = SerializedReader.byteSequenceMember(of: valueLines, upTo: limits.maximumBytes)
+        else { return nil }
+        let parameters = SerializedReader.read(inputLines, upTo: limits.maximumBytes) { reader in
+            reader.key() == value.key && reader.skip("=") ? SignatureParameters(&reader, within: limits) : nil
+        }
+        guard let parameters else { return nil }
+        (label, self.parameters, signature) = (value.key, parameters, value.value)
+    }
 }
 
 /// The greatest sizes of signatures' header fields. Larger fields are refused before they are parsed.
@@ -40,8 +52,10 @@ extension HTTPFields {
     public func signatures(within limits: SignatureLimits = SignatureLimits()) throws(SignatureError)
         -> [LabelledSignature]
     {
-        let inputs = try members(of: .signatureInput, within: limits)
-        let values = try members(of: .signature, within: limits)
+        let (inputLines, valueLines) = (self[values: .signatureInput], self[values: .signature])
+        if let signature = LabelledSignature(inputLines, valueLines, within: limits) { return [signature] }
+        let inputs = try Self.members(of: .signatureInput, inputLines, within: limits)
+        let values = try Self.members(of: .signature, valueLines, within: limits)
         guard inputs.count == values.count else { throw SignatureError(.mismatchedLabels, "a label") }
         var signatures: [LabelledSignature] = []
         for (label, input) in inputs {
@@ -58,17 +72,21 @@ extension HTTPFields {
 
     /// Adds a signature to those that the message has. The label must be a new one.
     public mutating func append(_ signature: LabelledSignature) {
-        append(HTTPField(name: .signatureInput, value: "\(signature.label)=\(signature.parameters.serialized)"))
-        append(HTTPField(name: .signature, value: "\(signature.label)=:\(Base64.encoded(signature.signature)):"))
+        var text = Array(signature.label.utf8)
+        text += "=:".utf8
+        signature.signature.withUnsafeBufferPointer { Base64.append($0, to: &text) }
+        text.append(UInt8(ascii: ":"))
+        append(HTTPField(name: .signatureInput, value: signature.label + "=" + signature.parameters.serialized))
+        append(HTTPField(name: .signature, value: String(decoding: text, as: UTF8.self)))
     }
 
-    func members(
-        of name: HTTPField.Name, within limits: SignatureLimits
+    static func members(
+        of name: HTTPField.Name, _ lines: [String], within limits: SignatureLimits
     ) throws(SignatureError) -> OrderedMap<String, ItemOrInnerList> {
         let parsing = StructuredFieldParsing(
             maximumBytes: limits.maximumBytes, maximumMembers: limits.maximumSignatures,
             maximumParameters: limits.maximumParameters)
-        return try parsing.dictionary(self[values: name], named: name.canonicalName)
+        return try parsing.dictionary(lines, named: name.canonicalName)
     }
 }
 

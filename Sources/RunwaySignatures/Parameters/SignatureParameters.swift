@@ -30,15 +30,43 @@ public struct SignatureParameters: Sendable, Hashable {
         self.components = components
         (self.created, self.expires, self.nonce) = (created, expires, nonce)
         (self.algorithm, self.keyID, self.tag) = (algorithm?.name, keyID, tag)
-        var text = components.serialized
-        if let created { text += ";created=\(created.seconds)" }
-        if let expires { text += ";expires=\(expires.seconds)" }
-        for (name, value) in [("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)] {
-            guard let value else { continue }
-            guard let quoted = StructuredFieldText.quoted(value) else { throw SignatureError(.invalidValue, name) }
-            text += ";\(name)=\(quoted)"
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        text += components.serialized.utf8
+        if let created { text += ";created=\(created.seconds)".utf8 }
+        if let expires { text += ";expires=\(expires.seconds)".utf8 }
+        try text.appendParameters([("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)])
+        serialized = String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads a member of `Signature-Input` that has only known parameters and is spelled as it is serialised. Returns `nil` otherwise.
+    init?(_ reader: inout SerializedReader, within limits: SignatureLimits) {
+        var (created, expires) = (Int64?.none, Int64?.none)
+        var (nonce, algorithm, keyID, tag) = (String?.none, String?.none, String?.none, String?.none)
+        var count = 0
+        let read = reader.withText { reader -> CoveredComponents? in
+            guard let components = CoveredComponents(&reader, upTo: limits.maximumComponents) else { return nil }
+            while reader.skip(";") {
+                count += 1
+                guard count <= limits.maximumParameters, let name = reader.key(), reader.skip("=") else { return nil }
+                let isRead =
+                    switch name {
+                    case "created": reader.read(into: &created) { $0.integer() }
+                    case "expires": reader.read(into: &expires) { $0.integer() }
+                    case "nonce": reader.read(into: &nonce) { $0.string() }
+                    case "alg": reader.read(into: &algorithm) { $0.string() }
+                    case "keyid": reader.read(into: &keyID) { $0.string() }
+                    case "tag": reader.read(into: &tag) { $0.string() }
+                    default: false
+                    }
+                guard isRead else { return nil }
+            }
+            return components
         }
-        serialized = text
+        guard let read else { return nil }
+        (components, serialized) = read
+        (self.created, self.expires) = (created.map(UnixTime.init), expires.map(UnixTime.init))
+        (self.nonce, self.algorithm, self.keyID, self.tag) = (nonce, algorithm, keyID, tag)
     }
 
     /// Reads a member of `Signature-Input`. Throws if a known parameter has a value of another type.
@@ -57,6 +85,22 @@ public struct SignatureParameters: Sendable, Hashable {
             if value != .bool(true) { text += "=" + (try StructuredFieldText.bareItem(value, in: name)) }
         }
         serialized = text
+    }
+}
+
+extension [UInt8] {
+    /// Adds the parameters that have a value, which is a String (RFC 9651 §4.1.1.2). Throws a ``SignatureError`` if one has other
+    /// characters than printable ASCII.
+    mutating func appendParameters(_ parameters: [(name: String, value: String?)]) throws(SignatureError) {
+        for (name, value) in parameters {
+            guard let value else { continue }
+            append(UInt8(ascii: ";"))
+            self += name.utf8
+            append(UInt8(ascii: "="))
+            guard StructuredFieldText.append(quoted: value, to: &self) else {
+                throw SignatureError(.invalidValue, name)
+            }
+        }
     }
 }
 

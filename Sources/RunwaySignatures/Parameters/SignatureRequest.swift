@@ -52,15 +52,13 @@ public struct SignatureRequest: Sendable, Hashable {
 
     /// The member of the field, with its label. Throws a ``SignatureError`` if a string has other characters than printable ASCII.
     fileprivate func serialized() throws(SignatureError) -> String {
-        var text = "\(label)=\(components.serialized)"
-        if wantsCreated { text += ";created" }
-        if wantsExpires { text += ";expires" }
-        for (name, value) in [("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)] {
-            guard let value else { continue }
-            guard let quoted = StructuredFieldText.quoted(value) else { throw SignatureError(.invalidValue, name) }
-            text += ";\(name)=\(quoted)"
-        }
-        return text
+        var text = Array(label.utf8)
+        text.append(UInt8(ascii: "="))
+        text += components.serialized.utf8
+        if wantsCreated { text += ";created".utf8 }
+        if wantsExpires { text += ";expires".utf8 }
+        try text.appendParameters([("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)])
+        return String(decoding: text, as: UTF8.self)
     }
 }
 
@@ -71,7 +69,7 @@ extension HTTPFields {
         within limits: SignatureLimits = SignatureLimits()
     ) throws(SignatureError) -> [SignatureRequest] {
         var requests: [SignatureRequest] = []
-        for (label, member) in try members(of: .acceptSignature, within: limits) {
+        for (label, member) in try Self.members(of: .acceptSignature, self[values: .acceptSignature], within: limits) {
             guard case .innerList(let list) = member else { throw SignatureError(.notStructured, label) }
             guard list.bareInnerList.count <= limits.maximumComponents else { throw SignatureError(.tooLarge, label) }
             requests.append(try SignatureRequest(label: label, list))

@@ -28,9 +28,16 @@ enum SaltedHash {
 }
 
 /// Hexadecimal digits in lower case.
-enum Hex {
-    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+package enum Hex {
+    /// Two digits for each byte, in lower case.
+    package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return text
     }
 
     /// Returns `nil` if the text has other characters, upper case among them, or half a byte.

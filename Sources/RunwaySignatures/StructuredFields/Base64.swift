@@ -1,31 +1,103 @@
-import Foundation
-
 /// Base64 as RFC 9651 §3.3.5 and RFC 4648 §4 have it.
 package enum Base64 {
     /// Base64 with padding.
-    package static func encoded(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
+    package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        withBytes(of: bytes) { append($0, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Adds Base64 with padding to a text.
+    static func append(_ bytes: UnsafeBufferPointer<UInt8>, to text: inout [UInt8]) {
+        appendDigits(of: bytes, from: digits, to: &text)
+        for _ in 0..<padding(after: bytes.count % 3) { text.append(UInt8(ascii: "=")) }
+    }
 
     /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651 §4.2.7
     /// recommends, but not be too long, and the unused bits of the last digit are zero (RFC 4648 §3.5). A second spelling of a
     /// nonce would let a request be replayed.
-    package static func decoded(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }.count
-        let padding = [0: 0, 2: 2, 3: 1][digits % 4]
-        let found = text.utf8.count - digits
-        guard let padding, found == 0 || found == padding else { return nil }
-        let padded = found == padding ? text : text + String(repeating: "=", count: padding)
-        guard let bytes = Data(base64Encoded: padded), bytes.base64EncodedString() == padded else { return nil }
-        return Array(bytes)
+    package static func decoded(_ text: String) -> [UInt8]? { withBytes(of: text.utf8, decoded) }
+
+    /// As for a `String`.
+    static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        let equals = UInt8(ascii: "=")
+        let count = text.firstIndex(of: equals) ?? text.count
+        let found = text.count - count
+        guard found == 0 || found == padding(after: count * 3 / 4 % 3), text[count...].allSatisfy({ $0 == equals })
+        else { return nil }
+        return bytes(of: UnsafeBufferPointer(rebasing: text[..<count]), by: values)
     }
 
     /// Base64 for URLs without padding (RFC 4648 §5).
     package static func encodedForURL(_ bytes: some Sequence<UInt8>) -> String {
-        encoded(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        var text: [UInt8] = []
+        withBytes(of: bytes) { appendDigits(of: $0, from: digitsForURL, to: &text) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Returns `nil` if the text is no Base64 for URLs, or has padding.
     package static func decodedForURL(_ text: some StringProtocol) -> [UInt8]? {
-        guard !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
-        return decoded(String(text).replacing("-", with: "+").replacing("_", with: "/"))
+        withBytes(of: text.utf8) { bytes(of: $0, by: valuesForURL) }
+    }
+
+    private static func withBytes<Value>(
+        of bytes: some Sequence<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Value
+    ) -> Value {
+        bytes.withContiguousStorageIfAvailable(body) ?? Array(bytes).withUnsafeBufferPointer(body)
+    }
+
+    private static func appendDigits(
+        of bytes: UnsafeBufferPointer<UInt8>, from digits: [UInt8], to text: inout [UInt8]
+    ) {
+        text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
+        // The bits that have no digit yet are the last `pending` ones.
+        var (bits, pending) = (0 as UInt32, 0)
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            pending += 8
+            while pending >= 6 {
+                pending -= 6
+                text.append(digits[Int(bits >> pending & 63)])
+            }
+        }
+        if pending > 0 { text.append(digits[Int(bits << (6 - pending) & 63)]) }
+    }
+
+    /// The bytes of digits without padding. `nil` if one is no digit, or the last has bits that are not used and not zero.
+    private static func bytes(of digits: UnsafeBufferPointer<UInt8>, by values: [UInt8]) -> [UInt8]? {
+        if digits.count % 4 == 1 { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count * 3 / 4)
+        var (bits, pending) = (0 as UInt32, 0)
+        for digit in digits {
+            let value = values[Int(digit)]
+            guard value < 64 else { return nil }
+            bits = bits << 6 | UInt32(value)
+            pending += 6
+            if pending >= 8 {
+                pending -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> pending))
+            }
+        }
+        return bits & (1 << pending - 1) == 0 ? bytes : nil
+    }
+
+    /// The padding of a group with fewer bytes than three.
+    private static func padding(after remainder: Int) -> Int { remainder == 0 ? 0 : 3 - remainder }
+
+    private static let digits = alphabet(endingIn: "+/")
+    private static let digitsForURL = alphabet(endingIn: "-_")
+    private static let values = table(of: digits)
+    private static let valuesForURL = table(of: digitsForURL)
+
+    private static func alphabet(endingIn last: String) -> [UInt8] {
+        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
+    }
+
+    /// The value of each byte as a digit; 255 for a byte that is none.
+    private static func table(of digits: [UInt8]) -> [UInt8] {
+        var values = Array(repeating: UInt8.max, count: 256)
+        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        return values
     }
 }

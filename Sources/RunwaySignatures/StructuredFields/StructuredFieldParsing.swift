@@ -29,7 +29,7 @@ struct StructuredFieldParsing {
     ) throws(SignatureError) -> OrderedMap<String, ItemOrInnerList> {
         let (bytes, count) = try counted(lines, named: name)
         do {
-            var parser = StructuredFieldValueParser(bytes)
+            var parser = StructuredFieldValueParser(FieldBytes(bytes))
             let members = try parser.parseDictionaryFieldValue()
             try count.check(members.map { $0.1 }, named: name)
             return members
@@ -50,7 +50,7 @@ struct StructuredFieldParsing {
         }
         let (bytes, count) = try counted(lines, named: name)
         do {
-            var parser = StructuredFieldValueParser(bytes)
+            var parser = StructuredFieldValueParser(FieldBytes(bytes))
             let members = type == .list ? try parser.parseListFieldValue() : [.item(try parser.parseItemFieldValue())]
             try count.check(members, named: name)
             return try serialized(named: name) { try $0.writeListFieldValue(members) }
@@ -95,6 +95,31 @@ struct StructuredFieldParsing {
             throw SignatureError(.tooLarge, name)
         }
         return (bytes, count)
+    }
+}
+
+/// The bytes of a field for the parser.
+///
+/// The parser's code is generic and not specialised for its collection. A slice of an array, which is generic itself, costs it several
+/// times as much as this.
+private struct FieldBytes: RandomAccessCollection {
+    private let bytes: [UInt8]
+    let startIndex: Int
+    let endIndex: Int
+
+    init(_ bytes: [UInt8]) { self.init(bytes, bytes.indices) }
+
+    private init(_ bytes: [UInt8], _ range: Range<Int>) {
+        (self.bytes, startIndex, endIndex) = (bytes, range.lowerBound, range.upperBound)
+    }
+
+    subscript(position: Int) -> UInt8 { bytes[position] }
+    subscript(range: Range<Int>) -> FieldBytes { FieldBytes(bytes, range) }
+
+    func withContiguousStorageIfAvailable<Value>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Value) rethrows
+        -> Value?
+    {
+        try bytes[startIndex..<endIndex].withUnsafeBufferPointer(body)
     }
 }
 

@@ -4,22 +4,36 @@ import RawStructuredFieldValues
 enum StructuredFieldText {
     /// A String in its quotes. Returns `nil` if it has other characters than printable ASCII.
     static func quoted(_ string: String) -> String? {
+        var text: [UInt8] = []
+        return append(quoted: string, to: &text) ? String(decoding: text, as: UTF8.self) : nil
+    }
+
+    /// Adds a String in its quotes to a text. Returns `false` if it has other characters than printable ASCII.
+    static func append(quoted string: String, to text: inout [UInt8]) -> Bool {
         let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
-        var isPlain = true
+        text.reserveCapacity(text.count + string.utf8.count + 2)
+        text.append(quote)
         for byte in string.utf8 {
-            guard (0x20...0x7E).contains(byte) else { return nil }
-            if byte == quote || byte == escape { isPlain = false }
+            guard (0x20...0x7E).contains(byte) else { return false }
+            if byte == quote || byte == escape { text.append(escape) }
+            text.append(byte)
         }
-        if isPlain { return "\"\(string)\"" }
-        let escaped = string.utf8.flatMap { $0 == quote || $0 == escape ? [escape, $0] : [$0] }
-        return String(decoding: [quote] + escaped + [quote], as: UTF8.self)
+        text.append(quote)
+        return true
     }
 
     /// Whether a text can be the key of a member or of a parameter (RFC 9651 §3.1.2).
     static func isKey(_ text: String) -> Bool {
-        let isFirst = { (byte: UInt8) in (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "*") }
-        let isOther = { (byte: UInt8) in (0x30...0x39).contains(byte) || "_-.".utf8.contains(byte) }
-        return text.utf8.first.map(isFirst) == true && text.utf8.allSatisfy { isFirst($0) || isOther($0) }
+        text.utf8.first.map(isFirstOfKey) == true && text.utf8.allSatisfy(isInKey)
+    }
+
+    /// Whether a byte can be the first of a key.
+    static func isFirstOfKey(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "*") }
+
+    /// Whether a byte can be in a key.
+    static func isInKey(_ byte: UInt8) -> Bool {
+        isFirstOfKey(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
     }
 
     /// A bare item.

@@ -13,7 +13,8 @@ package final class DecoyKeys: Sendable {
     private let keys = Mutex<[(kind: KeyKind, key: VerificationKey)]>([])
     /// The decoy before any key was found.
     private static let first = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
-    private let secret: SymmetricKey
+    /// The keyed hash before its first byte.
+    private let keyed: HMAC<SHA256>
 
     /// The most kinds. Keys of further kinds are verified, and have no decoy.
     private static let maximumKinds = 32
@@ -22,13 +23,13 @@ package final class DecoyKeys: Sendable {
     ///   - secret: The key of the hash. Servers behind one name should have the same.
     ///   - examples: Keys of the kinds that the directory has.
     package init(secret: SymmetricKey = SymmetricKey(size: .bits256), examples: [VerificationKey] = []) {
-        self.secret = secret
+        keyed = HMAC(key: secret)
         for key in examples { learn(key, isKnown: true) }
     }
 
     /// The key for a signature of an unknown key with an identifier.
     package func key(forKeyID keyID: String) -> VerificationKey {
-        let code = HMAC<SHA256>.authenticationCode(for: Array(keyID.utf8), using: secret)
+        let code = keyed.code(of: Array(keyID.utf8))
         let number = code.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return keys.withLock { keys in keys.isEmpty ? Self.first : keys[Int(number % UInt32(keys.count))].key }
     }

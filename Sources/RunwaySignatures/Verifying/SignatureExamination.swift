@@ -51,9 +51,11 @@ struct SignatureExamination: Sendable {
         let key = record?.key ?? decoy
         decoys.learn(key, isKnown: record != nil)
         let isValid = key.isValid(signature.signature, of: base)
-        guard let record else { throw refusal(.unknownKey, "the key ", keyID, " is unknown") }
+        // Judged of unknown keys too, so that the work does not show whether a key is known.
         let claimed = signature.parameters.algorithm
-        guard claimed == nil || claimed == key.algorithm.name, policy.algorithms.contains(key.algorithm) else {
+        let isAccepted = policy.algorithms.contains(key.algorithm) && (claimed == nil || claimed == key.algorithm.name)
+        guard let record else { throw refusal(.unknownKey, "the key ", keyID, " is unknown") }
+        guard isAccepted else {
             throw refusal(
                 .algorithm, "the key ", keyID, " is one for another algorithm, or for one that is not accepted")
         }
@@ -63,7 +65,8 @@ struct SignatureExamination: Sendable {
         guard record.isActive(at: now) else {
             throw refusal(.inactiveKey, "the key ", keyID, " is not accepted any more, or not yet")
         }
-        let missing = policy.missing(from: signature.parameters.components, besides: record.requiredComponents)
+        // What the policy requires is covered.
+        let missing = signature.parameters.components.missing(among: record.requiredComponents)
         guard missing.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")
             throw refusal(.coverage, "signatures of the key ", keyID, " must cover \(names)")
@@ -98,12 +101,12 @@ extension SignatureExamination {
             throw SignatureRefusal(.malformed, error.description, at: now)
         }
         if signatures.isEmpty { throw SignatureRefusal(.unsigned, "the message has no signature", at: now) }
-        let tagged = signatures.filter { $0.parameters.tag == policy.tag }
-        guard let signature = tagged.first, tagged.count == 1 else {
+        let tagged = signatures.indices.filter { signatures[$0].parameters.tag == policy.tag }
+        guard let index = tagged.first, tagged.count == 1 else {
             throw SignatureRefusal(
                 .noSignatureWithTag, "\(tagged.count) signatures have the tag \(policy.tag)", at: now)
         }
-        return signature
+        return signatures[index]
     }
 
     private static func identity(
@@ -176,14 +179,13 @@ extension CoveredComponents {
     /// The digests of the body that are covered: all of the field `Content-Digest`, or those of its members that are covered one by
     /// one. `nil` if there is none of a known algorithm.
     fileprivate func digest(of fields: HTTPFields) throws(SignatureError) -> BodyDigest? {
-        var algorithms: Set<DigestAlgorithm> = []
+        var algorithms: [DigestAlgorithm] = []
         for component in identifiers where component.name == ComponentIdentifier.contentDigest.name {
             if component.parameters.contains(.request) || component.parameters.contains(.trailer) { continue }
             let keys = component.parameters.compactMap { if case .member(let key) = $0 { key } else { nil } }
-            algorithms.formUnion(keys.isEmpty ? DigestAlgorithm.all : keys.compactMap(DigestAlgorithm.named))
+            algorithms += keys.isEmpty ? DigestAlgorithm.all : keys.compactMap(DigestAlgorithm.named)
         }
         if algorithms.isEmpty { return nil }
-        let digest = try BodyDigest(.contentDigest, in: fields)
-        return BodyDigest(values: digest.values.filter { algorithms.contains($0.key) })
+        return try BodyDigest(.contentDigest, in: fields).restricted(to: algorithms)
     }
 }

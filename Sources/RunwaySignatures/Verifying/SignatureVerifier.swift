@@ -88,7 +88,9 @@ public struct VerifiedSignature: Sendable, Hashable {
             return
         }
         do {
-            try digest.verify(BodyDigest(of: body, by: digest.algorithms))
+            var digester = BodyDigester(as: digest)
+            digester.update(body)
+            try digest.verify(digester.finish())
         } catch {
             throw SignatureRefusal(.body, error.description, at: now)
         }

@@ -72,14 +72,21 @@ public struct VerificationPolicy: Sendable {
     package func missing(
         from covered: CoveredComponents, besides others: [ComponentIdentifier] = []
     ) -> [ComponentIdentifier] {
-        (requiredComponents + others).filter { component in
-            if covered.contains(component) { return false }
-            let whole = component.parameters == [.request] ? ComponentIdentifier.targetURI.ofRequest : .targetURI
-            let isPartOfTarget = ["@scheme", "@authority", "@path", "@query"].contains(component.name)
-            // The same field in another form, as long as it is the whole field.
-            let forms = [component, component.strict, component.asBytes]
-            let isField = component.name.utf8.first != UInt8(ascii: "@")
-            return !(isPartOfTarget && covered.contains(whole)) && !(isField && forms.contains(where: covered.contains))
+        covered.missing(among: requiredComponents) + covered.missing(among: others)
+    }
+}
+
+extension CoveredComponents {
+    /// The components among some that are not covered.
+    func missing(among required: [ComponentIdentifier]) -> [ComponentIdentifier] { required.filter { !covers($0) } }
+
+    /// Whether a component is covered by itself, by the target URI, or in another form that has the whole field.
+    private func covers(_ component: ComponentIdentifier) -> Bool {
+        if contains(component) { return true }
+        if component.name.utf8.first != UInt8(ascii: "@") {
+            return contains(component.strict) || contains(component.asBytes)
         }
+        let whole = component.parameters == [.request] ? ComponentIdentifier.targetURI.ofRequest : .targetURI
+        return ["@scheme", "@authority", "@path", "@query"].contains(component.name) && contains(whole)
     }
 }

@@ -133,15 +133,13 @@ struct SignatureDraft: Sendable {
     // MARK: - Nonces
 
     /// 128 random bits of the system's generator, in hexadecimal digits.
-    static func makeNonce() -> String {
-        var text = ""
-        for byte in randomBytes() { text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-        return text
-    }
+    static func makeNonce() -> String { String(decoding: Hex.encoded(randomBytes()), as: UTF8.self) }
 
     private static func randomBytes() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
-        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        // Each number is one call of the system.
+        let numbers: (UInt64, UInt64) = (generator.next(), generator.next())
+        return withUnsafeBytes(of: numbers) { Array($0) }
     }
 }
 
