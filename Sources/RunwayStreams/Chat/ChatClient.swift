@@ -29,6 +29,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     public private(set) var state = StreamState.idle
     /// The error with which the stream ended; `nil` if it has not, or ended without one.
     public private(set) var error: NetworkError?
+    /// The error with which the states of conversations could not be stored last; `nil` if they are stored. It is tried again with the next change.
+    public private(set) var storageError: (any Error)?
 
     @ObservationIgnored private let endpoint: Stream
     @ObservationIgnored private let options: ChatOptions
@@ -81,7 +83,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// Returns a conversation, which is followed from now on.
     ///
     /// - Parameters:
-    ///   - id: The name of the conversation.
+    ///   - id: The name of the conversation: 1 to 64 letters, digits and `._-`. A conversation of another name is refused: it is neither followed
+    ///     nor stored; see ``ChatConversation/isRefused``.
     ///   - delegate: Notified of changes; held weakly. The default, `nil`, leaves the present one.
     public func conversation(_ id: String, delegate: (any ChatConversationDelegate)? = nil) -> ChatConversation {
         let conversation =
@@ -90,6 +93,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
                 self?.didChange(id)
             }
         if let delegate { conversation.delegate = delegate }
+        guard conversation.isNameValid else { return conversation }
         guard conversations.updateValue(conversation, forKey: id) == nil, events != nil else { return conversation }
         Task { [weak self, startCount] in
             await self?.restore(conversation, at: nil)
@@ -186,13 +190,18 @@ extension ChatClient {
         // The server takes changes of topics in the order in which they come.
         await leaving.removeValue(forKey: conversation.id)?.value
         guard isFollowed(conversation, start) else { return }
+        var isRefused = false
         if endpoint.topics != nil {
-            // Without it the topic is asked for with the next connection.
-            try? await events?.subscribe(to: [Self.topic(of: conversation.id)])
+            do throws(NetworkError) {
+                try await events?.subscribe(to: [Self.topic(of: conversation.id)])
+            } catch {
+                isRefused = error.kind != .cancelled
+            }
         }
-        guard isFollowed(conversation, start), let events, events.state == .open else { return }
-        // Events of before were not for it.
-        conversation.take(.connected(.reset(.first)))
+        guard isFollowed(conversation, start), let events else { return }
+        conversation.setRefused(isRefused)
+        // The stream brings what is published from now on, on this connection or the next. Events of before were not for it.
+        conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
         if events.isCaughtUp { conversation.take(.caughtUp) }
     }
 
@@ -217,7 +226,13 @@ extension ChatClient {
 
     private func take(_ element: StreamElement) {
         switch element {
-        case .continuity(let continuity): for one in ready { one.take(.connected(continuity)) }
+        case .continuity(let continuity):
+            let refused = events?.refusedTopics ?? []
+            for one in ready {
+                let topic = Self.topic(of: one.id)
+                if events?.topics?.contains(topic) ?? true { one.setRefused(refused.contains(topic)) }
+                one.take(.connected(continuity))
+            }
         case .caughtUp: if events?.isCaughtUp == true { for one in ready { one.take(.caughtUp) } }
         case .event(let event):
             let json = event.rawData.json
@@ -298,18 +313,36 @@ extension ChatClient {
             states[id] = state
         }
         guard !states.isEmpty || cursor != storedCursor else { return false }
-        // If it fails, events come a second time after the next start; it is tried again with the next change.
-        do { if !states.isEmpty { try await store.store(states) } } catch {
-            changed.formUnion(ids)
-            return false
-        }
-        for (id, state) in states where left[id] == state { left[id] = nil }
-        for (id, state) in states where conversations[id] != nil { stored[id] = state }
+        let failed = await storeAll(states)
+        for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
+        for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
+        // A state that could not be stored names an earlier place than the stream's: its conversation fetches what it has missed.
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor
         }
-        return true
+        let isChanged = !changed.isEmpty || taken != storedCursor
+        changed.formUnion(failed)
+        return isChanged
+    }
+
+    /// Stores states, and returns those that could not be stored: they are tried again with the next change.
+    private func storeAll(_ states: [String: ChatState]) async -> Set<String> {
+        guard !states.isEmpty else { return [] }
+        var (failed, problem) = (Set<String>(), nil as (any Error)?)
+        do { try await store.store(states) } catch {
+            problem = error
+            // One that can't be stored does not keep the others from it.
+            for (id, state) in states {
+                do { try await store.store([id: state]) } catch {
+                    failed.insert(id)
+                    problem = error
+                }
+            }
+            if failed.isEmpty { problem = nil }
+        }
+        if problem != nil || storageError != nil { storageError = problem }
+        return failed
     }
 }
 

@@ -34,10 +34,15 @@ public final class ChatConversation {
     public private(set) var unreadCount = 0
     /// Whether the stream has caught up, so that messages are sent at once.
     public private(set) var isLive = false
+    /// Whether the server does not let this member follow the conversation, such as after a removal from it, or there can be no conversation of
+    /// that name: no new messages come.
+    public private(set) var isRefused = false
 
     @ObservationIgnored private(set) var machine: ChatMachine
     /// Whether the machine has the state of an earlier run.
     @ObservationIgnored private(set) var isReady = false
+    /// Whether a server can have a conversation of this name.
+    @ObservationIgnored let isNameValid: Bool
     @ObservationIgnored private let clock: LayerClock
     @ObservationIgnored private let calls: any ChatCalls
     @ObservationIgnored private let onChange: @MainActor () -> Void
@@ -49,18 +54,20 @@ public final class ChatConversation {
         onChange: @escaping @MainActor () -> Void
     ) {
         (self.id, self.member, self.calls, self.clock) = (id, member, calls, clock)
+        isNameValid = Self.isName(id)
         self.onChange = onChange
         machine = ChatMachine(member: member, options: options)
+        isRefused = !isNameValid
     }
 
     /// Writes a message. It is shown at once, and stored with the state of the conversation until the server has it.
     ///
     /// - Parameter text: The text, which is not empty.
-    /// - Returns: What identifies the entry; `nil` if the text is empty or too many messages wait.
+    /// - Returns: What identifies the entry; `nil` if the text is empty, too many messages wait, or there can be no conversation of that name.
     @discardableResult
     public func send(_ text: String) -> ChatEntry.ID? {
         let draft = ChatDraft(id: UUID(), text: text, date: clock.date)
-        guard !text.isEmpty, let actions = machine.write(draft, at: clock.now) else { return nil }
+        guard isNameValid, !text.isEmpty, let actions = machine.write(draft, at: clock.now) else { return nil }
         perform(actions)
         return ChatEntry.ID(sender: member, message: draft.id)
     }
@@ -114,6 +121,7 @@ extension ChatConversation {
         let now = clock.now
         switch element {
         case .connected(let continuity): perform(machine.connected(continuity, at: now))
+        case .followed: perform(machine.followed(at: now))
         case .caughtUp: perform(machine.caughtUp(at: now))
         case .disconnected:
             machine.disconnected()
@@ -124,6 +132,19 @@ extension ChatConversation {
             machine.received(change)
             perform([])
         }
+    }
+
+    /// Whether a text can name a conversation, by the rule of the server: 1 to 64 letters, digits and `._-`.
+    static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
+
+    /// The server lets the member follow the conversation, or not.
+    func setRefused(_ isRefused: Bool) {
+        guard self.isRefused != isRefused else { return }
+        self.isRefused = isRefused
+        delegate?.conversationDidChange(self)
     }
 
     /// Ends the calls and the waits. Calls that were in flight are made again after the next start.
@@ -137,7 +158,7 @@ extension ChatConversation {
 
 /// What the stream brings to a conversation.
 enum ChatElement: Sendable {
-    case connected(StreamContinuity), caughtUp, disconnected
+    case connected(StreamContinuity), followed, caughtUp, disconnected
     case message(ChatMessage)
     case mark(ChatMark)
     case presence(ChatPresence.Change)
@@ -201,10 +222,10 @@ extension ChatConversation {
     private func show() {
         onChange()
         let shown = machine.entries
-        let marks = machine.marks.values.sorted { $0.member < $1.member }
-        let unread = machine.messages.count { $0.number > machine.readNumber && $0.sender != member }
+        let marks = machine.marks.sorted { $0.key < $1.key }.map(\.value)
+        let unread = machine.messages.count { $0.number > machine.readNumber && !machine.isOwn($0) }
         let isNew = shown != entries || marks != self.marks || isLive != machine.isLive || hasOlder != machine.hasOlder
-        let present = machine.presence.members.sorted()
+        let present = machine.presence.members.sorted().map(\.text)
         guard isNew || unread != unreadCount || present != self.present else { return }
         (entries, self.marks, unreadCount, self.present) = (shown, marks, unread, present)
         (isLive, hasOlder) = (machine.isLive, machine.hasOlder)

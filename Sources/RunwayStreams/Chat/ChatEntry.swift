@@ -8,6 +8,17 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
         public let sender: String
         /// The id that the sender's client gave it.
         public let message: UUID
+
+        /// Whether two ids are the same. Senders are compared byte by byte.
+        public static func == (one: ID, other: ID) -> Bool {
+            one.message == other.message && MemberName(one.sender) == MemberName(other.sender)
+        }
+
+        /// Hashes the bytes of the sender, and the message.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(MemberName(sender))
+            hasher.combine(message)
+        }
     }
 
     /// The state of a message. Later versions may add states.
@@ -55,11 +66,11 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
 extension ChatMachine {
     /// The conversation as a screen shows it: stored messages by number, then messages that the server has not stored yet.
     var entries: [ChatEntry] {
-        let others = marks.values.filter { $0.member != member }
+        let others = marks.filter { $0.key != MemberName(member) }.values
         let (delivered, read) = (others.map(\.delivered).max() ?? 0, others.map(\.read).max() ?? 0)
         let messages = messages.map { message in
             let state: ChatEntry.State =
-                if message.sender != member {
+                if !isOwn(message) {
                     .received
                 } else if message.number <= read {
                     .read

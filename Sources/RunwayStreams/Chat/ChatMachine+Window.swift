@@ -6,7 +6,7 @@ extension ChatMachine {
     mutating func insert(_ message: ChatMessage) {
         guard let last else { return store(early: message) }
         guard message.number > last else {
-            if message.sender == member { drafts.removeAll { $0.id == message.id } }
+            if isOwn(message) { drafts.removeAll { $0.id == message.id } }
             return noteDuplicate()
         }
         guard message.number == last + 1 else { return store(early: message) }
@@ -31,7 +31,7 @@ extension ChatMachine {
         for message in older.reversed() {
             guard message.number == number - 1 else { break }
             number -= 1
-            if message.sender == member { drafts.removeAll { $0.id == message.id } }
+            if isOwn(message) { drafts.removeAll { $0.id == message.id } }
             if keys.insert(message.key).inserted { added.append(message) }
         }
         messages.insert(contentsOf: added.reversed(), at: 0)
@@ -40,18 +40,22 @@ extension ChatMachine {
     }
 
     mutating func merge(_ mark: ChatMark) {
-        let old = marks[mark.member]
-        guard old != nil || marks.count < options.maximumMemberCount || mark.member == member else { return }
-        marks[mark.member] = ChatMark(
+        let name = MemberName(mark.member)
+        let old = marks[name]
+        guard old != nil || marks.count < options.maximumMemberCount || name == MemberName(member) else { return }
+        marks[name] = ChatMark(
             member: mark.member, delivered: max(old?.delivered ?? 0, mark.delivered),
             read: max(old?.read ?? 0, mark.read))
         // Another device of the member may have read more.
-        if mark.member == member { readNumber = max(readNumber, mark.read) }
+        if name == MemberName(member) { readNumber = max(readNumber, mark.read) }
     }
+
+    /// Whether this member has sent a message.
+    func isOwn(_ message: ChatMessage) -> Bool { MemberName(message.sender) == MemberName(member) }
 
     private mutating func append(_ message: ChatMessage) {
         last = message.number
-        if message.sender == member { drafts.removeAll { $0.id == message.id } }
+        if isOwn(message) { drafts.removeAll { $0.id == message.id } }
         // A server that stored a message twice does not make it appear twice.
         guard keys.insert(message.key).inserted else { return noteDuplicate() }
         messages.append(message)

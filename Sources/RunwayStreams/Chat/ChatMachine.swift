@@ -44,7 +44,7 @@ struct ChatMachine: Sendable {
     /// What identifies the messages that are shown.
     var keys: Set<ChatMessage.Key> = []
     var drafts: [ChatDraft] = []
-    var marks: [String: ChatMark] = [:]
+    var marks: [MemberName: ChatMark] = [:]
     var presence = ChatPresence()
     /// The number up to which the member has read.
     var readNumber: Int64 = 0
@@ -107,6 +107,12 @@ extension ChatMachine {
     /// The stream has brought all that was missed: what follows is new.
     mutating func caughtUp(at now: Duration) -> [Action] {
         (isConnected, isLive) = (true, true)
+        return next(at: now)
+    }
+
+    /// The stream brings the messages from now on: earlier ones may be missing.
+    mutating func followed(at now: Duration) -> [Action] {
+        needsPage = true
         return next(at: now)
     }
 
@@ -321,7 +327,7 @@ extension ChatMachine {
 
     private var wantedMark: ChatMark? {
         guard let last else { return nil }
-        let known = marks[member] ?? ChatMark(member: member, delivered: 0, read: 0)
+        let known = marks[MemberName(member)] ?? ChatMark(member: member, delivered: 0, read: 0)
         guard last > known.delivered || readNumber > known.read else { return nil }
         return ChatMark(
             member: member, delivered: max(last, known.delivered), read: max(readNumber, known.read))

@@ -31,11 +31,11 @@ public struct ChatMessage: Sendable, Hashable, Codable {
 
     /// What identifies the message, whatever its number.
     struct Key: Hashable {
-        var sender: String
+        var sender: MemberName
         var id: UUID
     }
 
-    var key: Key { Key(sender: sender, id: id) }
+    var key: Key { Key(sender: MemberName(sender), id: id) }
 }
 
 /// How far a member has received and read a conversation.

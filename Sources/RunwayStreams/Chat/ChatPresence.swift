@@ -18,7 +18,7 @@ struct ChatPresence: Sendable, Hashable, Codable {
         }
     }
 
-    private(set) var members: Set<String> = []
+    private(set) var members: Set<MemberName> = []
     private var run = ""
 
     init() {}
@@ -27,7 +27,7 @@ struct ChatPresence: Sendable, Hashable, Codable {
     init?(page json: JSONValue) {
         guard let run = json["run"].string, json["present"].kind == .array else { return nil }
         self.run = run
-        members = Set(json["present"].elements.compactMap(\.string))
+        members = Set(json["present"].elements.compactMap { $0.string.map { MemberName($0) } })
     }
 
     /// Returns at most so many members, the first ones by their names.
@@ -42,9 +42,9 @@ struct ChatPresence: Sendable, Hashable, Codable {
     mutating func take(_ change: Change, upTo maximumCount: Int) {
         if change.run != run { (run, members) = (change.run, []) }
         if !change.isPresent {
-            members.remove(change.member)
+            members.remove(MemberName(change.member))
         } else if members.count < maximumCount {
-            members.insert(change.member)
+            members.insert(MemberName(change.member))
         }
     }
 }

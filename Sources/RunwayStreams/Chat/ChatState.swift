@@ -42,7 +42,7 @@ extension ChatMachine {
         drafts = state.drafts
         // What became of a call that was in flight is unknown. The server recognises a message that it has.
         for index in drafts.indices where drafts[index].state == .sending { drafts[index].state = .waiting }
-        marks = Dictionary(state.marks.map { ($0.member, $0) }) { $1 }
+        marks = Dictionary(state.marks.map { (MemberName($0.member), $0) }) { $1 }
         (readNumber, presence) = (state.readNumber, state.presence)
         needsPage = state.needsPage || !isCurrent
     }
@@ -56,7 +56,7 @@ extension ChatMachine {
         state.first = state.messages.count < messages.count ? state.messages.first?.number ?? first : first
         (state.last, state.serverFirst) = (last, serverFirst)
         state.drafts = drafts
-        state.marks = marks.values.sorted { $0.member < $1.member }
+        state.marks = marks.values.sorted { MemberName($0.member) < MemberName($1.member) }
         (state.readNumber, state.presence) = (readNumber, presence)
         // What came before a missing message is not stored: it is fetched with it.
         state.needsPage = needsPage || !early.isEmpty || fetching != nil

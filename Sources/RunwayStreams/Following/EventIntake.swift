@@ -17,8 +17,8 @@ struct EventIntake: Sendable {
         case position(String)
         /// The server asks for a reconnection time.
         case retry(Duration)
-        /// The server names the connection, for calls that concern it.
-        case connection(String)
+        /// The server names the connection that it has opened, for calls that concern it, and the topics that it does not allow.
+        case connection(String, refused: Set<String>)
     }
 
     /// The longest id that is sent back to a server, in bytes.
@@ -95,10 +95,13 @@ struct EventIntake: Sendable {
         guard let kind = Control(rawValue: event.type) else { return [] }
         if kind == .live { return caughtUp(at: event.id) }
         let json = (try? JSONDocument(Array(event.data.utf8)))?.root
-        let connection = json?["connection"].string.map { [Output.connection($0)] } ?? []
         let before = place
         let isOpening = awaitsOpening
         awaitsOpening = false
+        var connection: [Output] = []
+        if isOpening, let json, let id = json["connection"].string {
+            connection = [.connection(id, refused: Set(json["refused"].elements.compactMap(\.string)))]
+        }
         switch kind {
         case .resumed:
             guard isOpening else { return connection }

@@ -40,7 +40,10 @@ public struct EventSequence: AsyncSequence, Sendable {
     /// Runway's, which do not report it.
     public var isCaughtUp: Bool { driver.isCaughtUp }
     /// The topics that are wanted; `nil` if the choice is the server's.
-    public var topics: Set<String>? { driver.topics }
+    public var topics: Set<String>? { driver.topics.wanted }
+    /// The wanted topics that the server did not allow when it opened the last connection: none of their events comes. The next connection is
+    /// asked for with them again.
+    public var refusedTopics: Set<String> { driver.topics.refused }
 
     /// Ends the stream. The iteration returns what has come, and then `nil`.
     public func stop() { driver.stop() }
@@ -51,18 +54,21 @@ public struct EventSequence: AsyncSequence, Sendable {
     /// Opens a paused stream, and checks an open one: for an app that comes to the foreground.
     public func resume() { driver.resume() }
 
-    /// Adds topics without a new connection. Their events come from now on.
+    /// Adds topics without a new connection. Every event of theirs that is published after the return comes, or is part of a gap.
     ///
-    /// - Throws: The error of the call to the server. The topics are wanted all the same: the next connection is asked for with them.
+    /// If the call to the server fails, the stream connects again, with all topics. While no connection is open, the next one has them.
+    ///
+    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added. `NetworkError.Kind.cancelled` if the task
+    ///   was cancelled: the topics are added all the same.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
-        try await driver.change(adding: topics, removing: [])
+        try await driver.topics.change(adding: topics, removing: [])
     }
 
-    /// Removes topics without a new connection. Their events are not delivered any more.
+    /// Removes topics without a new connection. Their events are not delivered any more. Changes reach the server in their order.
     ///
-    /// - Throws: The error of the call to the server. The topics are removed all the same.
+    /// - Throws: As ``subscribe(to:)``. The topics are removed all the same.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
-        try await driver.change(adding: [], removing: topics)
+        try await driver.topics.change(adding: [], removing: topics)
     }
 
     /// Starts the iteration.

@@ -37,6 +37,9 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     ///
     /// An app with changes that waited for the connection sends them when this is `true`: it then has the server's earlier events.
     public private(set) var isCaughtUp = false
+    /// The wanted topics that the server did not allow when it opened the last connection: none of their events comes. The next connection is
+    /// asked for with them again.
+    public private(set) var refusedTopics: Set<String> = []
     /// The endpoint that the stream is of.
     public var endpointType: any Endpoint.Type { E.self }
 
@@ -118,16 +121,17 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
     public func resume() { events?.resume() }
 
-    /// Adds topics without a new connection.
+    /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``.
     ///
-    /// - Throws: The error of the call to the server. The topics are wanted all the same: the next connection is asked for with them.
+    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added. `NetworkError.Kind.cancelled` if the task
+    ///   was cancelled: the topics are added all the same.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
         try await events?.subscribe(to: topics)
     }
 
     /// Removes topics without a new connection.
     ///
-    /// - Throws: The error of the call to the server. The topics are removed all the same.
+    /// - Throws: As ``subscribe(to:)``. The topics are removed all the same.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
         try await events?.unsubscribe(from: topics)
     }
@@ -137,6 +141,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         case .event(let event): delegate?.eventStream(self, didReceive: event)
         case .continuity(let continuity):
             self.continuity = continuity
+            refusedTopics = events?.refusedTopics ?? []
             delegate?.eventStream(self, didConnect: continuity)
         case .caughtUp:
             isCaughtUp = events?.isCaughtUp ?? false

@@ -4,13 +4,6 @@ import Synchronization
 
 /// Opens one link, reads it to its end, and passes what it finds to the reader of the stream.
 struct LinkReader: Sendable {
-    /// What a link reports while it is open.
-    enum Report: Sendable {
-        case opened(LinkFacts)
-        case retry(Duration)
-        case connection(String, topics: Set<String>?)
-    }
-
     /// The number of the link.
     let number: Int
     let source: any LinkSource
@@ -18,17 +11,19 @@ struct LinkReader: Sendable {
     let clock: LayerClock
     let limits: EventLimits
     let life: LinkLife
-    let topics: Set<String>?
-    let report: @Sendable (Report) -> Void
-    /// Whether events of a topic are still wanted.
-    let wants: @Sendable (String) -> Bool
+    /// The topics of the stream, which may end the link.
+    let topics: StreamTopics
+    /// The topics that the link is asked for; `nil` leaves the choice to the server.
+    let asked: Set<String>?
+    /// The link is open.
+    let opened: @Sendable (LinkFacts) -> Void
 
     /// Returns how the link ended. If the task is cancelled, the result says nothing.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
         let session = source.makeSessionFlight()
         let response: StreamedResponse
         do throws(NetworkError) {
-            response = try await source.open(after: intake.lastEventID, topics: topics, heartbeat: heartbeat)
+            response = try await source.open(after: intake.lastEventID, topics: asked, heartbeat: heartbeat)
         } catch {
             // The account has not signed out, so that the system's time in the background was over.
             let isSignedOut = session.isSignedOut || !source.isOfPresentAccount
@@ -48,7 +43,7 @@ struct LinkReader: Sendable {
                     status: head.status))
         }
         flight.note(StreamDecision.opened(resumedFrom: intake.lastEventID))
-        report(.opened(LinkFacts(head.headerFields)))
+        opened(LinkFacts(head.headerFields))
         life.begin(at: clock.now)
         var counts = StreamCounts()
         let end = await read(response, &intake, &counts)
@@ -63,6 +58,8 @@ struct LinkReader: Sendable {
     ) async -> (failure: LinkFailure, reason: LinkEnd) {
         var parser = EventParser(lastEventID: intake.lastEventID, limits: limits)
         let name = HTTPField.Name("Runway-Stream").flatMap { response.response.headerFields[$0] }
+        let formerDuplicateCount = intake.duplicateCount
+        defer { counts.duplicates = intake.duplicateCount - formerDuplicateCount }
         await pass(intake.begin(name), of: intake.stream, &counts)
         do {
             var parts = response.body.makeAsyncIterator()
@@ -71,11 +68,11 @@ struct LinkReader: Sendable {
                 counts.bytes += part.count
                 parser.add(part)
                 // What the intake has read must reach the buffer: the next link begins after it.
-                while !Task.isCancelled, let item = try parser.next() {
+                while !Task.isCancelled, topics.end(of: number) == nil, let item = try parser.next() {
                     await pass(intake.read(item), of: intake.stream, &counts)
                 }
+                if let end = topics.end(of: number) { return (end, .topics) }
             }
-            counts.duplicates = intake.duplicateCount
             return (.transient(retryAfter: nil), .closed)
         } catch let error as EventLimitExceeded {
             let invalid = NetworkError(.invalidResponse, in: .checking, error.description, underlying: error)
@@ -85,6 +82,7 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
+            life.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
         }
     }
@@ -96,15 +94,16 @@ struct LinkReader: Sendable {
         }
         for output in outputs {
             switch output {
-            case .retry(let time): report(.retry(time))
-            case .connection(let connection): report(.connection(connection, topics: topics))
+            case .retry(let time): life.retry(after: time)
+            case .connection(let connection, let refused):
+                topics.opened(connection, on: number, asked: asked, refused: refused)
             case .position(let id): await add(entry(nil, id, byteCount: 0))
             case .continuity(let continuity, let id):
                 counts.continuity = continuity
                 await add(entry(.continuity(continuity), id, byteCount: 64))
             case .caughtUp(let id): await add(entry(.caughtUp, id, byteCount: 64))
             case .event(let event, let id):
-                if let topic = event.topic, !wants(topic) {
+                if let topic = event.topic, !topics.wants(topic) {
                     await add(entry(nil, id, byteCount: 0))
                     continue
                 }
@@ -130,9 +129,11 @@ final class LinkLife: Sendable {
     private struct State {
         var life = StreamMachine.Life(last: .zero)
         var end = LinkEnd.stopped
+        var retry: Duration?
+        var isCut = false
     }
 
-    /// Guards the times, and why the link is closed.
+    /// Guards the times, what the server asks for, and why the link is closed.
     private let state = Mutex(State())
 
     func begin(at now: Duration) { state.withLock { $0.life = StreamMachine.Life(last: now) } }
@@ -160,6 +161,18 @@ final class LinkLife: Sendable {
             return state.life
         }
     }
+
+    /// The server asks for a time between this link and the next; the last one counts.
+    func retry(after time: Duration) { state.withLock { $0.retry = time } }
+
+    /// Returns the time that the server has asked for since the last call; `nil` if it has not.
+    func takeRetry() -> Duration? { state.withLock { $0.retry.take() } }
+
+    /// The link broke, without an end of the response.
+    func noteCut() { state.withLock { $0.isCut = true } }
+
+    /// Returns the times if the link broke; `nil` if it ended in another way.
+    func takeIfCut() -> StreamMachine.Life? { state.withLock { $0.isCut ? $0.life : nil } }
 
     /// Why the link is closed by this side.
     var end: LinkEnd {

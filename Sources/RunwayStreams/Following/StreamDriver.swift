@@ -9,15 +9,12 @@ final class StreamDriver: Sendable {
     private enum Input: Sendable {
         case start, stop, pause, resume, tick
         case network(NetworkStatus)
-        case report(LinkReader.Report, link: Int)
+        case opened(LinkFacts, link: Int)
         case ended(LinkFailure, link: Int)
-        case forgotten(String)
+        case forgotten(link: Int)
     }
 
     private struct State {
-        var topics: Set<String>?
-        /// The id of the open connection; `nil` while no connection is open, and for servers other than Runway's.
-        var connection: String?
         var stream = StreamState.idle
         /// The number of the link that is open or being opened; `nil` while there is no such link.
         var link: Int?
@@ -26,6 +23,7 @@ final class StreamDriver: Sendable {
     }
 
     let buffer: StreamBuffer
+    let topics: StreamTopics
     private let source: any LinkSource
     private let network: NetworkLayer
     private let options: StreamOptions
@@ -33,8 +31,8 @@ final class StreamDriver: Sendable {
     private let inputs: AsyncStream<Input>
     private let continuation: AsyncStream<Input>.Continuation
     private let onState: @Sendable (StreamState) -> Void
-    /// Guards the wanted topics, the open connection and the state that the app sees.
-    private let state: Mutex<State>
+    /// Guards the state that the app sees, and which link it is of.
+    private let state = Mutex(State())
 
     init(
         _ source: any LinkSource, on network: NetworkLayer, topics: Set<String>?, _ options: StreamOptions,
@@ -46,13 +44,17 @@ final class StreamDriver: Sendable {
         self.random = random
         self.onState = onState
         buffer = StreamBuffer(maximumByteCount: options.maximumBufferedByteCount)
-        state = Mutex(State(topics: topics))
-        (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+        let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+        (self.inputs, self.continuation) = (inputs, continuation)
+        self.topics = StreamTopics(topics) { (connection, added, removed) async throws(NetworkError) in
+            try await source.change(connection, adding: added, removing: removed)
+        } onLoss: {
+            continuation.yield(.forgotten(link: $0))
+        }
         continuation.yield(.start)
     }
 
     var streamState: StreamState { state.withLock { $0.stream } }
-    var topics: Set<String>? { state.withLock { $0.topics } }
     var isCaughtUp: Bool { state.withLock { $0.link != nil && $0.link == $0.caughtUpLink } }
 
     /// The reader has taken everything that was replayed on a link.
@@ -61,35 +63,6 @@ final class StreamDriver: Sendable {
     func stop() { continuation.yield(.stop) }
     func pause() { continuation.yield(.pause) }
     func resume() { continuation.yield(.resume) }
-
-    /// Changes the topics, on the open connection if there is one.
-    func change(adding added: Set<String>, removing removed: Set<String>) async throws(NetworkError) {
-        let change = state.withLock { state -> (isPossible: Bool, connection: String?) in
-            guard let topics = state.topics else { return (false, nil) }
-            state.topics = topics.union(added).subtracting(removed)
-            return (true, state.connection)
-        }
-        guard change.isPossible else {
-            throw NetworkError(
-                .invalidParameters, in: .validating,
-                "The server chooses the topics of this stream: an endpoint that names its topics can change them.",
-                sending: .notSent)
-        }
-        guard let connection = change.connection else { return }
-        try await send(connection, adding: added, removing: removed)
-    }
-
-    private func send(
-        _ connection: String, adding added: Set<String>, removing removed: Set<String>
-    ) async throws(NetworkError) {
-        do throws(NetworkError) {
-            try await source.change(connection, adding: added, removing: removed)
-        } catch {
-            // The server has no such connection any more. The next one is asked for with the topics as they are then.
-            guard error.status == .notFound || error.status == .gone else { throw error }
-            continuation.yield(.forgotten(connection))
-        }
-    }
 
     /// Runs the stream until it ends, or the task is cancelled.
     ///
@@ -136,6 +109,7 @@ final class StreamDriver: Sendable {
 
     private func actions(after input: Input, _ run: inout Run) async -> [StreamMachine.Action] {
         let now = network.clock.now
+        if let retry = run.link?.life.takeRetry() { run.machine.askedToWait(retry) }
         switch input {
         case .start: return run.machine.start()
         case .stop: return run.machine.stop()
@@ -146,41 +120,18 @@ final class StreamDriver: Sendable {
             let isElsewhere = run.track.leadsElsewhere(status)
             return run.machine.networkDidChange(
                 to: status.learningKey, isReachable: status.isReachable, isElsewhere: isElsewhere, at: now)
-        case .forgotten(let connection):
-            guard state.withLock({ $0.connection }) == connection else { return [] }
-            return run.machine.forgotten(at: now)
-        case .report(let report, let link):
+        case .forgotten(let link):
             guard link == run.linkCount, run.link != nil else { return [] }
-            return actions(after: report, &run, at: now)
+            return run.machine.forgotten(at: now)
+        case .opened(let facts, let link):
+            guard link == run.linkCount, run.link != nil else { return [] }
+            return run.machine.opened(facts, at: now)
         case .ended(let failure, let link):
             // A link that was closed has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
+            let life = run.link?.life.takeIfCut()
             await close(&run)
-            return run.machine.ended(failure, at: now)
-        }
-    }
-
-    private func actions(
-        after report: LinkReader.Report, _ run: inout Run, at now: Duration
-    ) -> [StreamMachine.Action] {
-        switch report {
-        case .opened(let facts): return run.machine.opened(facts, at: now)
-        case .retry(let time):
-            run.machine.askedToWait(time)
-            return []
-        case .connection(let connection, let sent):
-            let wanted = state.withLock { state in
-                state.connection = connection
-                return state.topics
-            }
-            // Topics may have changed while the link was being opened.
-            if let wanted, wanted != sent {
-                let known = sent ?? []
-                Task {
-                    try? await send(connection, adding: wanted.subtracting(known), removing: known.subtracting(wanted))
-                }
-            }
-            return []
+            return run.machine.ended(failure, life: life, at: now)
         }
     }
 
@@ -191,8 +142,17 @@ final class StreamDriver: Sendable {
             run.link?.life.end = reason
             await close(&run)
         case .probe:
-            guard let connection = state.withLock({ $0.connection }) else { return }
-            Task { try? await send(connection, adding: [], removing: []) }
+            guard let connection = topics.connection else { return }
+            let link = run.linkCount
+            Task { [source, continuation] in
+                do throws(NetworkError) {
+                    try await source.change(connection, adding: [], removing: [])
+                } catch {
+                    // The server has no such connection any more. After another failure the link may still show a sign of life.
+                    guard error.status == .notFound || error.status == .gone else { return }
+                    continuation.yield(.forgotten(link: link))
+                }
+            }
         case .end(let error): buffer.finish(error)
         }
     }
@@ -203,9 +163,8 @@ final class StreamDriver: Sendable {
         state.withLock { $0.link = number }
         let reader = LinkReader(
             number: number, source: source, buffer: buffer, clock: network.clock, limits: options.limits, life: life,
-            topics: topics,
-            report: { [continuation] in continuation.yield(.report($0, link: number)) },
-            wants: { [weak self] topic in self?.topics?.contains(topic) ?? true })
+            topics: topics, asked: topics.wanted
+        ) { [continuation] in continuation.yield(.opened($0, link: number)) }
         let task = Task { [continuation, intake = run.intake] in
             var intake = intake
             let failure = await reader.follow(&intake, heartbeat: heartbeat)
@@ -221,7 +180,8 @@ final class StreamDriver: Sendable {
         link.task.cancel()
         run.intake = await link.task.value
         run.link = nil
-        state.withLock { ($0.connection, $0.link) = (nil, nil) }
+        topics.closed()
+        state.withLock { $0.link = nil }
     }
 
     private func publish(_ new: StreamState) {

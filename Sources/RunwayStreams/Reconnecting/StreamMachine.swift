@@ -187,12 +187,12 @@ extension StreamMachine {
         guard case .connecting = phase else { return [] }
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
+        // A server does not keep the client from suspecting its links.
+        let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
         phase = .open(
             Link(
                 openTime: now, network: network, lastLife: now,
-                quietLimit: facts.heartbeat.map { max($0, .seconds(1)) + options.heartbeatMargin }
-                    ?? options.quietLimit,
-                heartbeat: facts.heartbeat,
+                quietLimit: heartbeat.map { $0 + options.heartbeatMargin } ?? options.quietLimit, heartbeat: heartbeat,
                 // A little before its end, so that no event is lost to a cut, and at another moment than others.
                 endTime: lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }))
         return []
@@ -216,6 +216,9 @@ extension StreamMachine {
             return [.end(error)]
         case .suspended:
             phase = .paused
+            return []
+        case .superseded:
+            phase = .waiting(until: now + jitter(upTo: .milliseconds(100)))
             return []
         case .transient(let retryAfter):
             if case .open(var link) = phase, let life {
@@ -247,7 +250,13 @@ extension StreamMachine {
             if let life { note(life, of: &link, at: now) }
             phase = .open(link)
             if let endTime = link.endTime, now >= endTime {
-                phase = .waiting(until: now + jitter(upTo: .milliseconds(100)))
+                // A server that ends its links soon is not asked for one after the other.
+                if now - link.openTime < options.stableAfter {
+                    fail(at: now)
+                } else {
+                    failures = 0
+                    phase = .waiting(until: now + jitter(upTo: .milliseconds(100)))
+                }
                 return [.disconnect(.lifetime)]
             }
             if let probe = link.probe {

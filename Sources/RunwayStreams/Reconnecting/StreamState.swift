@@ -37,6 +37,8 @@ struct LinkEnd: Sendable, Equatable {
     static let closed = LinkEnd(name: "closed", text: "the server ended the stream")
     /// The server does not know the link any more.
     static let forgotten = LinkEnd(name: "forgotten", text: "the server does not know the link any more")
+    /// The link does not have the wanted topics.
+    static let topics = LinkEnd(name: "topics", text: "the link did not have all topics that are wanted")
     /// The link broke.
     static func failed(_ detail: String) -> LinkEnd { LinkEnd(name: "failed", text: detail) }
 }
@@ -51,6 +53,8 @@ enum LinkFailure: Sendable {
     case final(NetworkError?)
     /// The system ended the app's time in the background.
     case suspended
+    /// The link does not have all that is wanted now: another one replaces it at once.
+    case superseded
 }
 
 /// What is known of a link when it opens.

@@ -22,6 +22,8 @@ final class WebSocketDriver: Sendable {
         var stream = StreamState.idle
         /// How many connections were opened.
         var openCount = 0
+        /// The last look at the signs of life of the connection; `nil` before the first.
+        var lastLook: (receivedByteCount: Int, life: Duration)?
         /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
         var close: WebSocketClose?
 
@@ -31,6 +33,7 @@ final class WebSocketDriver: Sendable {
 
     let handoff = WebSocketHandoff()
     private let open: Open
+    private let makeSessionFlight: @Sendable () -> Flight
     private let network: NetworkLayer
     private let options: WebSocketOptions
     private let random: any RandomNumberGenerator & Sendable
@@ -40,14 +43,19 @@ final class WebSocketDriver: Sendable {
     /// Guards the open connection and the state that the app sees.
     private let state = Mutex(State())
 
+    /// - Parameters:
+    ///   - makeSessionFlight: Returns a flight of the present session, which tells a sign-out apart from the end of a call for another reason.
+    ///   - open: Opens a connection.
     init(
         on network: NetworkLayer, _ options: WebSocketOptions, random: any RandomNumberGenerator & Sendable,
-        onState: @escaping @Sendable (StreamState) -> Void, open: @escaping Open
+        onState: @escaping @Sendable (StreamState) -> Void, makeSessionFlight: @escaping @Sendable () -> Flight,
+        open: @escaping Open
     ) {
         self.network = network
         self.options = options
         self.random = random
         self.onState = onState
+        self.makeSessionFlight = makeSessionFlight
         self.open = open
         (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
         continuation.yield(.start)
@@ -145,7 +153,14 @@ final class WebSocketDriver: Sendable {
     /// The signs of life of the server on the open connection. A silence counts as survived when a ping has ended it.
     private func life(at now: Duration) -> StreamMachine.Life? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
-        return StreamMachine.Life(last: now - status.silence, isHeld: status.isHeldBack)
+        let last = state.withLock { state in
+            // The connection's own clock may stand still while the device sleeps: it is asked only about bytes that have come since.
+            if let look = state.lastLook, look.receivedByteCount == status.receivedByteCount { return look.life }
+            let life = max(state.lastLook?.life ?? .zero, now - status.silence)
+            state.lastLook = (status.receivedByteCount, life)
+            return life
+        }
+        return StreamMachine.Life(last: last, isHeld: status.isHeldBack)
     }
 
     /// Whether the connection ended without a word of the server.
@@ -174,11 +189,13 @@ final class WebSocketDriver: Sendable {
         run.linkCount += 1
         let number = run.linkCount
         run.link = Task { [self] in
-            let failure = await Self.follow(open, handoff, options) { connection in
+            let failure = await follow { connection in
                 // Before the reader hears of it, who may send at once. The task has ended before the driver removes it.
                 defer { continuation.yield(.opened(link: number)) }
+                let now = network.clock.now
                 return state.withLock { state in
                     state.connection = connection
+                    state.lastLook = (connection.connection.status.receivedByteCount, now)
                     state.openCount += 1
                     return state.openCount
                 }
@@ -190,15 +207,13 @@ final class WebSocketDriver: Sendable {
     /// Opens a connection, and passes on what comes until it ends.
     ///
     /// - Parameter opened: Is passed the open connection, and returns its number.
-    private static func follow(
-        _ open: Open, _ handoff: WebSocketHandoff, _ options: WebSocketOptions,
-        opened: (WebSocketFlight) -> Int
-    ) async -> LinkFailure {
+    private func follow(opened: (WebSocketFlight) -> Int) async -> LinkFailure {
+        let session = makeSessionFlight()
         let flight: WebSocketFlight
         do throws(NetworkError) {
             flight = try await open()
         } catch {
-            return LinkFailure(error)
+            return failure(error, isSignedOut: session.isSignedOut)
         }
         let number = opened(flight)
         let agreement = flight.connection.agreement
@@ -209,9 +224,14 @@ final class WebSocketDriver: Sendable {
                 guard await handoff.add(.message(WebSocketMessage(payload))) else { return .transient(retryAfter: nil) }
             }
         } catch {
-            return LinkFailure(error)
+            return failure(error, isSignedOut: flight.flight.isSignedOut)
         }
         return options.failure(after: flight.connection.status.received)
+    }
+
+    /// What follows from the error of a connection. One that is cancelled without a sign-out is out of the system's time in the background.
+    private func failure(_ error: NetworkError, isSignedOut: Bool) -> LinkFailure {
+        error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
     }
 
     /// Ends the task of a connection, if there is one, and waits for it.

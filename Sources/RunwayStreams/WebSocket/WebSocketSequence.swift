@@ -106,8 +106,9 @@ extension NetworkLayer {
         onState: @escaping @Sendable (StreamState) -> Void
     ) -> WebSocketSequence {
         let offer = options.offer
-        let driver = WebSocketDriver(on: self, options, random: randomness, onState: onState) {
-            [self] () async throws(NetworkError) in
+        let driver = WebSocketDriver(on: self, options, random: randomness, onState: onState) { [self] in
+            makeExchange(with: E.service, .standard)
+        } open: { [self] () async throws(NetworkError) in
             try await openWebSocket(endpoint, offering: offer, options: .standard)
         }
         return WebSocketSequence(driver)

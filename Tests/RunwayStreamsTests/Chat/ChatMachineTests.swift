@@ -46,6 +46,25 @@ struct ChatMachineTests {
         #expect(machine.received(message, at: .zero) == [] && machine.last == greatest && machine.messages.count == 1)
     }
 
+    @Test func membersAreDistinguishedByTheirBytes() {
+        let (composed, decomposed) = ("Zo\u{EB}", "Zoe\u{308}")
+        var machine = ChatMachine(member: composed)
+        _ = machine.connected(.reset(.first), at: .zero)
+        let (id, draft) = (UUID(), ChatDraft(id: UUID(), text: "mine", date: .distantPast))
+        let messages = [composed, decomposed].enumerated().map {
+            ChatMessage(number: Int64($0 + 1), sender: $1, id: id, text: "", date: .distantPast)
+        }
+        let marks = [ChatMark(member: decomposed, delivered: 2, read: 2)]
+        _ = machine.fetched(ChatPage(messages: messages, first: 1, last: 2, marks: marks), at: .zero)
+        #expect(machine.entries.map(\.state) == [.read, .received] && machine.readNumber == 0)
+        #expect(machine.entries[0].id != machine.entries[1].id)
+        _ = machine.write(draft, at: .zero)
+        _ = machine.received(
+            ChatMessage(number: 3, sender: decomposed, id: draft.id, text: "other", date: .distantPast), at: .zero)
+        #expect(machine.drafts.count == 1, "the message of the other member does not remove the draft")
+        #expect(ChatMachine.restored(from: machine.state(at: "")).marks.count == machine.marks.count)
+    }
+
     @Test func membersOfAPageHaveABound() throws {
         let members = (0..<2000).map { #"{"member":"m\#($0)","delivered":1,"read":0}"# }.joined(separator: ",")
         let present = (0..<2000).map { #""m\#($0)""# }.joined(separator: ",")
@@ -56,7 +75,7 @@ struct ChatMachineTests {
         #expect(machine.marks.count == 1000 && machine.presence.members.count == 1000)
     }
 
-    @Test func messageThatNoPagePrecedesIsFetchedMoreAndMoreRarely() {
+    @Test func missingMessageIsFetchedMoreAndMoreRarely() {
         var machine = machine(upTo: 10)
         #expect(machine.received(message(12), at: .zero) == [.fetch(.after(10))])
         // The server never sends the message 11.
@@ -65,7 +84,7 @@ struct ChatMachineTests {
         #expect(machine.messages.count == 10)
     }
 
-    @Test func lastPageWithoutTheLastMessagesIsFetchedMoreAndMoreRarely() {
+    @Test func incompleteLastPageIsFetchedMoreAndMoreRarely() {
         var machine = machine(upTo: 10)
         #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(10))])
         let count = fetchCount(&machine, within: .seconds(600)) { range in
@@ -101,5 +120,13 @@ struct ChatMachineTests {
             _ = machine.tick(at: now)
         }
         return count
+    }
+}
+
+extension ChatMachine {
+    fileprivate static func restored(from state: ChatState) -> ChatMachine {
+        var machine = ChatMachine(member: "ada")
+        machine.restore(state, isCurrent: true)
+        return machine
     }
 }

@@ -113,10 +113,12 @@ final class ModelChatClient {
         let shown = machine.messages.map(\.number)
         if machine.messages != world.server.messages { return "shows \(shown) of \(world.server.messages.count)" }
         if !machine.drafts.isEmpty { return "has unsent messages: \(machine.drafts.map(\.state))" }
-        for (member, mark) in world.server.marks where machine.marks[member] != mark {
-            return "has the mark \(String(describing: machine.marks[member])) and not \(mark)"
+        for (member, mark) in world.server.marks where machine.marks[MemberName(member)] != mark {
+            return "has the mark \(String(describing: machine.marks[MemberName(member)])) and not \(mark)"
         }
-        if machine.marks[member]?.delivered != Int64(world.server.messages.count) { return "did not acknowledge all" }
+        if machine.marks[MemberName(member)]?.delivered != Int64(world.server.messages.count) {
+            return "did not acknowledge all"
+        }
         return nil
     }
 

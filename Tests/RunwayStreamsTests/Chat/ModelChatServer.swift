@@ -62,7 +62,7 @@ extension ModelChatServer {
     /// Stores a message, and returns its number; `nil` if the server is down.
     func store(sender: String, _ draft: ChatDraft) -> (number: Int64, date: Date)? {
         guard isUp else { return nil }
-        let key = ChatMessage.Key(sender: sender, id: draft.id)
+        let key = ChatMessage.Key(sender: MemberName(sender), id: draft.id)
         let date = Date(timeIntervalSince1970: Double(world.now) / 1000)
         if world.mistake != .noRecognition, let number = numbers[key] {
             return (number, messages[Int(number) - 1].date)
@@ -80,7 +80,7 @@ extension ModelChatServer {
 
     private func commit(_ key: ChatMessage.Key, _ text: String, _ date: Date) {
         let number = Int64(messages.count) + 1
-        messages.append(ChatMessage(number: number, sender: key.sender, id: key.id, text: text, date: date))
+        messages.append(ChatMessage(number: number, sender: key.sender.text, id: key.id, text: text, date: date))
         numbers[key] = number
         guard !isPublishing else { return }
         isPublishing = true

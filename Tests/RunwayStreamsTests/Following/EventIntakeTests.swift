@@ -18,11 +18,20 @@ struct EventIntakeTests {
         var intake = intake()
         #expect(
             intake.read(item("runway.reset", #"{"connection":"c1"}"#, id: "e-7"))
-                == [.connection("c1"), .continuity(.reset(.first), id: "e-7")])
+                == [.connection("c1", refused: []), .continuity(.reset(.first), id: "e-7")])
         #expect(
             intake.read(item("price", "1", id: "e-8")) == [
                 .event(.init(type: "price", data: "1", id: "e-8"), id: "e-8")
             ])
+    }
+
+    @Test func onlyTheOpeningNamesTheConnection() {
+        var intake = intake()
+        let opening = intake.read(item("runway.reset", #"{"connection":"c1","refused":["b"]}"#, id: "e-7"))
+        #expect(opening.first == .connection("c1", refused: ["b"]))
+        // A server may send these for ever.
+        let again = intake.read(item("runway.resumed", #"{"connection":"c2"}"#, id: "e-7"))
+        #expect(again.isEmpty)
     }
 
     @Test func aResumedConnectionContinues() {

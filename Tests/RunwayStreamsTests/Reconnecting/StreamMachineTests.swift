@@ -44,6 +44,35 @@ struct StreamMachineTests {
         #expect(machine.state == .waiting)
     }
 
+    @Test func endlessHeartbeatDoesNotHideADeadLink() {
+        var machine = openMachine(LinkFacts(heartbeat: .seconds(Int32.max)))
+        #expect(machine.deadline == .seconds(55), "the longest interval of 50 s and the margin of 5 s")
+        #expect(machine.tick(at: .seconds(55), life: .init(last: .zero)) == [.probe])
+    }
+
+    @Test func shortLifetimesHaveABackoff() throws {
+        var machine = machine()
+        _ = machine.start()
+        var now = Duration.zero
+        var longest = Duration.zero
+        for _ in 0..<12 {
+            _ = machine.opened(LinkFacts(heartbeat: .seconds(25), lifetime: .seconds(1)), at: now)
+            now = try #require(machine.deadline)
+            #expect(machine.tick(at: now, life: .init(last: now)) == [.disconnect(.lifetime)])
+            let next = try #require(machine.deadline)
+            longest = max(longest, next - now)
+            now = next
+            #expect(machine.tick(at: now, life: nil) == [.connect])
+        }
+        #expect(longest > .seconds(10))
+    }
+
+    @Test func supersededLinkIsReplacedAtOnce() throws {
+        var machine = openMachine()
+        #expect(machine.ended(.superseded, at: .seconds(1)).isEmpty)
+        #expect(try #require(machine.deadline) <= .milliseconds(1100))
+    }
+
     @Test func anyByteIsASignOfLife() {
         var machine = openMachine()
         #expect(machine.tick(at: .seconds(30), life: .init(last: .seconds(20))).isEmpty)

@@ -26,6 +26,7 @@ final class FakeWebSockets: Transport {
         var connections: [FakeConnection] = []
         var refusals: [HTTPResponse.Status] = []
         var failures: [NetworkError] = []
+        var gate: ScriptedGate?
     }
 
     private let clock: ManualClock
@@ -43,8 +44,14 @@ final class FakeWebSockets: Transport {
     /// The next request fails.
     func fail(_ error: NetworkError) { state.withLock { $0.failures.append(error) } }
 
+    /// Connections are opened when the gate is.
+    func hold(at gate: ScriptedGate) { state.withLock { $0.gate = gate } }
+
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         let clock = clock
+        do { try await state.withLock({ $0.gate })?.pass() } catch {
+            throw NetworkError(.cancelled, in: .transporting, "The call was cancelled.")
+        }
         let result: Result<Response, NetworkError> = state.withLock { state in
             state.requests.append(request)
             if !state.failures.isEmpty { return .failure(state.failures.removeFirst()) }
@@ -73,6 +80,7 @@ final class FakeConnection: WebSocketConnection {
         var errors: [NetworkError] = []
         var sent: [WebSocketPayload] = []
         var received: WebSocketClose?
+        var silence: Duration?
     }
 
     let agreement = WebSocketAgreement(subprotocol: "v1")
@@ -92,10 +100,16 @@ final class FakeConnection: WebSocketConnection {
     var sent: [WebSocketPayload] { state.withLock { $0.sent } }
 
     /// From now on the server sends a pong a millisecond after each ping.
-    func answerPings() { state.withLock { $0.answersPings = true } }
+    func respondToPings() { state.withLock { $0.answersPings = true } }
 
     /// The server sends something that is no message, such as a pong.
-    func showLife() { state.withLock { $0.lastByte = clock.now } }
+    func showLife() {
+        state.withLock { $0.lastByte = clock.now }
+        inbox.received(byteCount: 1)
+    }
+
+    /// The connection measures this silence from now on, as one whose clock stands still while the device sleeps.
+    func measureSilence(_ silence: Duration) { state.withLock { $0.silence = silence } }
 
     /// The server sends a message.
     func deliver(_ text: String) {
@@ -115,7 +129,7 @@ final class FakeConnection: WebSocketConnection {
     var status: WebSocketStatus {
         var status = inbox.status
         state.withLock { state in
-            status.silence = state.lastByte.duration(to: clock.now)
+            status.silence = state.silence ?? state.lastByte.duration(to: clock.now)
             status.received = state.received
         }
         return status

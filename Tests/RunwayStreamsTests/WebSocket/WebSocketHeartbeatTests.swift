@@ -7,6 +7,42 @@ import Testing
 /// How long a WebSocket may be silent before it is pinged, as its layer learns it.
 @Suite(.timeLimit(.minutes(10)))
 struct WebSocketHeartbeatTests {
+    @Test func sleepOfTheDeviceHidesNoSilence() async throws {
+        let clock = ManualClock()
+        let sockets = FakeWebSockets(clock)
+        let network = NetworkLayer(transport: sockets, clock: LayerClock(clock))
+        let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
+        let reading = Task { for try await _ in chat {} }
+        defer { reading.cancel() }
+        try await waitUntil("the first deadline") { clock.nextDeadline?.offset == .seconds(30) }
+        let connection = sockets.connections[0]
+        connection.measureSilence(.milliseconds(1))
+        clock.advance(by: .seconds(3600))
+        try await waitUntil("the ping") { connection.pingCount == 1 }
+    }
+
+    @Test func expiredGracePausesTheWebSocket() async throws {
+        let (clock, gate, grace) = (ManualClock(), ScriptedGate(), ScriptedGrace())
+        let sockets = FakeWebSockets(clock)
+        let network = NetworkLayer(transport: sockets, clock: LayerClock(clock), grace: grace)
+        let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
+        let reading = Task { for try await _ in chat {} }
+        defer { reading.cancel() }
+        try await waitUntil("the first connection") { chat.state == .open }
+        sockets.hold(at: gate)
+        sockets.connections[0].lose()
+        try await waitUntil("the next handshake") {
+            gate.arrivalCount == 1
+        } meanwhile: {
+            if chat.state == .waiting { clock.advance(by: .milliseconds(50)) }
+        }
+        grace.expire()
+        try await waitUntil("the pause") { chat.state == .paused }
+        gate.open()
+        chat.resume()
+        try await waitUntil("the second connection") { chat.state == .open && sockets.connections.count == 2 }
+    }
+
     @Test func silencesThatPingsEndedMakeTheNextConnectionPatient() async throws {
         let clock = ManualClock()
         let sockets = FakeWebSockets(clock)
@@ -18,7 +54,7 @@ struct WebSocketHeartbeatTests {
         // An interval of 25 s and a margin of 5 s.
         try await waitUntil("the first deadline") { clock.nextDeadline?.offset == .seconds(30) }
         let first = sockets.connections[0]
-        first.answerPings()
+        first.respondToPings()
         for count in 1...4 {
             try await waitUntil("ping \(count)") {
                 first.pingCount >= count

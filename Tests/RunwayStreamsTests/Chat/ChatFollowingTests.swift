@@ -1,0 +1,132 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayStreams
+
+/// Which conversations a client follows and stores, over a stream that a test plays.
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct ChatFollowingTests {
+    private struct Unstorable: Error {}
+
+    /// Stores no state of one conversation.
+    private final class PartialStore: ChatStateStore {
+        private let base = MemoryChatStateStore()
+        /// Guards whether all states can be stored.
+        private let isRepaired = Mutex(false)
+
+        func state(of conversation: String) async -> ChatState? { base.state(of: conversation) }
+
+        func store(_ states: [String: ChatState]) async throws {
+            if states["broken"] != nil, !isRepaired.withLock({ $0 }) { throw Unstorable() }
+            base.store(states)
+        }
+
+        func repair() { isRepaired.withLock { $0 = true } }
+    }
+
+    private let server = FakeEvents()
+    private let cursors = MemoryStreamCursorStore()
+
+    private func makeClient(store: (any ChatStateStore)? = nil) -> ChatClient<News> {
+        let network = NetworkLayer(transport: server, status: SettableNetworkStatus())
+        network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
+        return ChatClient(
+            member: "ada", on: network, stream: News([]), streamOptions: hasty, store: store, cursors: cursors)
+    }
+
+    private func link(_ number: Int) async throws -> FakeLink {
+        try await waitUntil("link \(number)") { server.links.count >= number }
+        return server.links[number - 1]
+    }
+
+    private func message(_ number: Int, in conversation: String) -> String {
+        let id = UUID().uuidString
+        let data = #"{"number":\#(number),"sender":"bob","id":"\#(id)","text":"hello","time":0}"#
+        return "id: e-\(number)\nevent: chat.message\ntopic: chat/\(conversation)\ndata: \(data)\n\n"
+    }
+
+    @Test func removedMemberLosesThatConversationOnly() async throws {
+        let client = makeClient()
+        let (harbour, staff) = (client.conversation("harbour"), client.conversation("staff"))
+        client.start()
+        let link = try await link(1)
+        link.open("reset", at: 0, refusing: ["chat/staff"])
+        link.send("id: e-0\nevent: runway.live\ndata: {}\n\n" + message(1, in: "harbour"))
+        try await waitUntil("the message") { harbour.entries.count == 1 }
+        #expect(staff.isRefused && !harbour.isRefused && client.state != .ended)
+        client.stop()
+    }
+
+    @Test func conversationThatIsRefusedIsReported() async throws {
+        let client = makeClient()
+        client.start()
+        let link = try await link(1)
+        link.open("reset", at: 0)
+        try await waitUntil("the connection") { client.state == .open }
+        server.refuseChange(.forbidden)
+        let staff = client.conversation("staff")
+        try await waitUntil("the refusal") { staff.isRefused }
+        link.end()
+        #expect(try await self.link(2).topics.isEmpty, "the stream goes on without it")
+        client.stop()
+    }
+
+    @Test func conversationWithAFailedChangeHasTheNextLink() async throws {
+        let client = makeClient()
+        client.start()
+        try await link(1).open("reset", at: 0)
+        try await waitUntil("the connection") { client.state == .open }
+        server.refuseChange(.serviceUnavailable)
+        let harbour = client.conversation("harbour")
+        let second = try await link(2)
+        #expect(second.topics == ["chat/harbour"] && second.field("Last-Event-ID") == "e-0")
+        second.open("resumed", at: 0)
+        second.send(message(1, in: "harbour"))
+        try await waitUntil("the message") { harbour.entries.count == 1 }
+        #expect(!harbour.isRefused)
+        client.stop()
+    }
+
+    @Test(arguments: ["", "a b", "å", String(repeating: "x", count: 65), String(repeating: "x", count: 200), "a/b"])
+    func nameThatNoServerAllowsIsRefused(_ name: String) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-chat-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let client = makeClient(store: FileChatStateStore(folder: folder))
+        let (conversation, sound) = (client.conversation(name), client.conversation("harbour"))
+        #expect(conversation.isRefused && conversation.send("lost") == nil && !sound.isRefused)
+        client.start()
+        #expect(try await link(1).topics == ["chat/harbour"])
+        sound.send("kept")
+        await client.flush()
+        #expect(await FileChatStateStore(folder: folder).state(of: "harbour")?.drafts.count == 1)
+        #expect(client.storageError == nil)
+        client.stop()
+    }
+
+    @Test func stateThatCannotBeStoredHoldsUpNoOther() async throws {
+        let store = PartialStore()
+        let client = makeClient(store: store)
+        let (sound, broken) = (client.conversation("harbour"), client.conversation("broken"))
+        client.start()
+        let link = try await link(1)
+        link.open("reset", at: 0)
+        link.send(message(1, in: "harbour") + "id: e-9\n\n")
+        try await waitUntil("the place") { cursors.cursor(for: "chat/ada")?.lastEventID == "e-9" }
+        broken.send("one")
+        sound.send("two")
+        try await waitUntil("the error") { client.storageError is Unstorable }
+        await client.flush()
+        #expect(await store.state(of: "harbour")?.drafts.map(\.text) == ["two"])
+        #expect(await store.state(of: "broken") == nil)
+        store.repair()
+        broken.send("three")
+        try await waitUntil("the state") { client.storageError == nil }
+        await client.flush()
+        #expect(await store.state(of: "broken")?.drafts.map(\.text) == ["one", "three"])
+        client.stop()
+    }
+}

@@ -1,0 +1,140 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStreams
+
+/// Topics that come and go, on connections that fail.
+@Suite(.timeLimit(.minutes(5)))
+struct TopicChangeTests {
+    @Test func topicAddedWhileALinkOpensMissesNothing() async throws {
+        let gate = ScriptedGate()
+        let stream = FollowedStream { $0.holdLinks(at: gate) }
+        try await gate.waitForArrivals()
+        try await stream.events.subscribe(to: ["b"])
+        gate.open()
+        let first = try await stream.link(1)
+        #expect(first.topics == ["a"])
+        first.open("reset", at: 7)
+        // The link does not have the event 8, which is of the other topic.
+        first.event(9, "nine")
+        let second = try await stream.link(2)
+        #expect(second.topics == ["a", "b"] && second.field("Last-Event-ID") == "e-7")
+        second.open("resumed", at: 7)
+        second.event(8, "eight", topic: "b")
+        second.event(9, "nine")
+        try await stream.reception.wait(forEvents: 2)
+        #expect(stream.reception.log == ["reset: first", "resumed", "eight", "nine"])
+        #expect(stream.server.changes.isEmpty)
+    }
+
+    @Test(arguments: [404, 500, 503]) func failedChangeReplacesTheLink(_ status: Int) async throws {
+        let stream = FollowedStream()
+        let first = try await stream.openedLink()
+        stream.server.refuseChange(.init(code: status))
+        try await stream.events.subscribe(to: ["b"])
+        first.event(9, "nine")
+        let second = try await stream.link(2)
+        #expect(second.topics == ["a", "b"] && second.field("Last-Event-ID") == "e-7")
+        second.open("resumed", at: 7)
+        second.event(8, "eight", topic: "b")
+        try await stream.reception.wait(forEvents: 1)
+        #expect(stream.reception.events == ["eight"])
+    }
+
+    @Test(arguments: [400, 403]) func refusedTopicIsNotWantedAnyMore(_ status: Int) async throws {
+        let stream = FollowedStream()
+        let first = try await stream.openedLink()
+        stream.server.refuseChange(.init(code: status))
+        let error = await #expect(throws: NetworkError.self) { try await stream.events.subscribe(to: ["staff"]) }
+        #expect(error?.status?.code == status)
+        #expect(stream.events.topics == ["a"])
+        first.event(8, "eight")
+        try await stream.reception.wait(forEvents: 1)
+        first.end()
+        #expect(try await stream.link(2).topics == ["a"])
+    }
+
+    @Test func topicRefusedAtTheOpeningLeavesTheOthers() async throws {
+        let stream = FollowedStream(["a", "staff"])
+        let first = try await stream.link(1)
+        first.open("reset", at: 7, refusing: ["staff"])
+        first.event(8, "eight")
+        try await stream.reception.wait(forEvents: 1)
+        #expect(stream.events.refusedTopics == ["staff"] && stream.events.topics == ["a", "staff"])
+        first.end()
+        let second = try await stream.link(2)
+        #expect(second.topics == ["a", "staff"], "the permission may have come back")
+        second.open("resumed", at: 8)
+        try await stream.reception.wait(forConnections: 2)
+        #expect(stream.events.refusedTopics.isEmpty)
+    }
+
+    @Test func changesReachTheServerInTheirOrder() async throws {
+        let gate = ScriptedGate()
+        let stream = FollowedStream()
+        _ = try await stream.openedLink()
+        stream.server.holdChanges(at: gate)
+        let removing = Task { try await stream.events.unsubscribe(from: ["a"]) }
+        try await gate.waitForArrivals()
+        let adding = Task { try await stream.events.subscribe(to: ["a"]) }
+        try await waitUntil("the second change") { stream.events.topics == ["a"] }
+        let more = Task { try await stream.events.subscribe(to: ["b"]) }
+        try await waitUntil("the third change") { stream.events.topics == ["a", "b"] }
+        #expect(gate.arrivalCount == 1, "one change at a time")
+        gate.open()
+        for task in [removing, adding, more] { try await task.value }
+        #expect(stream.server.changes == [.init(removed: ["a"]), .init(added: ["a"]), .init(added: ["b"])])
+    }
+
+    @Test func confirmedTopicIsNotSentAgain() async throws {
+        let stream = FollowedStream()
+        _ = try await stream.openedLink()
+        for _ in 0..<2 { try await stream.events.subscribe(to: ["a", "b"]) }
+        #expect(stream.server.changes == [.init(added: ["b"])])
+    }
+
+    @Test func topicRemovedWhileALinkOpensIsRemovedThere() async throws {
+        let gate = ScriptedGate()
+        let stream = FollowedStream(["a", "b"]) { $0.holdLinks(at: gate) }
+        try await gate.waitForArrivals()
+        try await stream.events.unsubscribe(from: ["b"])
+        gate.open()
+        _ = try await stream.openedLink()
+        try await waitUntil("the change") { stream.server.changes == [.init(removed: ["b"])] }
+        #expect(stream.server.links.count == 1)
+    }
+
+    @Test func cancelledWaitLeavesTheChange() async throws {
+        let gate = ScriptedGate()
+        let stream = FollowedStream()
+        _ = try await stream.openedLink()
+        stream.server.holdChanges(at: gate)
+        let adding = Task { try await stream.events.subscribe(to: ["b"]) }
+        try await gate.waitForArrivals()
+        adding.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await adding.value }
+        #expect(error?.kind == .cancelled && stream.events.topics == ["a", "b"])
+        gate.open()
+        try await stream.events.subscribe(to: ["c"])
+        #expect(stream.server.changes == [.init(added: ["b"]), .init(added: ["c"])])
+    }
+
+    @Test func changesThatWaitForALostLinkEnd() async throws {
+        let gate = ScriptedGate()
+        let stream = FollowedStream()
+        let first = try await stream.openedLink()
+        stream.server.holdChanges(at: gate)
+        stream.server.refuseChange(.serviceUnavailable)
+        let adding = ["b", "c"].map { topic in Task { try await stream.events.subscribe(to: [topic]) } }
+        try await gate.waitForArrivals()
+        try await waitUntil("both changes") { stream.events.topics == ["a", "b", "c"] }
+        first.end()
+        let second = try await stream.link(2)
+        #expect(second.topics == ["a", "b", "c"])
+        gate.open()
+        for task in adding { try await task.value }
+        #expect(stream.server.changes.count == 1)
+    }
+}
