@@ -80,15 +80,17 @@
             }
         }
 
-        /// Returns events after an offset.
+        /// Returns events after an offset, up to the next one that is missing.
         public func events(
             after offset: Int64, upTo maximumCount: Int
         ) async throws -> (first: Int64, events: [PublishedEvent]) {
             let rows = try await reader.transaction(for: name) { [tenant, name] connection throws(PostgreSQLError) in
                 try connection.run(EventLogStatements.events, [tenant, name, "\(offset)", "\(maximumCount)"])
             }
-            let events = rows.map { PublishedEvent(topic: $0[1] ?? "", type: $0[2] ?? "", data: $0[3] ?? "") }
-            return (rows.first?[0].flatMap { Int64($0) } ?? offset + 1, events)
+            let first = rows.first?[0].flatMap { Int64($0) } ?? offset + 1
+            let consecutive = zip(first..., rows).prefix { $1[0].flatMap { Int64($0) } == $0 }
+            let events = consecutive.map { PublishedEvent(topic: $1[1] ?? "", type: $1[2] ?? "", data: $1[3] ?? "") }
+            return (first, events)
         }
 
         /// Sends a text to all processes that listen; it may be lost.

@@ -129,7 +129,7 @@ public final class ChatService: Sendable {
 
     /// The present members of a conversation, and the identifier of this run of the process; `nil` if the hub publishes no presence.
     func present(in conversation: String) -> (members: [String], run: String)? {
-        if hub.options.presenceGrace == nil { return nil }
+        guard hub.publishesPresence else { return nil }
         return (Array(hub.present(in: Self.topic(of: conversation)).prefix(limits.maximumMemberCount)), hub.run)
     }
 

@@ -14,6 +14,8 @@ struct EventBody: Sendable {
     let request: RequestBody
     let lastEventID: String?
     let padding: Int
+    /// The topics that the client asked for, and that it may not follow.
+    let refusedTopics: Set<String>
 
     private var hub: EventHub { registration.hub }
     private var connection: EventConnection { registration.connection }
@@ -118,13 +120,16 @@ struct EventBody: Sendable {
             if offset + 1 >= range.first {
                 connection.offset = offset
                 let from = "\(range.epoch)-\(offset)"
-                buffer.writeImmutableBuffer(EventFrame.control("resumed", id: from, [id, ("from", from)]))
+                buffer.writeImmutableBuffer(
+                    EventFrame.control("resumed", id: from, [id, ("from", from)], refused: refusedTopics))
             } else {
-                buffer.writeImmutableBuffer(gap(after: offset, before: range.first, [id]))
+                buffer.writeImmutableBuffer(gap(after: offset, before: range.first, [id], refused: refusedTopics))
             }
         } else {
             connection.offset = range.last
-            buffer.writeImmutableBuffer(EventFrame.control("reset", id: "\(range.epoch)-\(range.last)", [id]))
+            buffer.writeImmutableBuffer(
+                EventFrame.control(
+                    "reset", id: "\(range.epoch)-\(range.last)", [id], refused: refusedTopics))
         }
         return buffer
     }
@@ -137,10 +142,13 @@ struct EventBody: Sendable {
         return offset
     }
 
-    private func gap(after offset: Int64, before first: Int64, _ members: [(String, String)]) -> ByteBuffer {
+    private func gap(
+        after offset: Int64, before first: Int64, _ members: [(String, String)], refused: Set<String> = []
+    ) -> ByteBuffer {
         connection.offset = first - 1
         let to = "\(hub.epoch)-\(first - 1)"
-        return EventFrame.control("gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)])
+        return EventFrame.control(
+            "gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)], refused: refused)
     }
 
     /// Writes events after the connection's place, as far as they are stored.

@@ -82,7 +82,7 @@ final class EventConnection: Sendable {
     /// The replay has ended: what comes is queued from now on.
     func beginLive() { state.withLock { $0.isLive = true } }
 
-    /// Queues an event; a connection whose queue would exceed the bound ends.
+    /// Queues an event; a connection whose queue would exceed the bound, or that has not received the event before, ends.
     ///
     /// - Returns: Whether the event is on its way to the client.
     func offer(_ frame: ByteBuffer, topic: String, _ offset: Int64) -> Bool {
@@ -90,6 +90,8 @@ final class EventConnection: Sendable {
             state -> (Bool, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
             // A replay may have been ahead of the delivery.
             guard state.end == nil, offset > state.offset else { return (false, nil, nil) }
+            // The log removed events that this connection has not received: the next one says which.
+            guard offset == state.offset + 1 else { return (false, state.finish(.slow), state.onEnd) }
             state.offset = offset
             guard state.topics?.contains(topic) ?? true else { return (false, nil, nil) }
             guard state.frames.isEmpty || state.byteCount + frame.readableBytes <= maximumByteCount else {

@@ -28,12 +28,22 @@ enum EventFrame {
     }
 
     /// How a connection begins, or that events are missing in the middle of it.
-    static func control(_ type: String, id: String, _ members: [(String, String)]) -> ByteBuffer {
+    ///
+    /// - Parameter refused: The topics that the client asked for, and that it may not follow.
+    static func control(
+        _ type: String, id: String, _ members: [(String, String)], refused: Set<String> = []
+    ) -> ByteBuffer {
         var writer = JSONWriter()
         writer.beginObject()
         for (name, value) in members {
             writer.name(name)
             writer.string(value)
+        }
+        if !refused.isEmpty {
+            writer.name("refused")
+            writer.beginArray()
+            for topic in refused.sorted() { writer.string(topic) }
+            writer.endArray()
         }
         writer.endObject()
         return ByteBuffer(

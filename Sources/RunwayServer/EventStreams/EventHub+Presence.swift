@@ -3,7 +3,8 @@ import Synchronization
 
 extension EventHub {
     /// The present members of a topic, in alphabetical order: the owners of live connections to this process that follow the topic by its name,
-    /// and those whose last connection ended a moment ago. Empty without ``EventHubOptions/presenceGrace``.
+    /// and those whose last connection ended a moment ago. Empty without
+    /// ``EventHubOptions/presenceGrace``, and over a ``SharedEventLog``.
     ///
     /// Joining and leaving are published in the topic as events of the type `presence`. A member joins when the replay of a
     /// connection has ended, and leaves when the grace period has passed after the end of the last connection.

@@ -55,6 +55,8 @@ public final class EventHub: Sendable {
     /// Names the numbering of the events.
     public let epoch: String
     let metrics: HubMetrics
+    /// Whether the hub publishes who is present.
+    let publishesPresence: Bool
     /// Identifies this run of the process.
     let run = UUID().uuidString.lowercased()
     /// Guards the range, the connections, the present members, and the events that wait to be stored.
@@ -82,11 +84,9 @@ public final class EventHub: Sendable {
         let range = try await log.range()
         epoch = range.epoch
         self.metrics = HubMetrics(hub: name, metrics)
-        let presence = options.presenceGrace.map {
-            Presence(
-                grace: $0, maximumCount: options.maximumPresentCount,
-                maximumTopicCount: options.maximumPresentTopicsPerOwner)
-        }
+        // Of clients of other processes this one knows nothing: what each of them published would contradict the others.
+        publishesPresence = options.presenceGrace != nil && !(log is any SharedEventLog)
+        let presence = publishesPresence ? Presence(options) : nil
         state = Mutex(State(range: range, presence: presence))
         listening = StreamListening()
         if let shared = log as? any SharedEventLog { listening.begin(shared) { [weak self] in self?.take($0) } }

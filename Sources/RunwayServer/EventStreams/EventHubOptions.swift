@@ -34,7 +34,8 @@ public struct EventHubOptions: Sendable, Hashable {
     /// How long a client waits before it reconnects, beside its own jitter. The default, `nil`, says nothing.
     public var reconnectionTime: Duration?
 
-    /// How long after its last connection a member leaves a topic; see ``EventHub/present(in:)``. The default, `nil`, publishes no presence.
+    /// How long after its last connection a member leaves a topic; see ``EventHub/present(in:)``. The default, `nil`, publishes no presence. A
+    /// hub over a ``SharedEventLog`` never does: it does not know the clients of other processes.
     public var presenceGrace: Duration?
     /// The most present members, counted once for each topic; further members are not published. The default is 100,000.
     public var maximumPresentCount = 100_000

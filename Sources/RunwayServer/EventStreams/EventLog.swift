@@ -61,11 +61,12 @@ public protocol EventLog: Sendable {
     ///
     /// - Returns: The range after that; its last offset is that of the last event.
     func append(_ events: [PublishedEvent]) async throws -> EventLogRange
-    /// Returns events after an offset, in order, without any left out.
+    /// Returns events after an offset, in order. Between those that are returned none is missing: a log that has lost events ends before them, or
+    /// begins after them.
     ///
     /// - Parameters:
     ///   - offset: The offset after which they begin.
     ///   - maximumCount: The most events that are returned.
-    /// - Returns: The events, the first of which has the returned offset: it is greater than `offset + 1` if older ones are gone.
+    /// - Returns: The events, the first of which has the returned offset: it is greater than `offset + 1` if those before it are gone.
     func events(after offset: Int64, upTo maximumCount: Int) async throws -> (first: Int64, events: [PublishedEvent])
 }

@@ -12,7 +12,8 @@ public struct EventPermission: Sendable, Hashable {
     public var topics: Set<String>?
     /// Who the client is. Only a client of the same owner may change the topics of a connection.
     public var owner: String
-    /// How long the permission holds, such as until the token expires; `nil` if it does not end. The connection ends with it.
+    /// How long the permission holds, such as until the token expires; `nil` if it does not end. The connection ends with it. Zero and less is
+    /// refused with 401.
     public var lifetime: Duration?
 
     /// Creates a permission.
@@ -36,7 +37,8 @@ public struct EventPermission: Sendable, Hashable {
 /// ```
 ///
 /// `GET` opens a stream, `POST` to `topics` below it changes the topics of an open one. Every connection is authorized anew, before
-/// anything is replayed to it. The replay comes before new events. A connection ends at the server's graceful shutdown.
+/// anything is replayed to it: it has those of the topics that it asks for which it may follow, and the opening names the others; if there are
+/// none, the response is 403. The replay comes before new events. A connection ends at the server's graceful shutdown.
 ///
 /// A permission that is withdrawn holds for an open connection until its lifetime is over, or until the client changes its topics: then the
 /// connection is limited to the permission of that request.
@@ -72,15 +74,18 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     }
 
     private func open(_ request: Request, _ context: Context) async throws -> Response {
-        let permission = try await authorize(request, context)
+        let permission = try await permission(request, context)
         let asked = try topics(request.uri.queryParameters["topics"].map { $0.split(separator: ",").map(String.init) })
-        if let asked, let allowed = permission.topics, !asked.isSubset(of: allowed) { throw HTTPError(.forbidden) }
+        let followed = permission.topics.map { allowed in asked?.intersection(allowed) ?? allowed } ?? asked
+        let refused = asked?.subtracting(followed ?? []) ?? []
+        // A client that may not follow one topic any more still has the others.
+        if let asked, !asked.isEmpty, refused == asked { throw HTTPError(.forbidden) }
         let heartbeat = heartbeat(request)
         let source = source(request, context)
         let connection = EventConnection(
             id: UUID().uuidString.lowercased(), source: source.isEmpty ? permission.owner : source,
             owner: permission.owner,
-            topics: asked ?? permission.topics, heartbeat: heartbeat,
+            topics: followed, heartbeat: heartbeat,
             endTime: permission.lifetime.map { hub.clock.now + $0 }, epoch: hub.epoch,
             maximumByteCount: hub.options.maximumQueuedByteCount, at: hub.clock.now)
         do throws(EventHubError) {
@@ -109,13 +114,21 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         if let lifetime = permission.lifetime { set("Runway-Lifetime", "\(max(1, lifetime.components.seconds))") }
         let lastEventID = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
         let body = EventBody(
-            registration: registration, request: request.body, lastEventID: lastEventID, padding: padding(request))
+            registration: registration, request: request.body, lastEventID: lastEventID, padding: padding(request),
+            refusedTopics: refused)
         return Response(
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
 
-    private func change(_ request: Request, _ context: Context) async throws -> Response {
+    /// Authorizes a request. A permission whose lifetime is over is none: the client renews its token.
+    private func permission(_ request: Request, _ context: Context) async throws -> EventPermission {
         let permission = try await authorize(request, context)
+        if let lifetime = permission.lifetime, lifetime <= .zero { throw HTTPError(.unauthorized) }
+        return permission
+    }
+
+    private func change(_ request: Request, _ context: Context) async throws -> Response {
+        let permission = try await permission(request, context)
         let body = try await request.body.collect(upTo: 1 << 16)
         guard let json = (try? JSONDocument(Array(body.readableBytesView)))?.root, let id = json["connection"].string,
             let added = try topics(json["add"].elements.compactMap(\.string)),

@@ -6,17 +6,27 @@ public final class MemoryEventLog: EventLog {
         var events: [PublishedEvent] = []
         /// The offset of the first event.
         var first: Int64 = 1
+        var byteCount = 0
     }
 
     private let epoch = EventLogRange.newEpoch()
+    /// What an event counts for beside its texts.
+    private static let costOfEvent = 64
+
     private let maximumCount: Int
+    private let maximumByteCount: Int
     /// Guards the events.
     private let state = Mutex(State())
 
     /// Creates an empty log.
     ///
-    /// - Parameter maximumCount: The most events that are stored, at least 1. The default is 10,000.
-    public init(maximumCount: Int = 10_000) { self.maximumCount = max(1, maximumCount) }
+    /// - Parameters:
+    ///   - maximumCount: The most events that are stored, at least 1. The default is 10,000.
+    ///   - maximumByteCount: The most bytes of their texts; the oldest events beyond are removed, but for the last one. The default is 64 MiB.
+    public init(maximumCount: Int = 10_000, maximumByteCount: Int = 64 << 20) {
+        self.maximumCount = max(1, maximumCount)
+        self.maximumByteCount = maximumByteCount
+    }
 
     /// Which events the log has.
     public func range() -> EventLogRange { state.withLock { range($0) } }
@@ -25,14 +35,26 @@ public final class MemoryEventLog: EventLog {
     public func append(_ events: [PublishedEvent]) -> EventLogRange {
         state.withLock { state in
             state.events += events
+            state.byteCount += events.reduce(0) { $0 + Self.cost(of: $1) }
             // The oldest are removed a tenth at a time, since removing moves the others.
             if state.events.count > maximumCount + maximumCount / 10 {
-                let count = state.events.count - maximumCount
-                state.events.removeFirst(count)
-                state.first += Int64(count)
+                remove(state.events.count - maximumCount, &state)
+            }
+            while state.events.count > 1, state.byteCount > maximumByteCount {
+                remove(max(1, state.events.count / 10), &state)
             }
             return range(state)
         }
+    }
+
+    private func remove(_ count: Int, _ state: inout State) {
+        state.byteCount -= state.events.prefix(count).reduce(0) { $0 + Self.cost(of: $1) }
+        state.events.removeFirst(count)
+        state.first += Int64(count)
+    }
+
+    private static func cost(of event: PublishedEvent) -> Int {
+        event.topic.utf8.count + event.type.utf8.count + event.data.utf8.count + costOfEvent
     }
 
     /// Returns events after an offset.

@@ -36,6 +36,12 @@ struct Presence: Sendable {
         (self.grace, self.maximumCount, self.maximumTopicCount) = (grace, maximumCount, maximumTopicCount)
     }
 
+    init(_ options: EventHubOptions) {
+        self.init(
+            grace: options.presenceGrace ?? .zero, maximumCount: options.maximumPresentCount,
+            maximumTopicCount: options.maximumPresentTopicsPerOwner)
+    }
+
     /// The present members of a topic, in alphabetical order.
     func members(of topic: String) -> [String] { (topics[topic] ?? [:]).keys.sorted() }
 

@@ -13,8 +13,9 @@ public protocol SharedEventLog: EventLog {
 }
 
 extension EventHub {
-    /// The most events that are read in one step.
+    /// The most events, and about the most bytes of their data, that are read in one step.
     private static let maximumReadCount = 256
+    private static let maximumReadByteCount = 256 << 10
 
     /// Reads and delivers what other processes have appended, before it returns; does nothing if the log is not shared.
     ///
@@ -64,35 +65,37 @@ extension EventHub {
     }
 
     private func readLog() async {
+        var pageCount = 16
         while true {
             let (range, waiting) = state.withLock { state in
                 state.isWoken = false
                 return (state.range, Array(state.readers.keys))
             }
             // What can't be read now is read when the log wakes the hub again.
-            let read = try? await log.events(after: range.last, upTo: Self.maximumReadCount)
+            let read = try? await log.events(after: range.last, upTo: pageCount)
             if let read, !read.events.isEmpty {
-                // Clients that have received all before are cut: the next connection says what they missed.
-                if read.first > range.last + 1 { cutLive() }
-                deliver(
-                    read.events,
-                    EventLogRange(
-                        epoch: range.epoch, first: range.first, last: read.first + Int64(read.events.count) - 1))
+                let last = read.first + Int64(read.events.count) - 1
+                // Another process may have removed events. Without this a client would be told that it resumes, and then of a gap.
+                let first = (try? await log.range().first) ?? range.first
+                deliver(read.events, EventLogRange(epoch: range.epoch, first: min(first, last + 1), last: last))
             }
             // Who waited before this read has everything that was stored then, however fast others append.
-            if let read, read.events.count < Self.maximumReadCount {
+            if let read, read.events.count < pageCount {
                 for connection in waiting {
                     state.withLock { $0.readers.removeValue(forKey: connection) }?.resume(returning: true)
                 }
             }
-            if read?.events.isEmpty == false { continue }
+            if let read, !read.events.isEmpty {
+                // Large events are read in smaller pages, so that a hub never has many of them in memory.
+                let isLarge = read.events.reduce(0) { $0 + $1.data.utf8.count } > Self.maximumReadByteCount
+                pageCount = isLarge ? max(1, pageCount / 4) : min(2 * pageCount, Self.maximumReadCount)
+                continue
+            }
             let (isOver, readers) = state.withLock { $0.endReading(isFailed: read == nil) }
             for reader in readers { reader.resume(returning: read != nil) }
             if isOver { return }
         }
     }
-
-    private func cutLive() { for connection in state.withLock({ Array($0.live.values) }) { connection.finish(.slow) } }
 }
 
 extension EventHub.State {

@@ -6,13 +6,15 @@ public import RunwayServer
 /// Stores the last events in a SQLite file, so that the ids of a stream survive a restart of the server.
 ///
 /// An event that was published is on the drive: it survives `kill -9` and a power loss. A file that can't be read is set aside beside
-/// the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a reset. One process uses the file.
+/// the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a reset. A damaged event is left out: clients
+/// receive a gap. One process uses the file.
 public final class SQLiteEventLog: EventLog {
     let database: DatabaseQueue
     /// No log has so many events. A greater number is damage, and would overflow.
     private static let maximumNumber = Int64(1) << 53
 
     private let maximumCount: Int
+    private let maximumByteCount: Int
     private let epoch: String
 
     /// Opens the file, and creates it if there is none.
@@ -20,14 +22,20 @@ public final class SQLiteEventLog: EventLog {
     /// - Parameters:
     ///   - file: The file, in a folder that exists.
     ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
+    ///   - maximumByteCount: The most bytes of the file that are in use; the oldest events beyond are removed, but for the last one. The default
+    ///     is 1 GiB.
     /// - Throws: What SQLite reports, if the file can be neither opened nor replaced.
-    public convenience init(file: URL, maximumCount: Int = 100_000) throws {
-        try self.init(file: file, maximumCount: maximumCount) { _ in }
+    public convenience init(file: URL, maximumCount: Int = 100_000, maximumByteCount: Int = 1 << 30) throws {
+        try self.init(file: file, maximumCount: maximumCount, maximumByteCount: maximumByteCount) { _ in }
     }
 
     /// - Parameter prepare: Prepares a connection; a test limits it.
-    init(file: URL, maximumCount: Int, prepare: @escaping @Sendable (Database) throws -> Void) throws {
+    init(
+        file: URL, maximumCount: Int, maximumByteCount: Int = 1 << 30,
+        prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws {
         self.maximumCount = max(1, maximumCount)
+        self.maximumByteCount = maximumByteCount
         do {
             (database, epoch) = try Self.open(file, prepare)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
@@ -74,15 +82,31 @@ public final class SQLiteEventLog: EventLog {
 
     /// Stores events with the next offsets, in one transaction.
     public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
-        try await write { [epoch, maximumCount] database in
+        try await write { [epoch, maximumCount, maximumByteCount] database in
             let insert = try database.cachedStatement(sql: "INSERT INTO event (topic, type, data) VALUES (?, ?, ?)")
             for event in events { try insert.execute(arguments: [event.topic, event.type, event.data]) }
-            let range = try Self.range(database, epoch)
-            guard range.last - range.first >= Int64(maximumCount + maximumCount / 10) else { return range }
-            try database.execute(
-                sql: "DELETE FROM event WHERE number <= ?", arguments: [range.last - Int64(maximumCount)])
-            return try Self.range(database, epoch)
+            var range = try Self.range(database, epoch)
+            if range.last - range.first >= Int64(maximumCount + maximumCount / 10) {
+                try Self.remove(upTo: range.last - Int64(maximumCount), database)
+                range = try Self.range(database, epoch)
+            }
+            // A tenth at a time, since events differ in size.
+            while range.first < range.last, try Self.usedByteCount(database) > maximumByteCount {
+                try Self.remove(upTo: range.first + (range.last - range.first) / 10, database)
+                range = try Self.range(database, epoch)
+            }
+            return range
         }
+    }
+
+    private static func remove(upTo number: Int64, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM event WHERE number <= ?", arguments: [number])
+    }
+
+    /// The bytes of the pages that are in use; those of removed events are used again.
+    private static func usedByteCount(_ database: Database) throws -> Int {
+        func value(_ pragma: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0 }
+        return try (value("page_count") - value("freelist_count")) * value("page_size")
     }
 
     /// Runs a transaction as `writeMakingRoom`, without blocking a thread of the caller.
@@ -96,30 +120,63 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
-    /// Returns events after an offset.
+    /// Returns events after an offset, up to the next damaged one. If the first of them are damaged, the result begins after those.
     ///
-    /// - Throws: What SQLite reports; `SQLITE_CORRUPT` if one of the rows is damaged.
+    /// - Throws: What SQLite reports, but for damage.
     public func events(
         after offset: Int64, upTo maximumCount: Int
     ) async throws -> (first: Int64, events: [PublishedEvent]) {
         try await database.read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT number, topic, type, data FROM event WHERE number > ? ORDER BY number LIMIT ?",
-                arguments: [offset, maximumCount])
-            guard let row = rows.first else { return (offset + 1, []) }
-            guard let first = Int64.fromDatabaseValue(row[0]), (1..<Self.maximumNumber).contains(first) else {
-                throw Self.damage
+            let end = try Self.range(database, "").last
+            do {
+                var place = offset
+                while place < end {
+                    let page = try Self.page(database, after: place, through: end, upTo: maximumCount)
+                    if !page.events.isEmpty { return (page.first, page.events) }
+                    // All of the rows are damaged, or there are none.
+                    place = page.last
+                }
+                return (max(offset, end) + 1, [])
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+                // SQLite can't tell where the damage ends.
+                return (max(offset, end) + 1, [])
             }
-            return (first, try zip(first..., rows).map { try Self.event($0, $1) })
         }
     }
 
-    /// Reads a row. The subscript of `Row` traps for a value of another type, which a damaged file may have.
-    private static func event(_ number: Int64, _ row: Row) throws -> PublishedEvent {
-        guard Int64.fromDatabaseValue(row[0]) == number, let topic = String.fromDatabaseValue(row[1]),
-            let type = String.fromDatabaseValue(row[2]), let data = String.fromDatabaseValue(row[3])
-        else { throw damage }
+    /// Returns the first sound events of some rows.
+    ///
+    /// - Returns: The events, the number of the first of them, and that of the last row; `end` if there is none.
+    private static func page(
+        _ database: Database, after offset: Int64, through end: Int64, upTo maximumCount: Int
+    ) throws -> (first: Int64, events: [PublishedEvent], last: Int64) {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT number, topic, type, data FROM event WHERE number > ? AND number <= ? ORDER BY number LIMIT ?",
+            arguments: [offset, end, max(1, maximumCount)])
+        var (first, events, last) = (offset + 1, [PublishedEvent](), end)
+        do {
+            while let row = try rows.next() {
+                guard let number = Int64.fromDatabaseValue(row[0]) else { throw damage }
+                if let event = event(row), events.isEmpty || number == first + Int64(events.count) {
+                    if events.isEmpty { first = number }
+                    events.append(event)
+                } else if !events.isEmpty {
+                    break
+                }
+                last = number
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT && !events.isEmpty {
+            return (first, events, last)
+        }
+        return (first, events, last)
+    }
+
+    /// Reads a row; `nil` if it is damaged. The subscript of `Row` traps for a value of another type, which a damaged file may have.
+    private static func event(_ row: Row) -> PublishedEvent? {
+        guard let topic = String.fromDatabaseValue(row[1]), let type = String.fromDatabaseValue(row[2]),
+            let data = String.fromDatabaseValue(row[3])
+        else { return nil }
         return PublishedEvent(topic: topic, type: type, data: data)
     }
 

@@ -68,7 +68,7 @@ struct SQLiteEventLogTests {
         }
     }
 
-    @Test func aDamagedFileIsSetAsideAndTheNumberingBeginsAnew() async throws {
+    @Test func damagedFileIsSetAsideAndNumberingStartsAgain() async throws {
         try await withFile { file in
             let epoch = try await SQLiteEventLog(file: file).append(events(1...5)).epoch
             let damage = Data("no database, whatever its name says. ".utf8)
@@ -134,15 +134,48 @@ struct SQLiteEventLogTests {
         "UPDATE event SET topic = x'80' WHERE number = 3",
         "UPDATE event SET type = x'ff' WHERE number = 3",
         "UPDATE event SET number = 9 WHERE number = 3",
-        "UPDATE event SET number = 9223372036854775807 WHERE number = 5",
+        "DELETE FROM event WHERE number = 3",
     ])
-    func aDamagedEventIsAnError(_ damage: String) async throws {
+    func damagedEventIsLeftOut(_ damage: String) async throws {
         try await withFile { file in
             let log = try SQLiteEventLog(file: file)
             _ = try await log.append(events(1...5))
             try await log.write { try $0.execute(sql: damage) }
-            await #expect(throws: DatabaseError.self) { try await log.events(after: 0, upTo: 10) }
-            #expect(try await log.events(after: 0, upTo: 2).events == events(1...2))
+            #expect(try await log.events(after: 0, upTo: 10).events == events(1...2))
+            for count in [1, 10] {
+                let page = try await log.events(after: 2, upTo: count)
+                #expect(page.first == 4 && page.events == events(4...min(3 + count, 5)))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE event SET data = x'80' WHERE number > 3", "DELETE FROM event WHERE number > 3",
+        "UPDATE event SET number = 9223372036854775807 - number WHERE number > 3",
+    ])
+    func damagedEndOfTheLogIsLeftOut(_ damage: String) async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file)
+            _ = try await log.append(events(1...5))
+            try await log.write { try $0.execute(sql: damage) }
+            #expect(try await log.events(after: 0, upTo: 10).events == events(1...3))
+            let rest = try await log.events(after: 3, upTo: 1)
+            #expect(rest.first == 6 && rest.events.isEmpty)
+        }
+    }
+
+    @Test func logIsBoundedInBytes() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file, maximumByteCount: 200_000)
+            let text = String(repeating: "x", count: 10_000)
+            for number in 1...60 { _ = try await log.append([PublishedEvent(topic: "a", data: "\(number) " + text)]) }
+            let range = try await log.range()
+            #expect(range.last == 60 && (40...50).contains(range.first))
+            let page = try await log.events(after: 0, upTo: 1)
+            #expect(page.first == range.first && page.events.first?.data.hasPrefix("\(range.first) ") == true)
+            // The last event stays, however large it is.
+            let large = try await log.append([PublishedEvent(topic: "a", data: String(repeating: "x", count: 500_000))])
+            #expect(large.first == 61 && large.last == 61)
         }
     }
 

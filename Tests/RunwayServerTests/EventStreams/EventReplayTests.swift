@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Testing
 
@@ -28,6 +29,64 @@ struct EventReplayTests {
         try await client.waitUntilLive()
         #expect(client.events.map { String($0.prefix(while: { $0 != " " })) } == (1...40).map { "\($0)" })
         #expect(client.largestPart <= 256 << 10)
+    }
+
+    @Test func eventAfterAMissingOneEndsTheConnection() throws {
+        let connection = EventConnection(
+            id: "1", source: "", owner: "", topics: nil, heartbeat: .seconds(1), endTime: nil, epoch: "e",
+            maximumByteCount: 1000, at: .zero)
+        connection.offset = 3
+        connection.beginLive()
+        let frame = ByteBuffer(string: "data: x\n\n")
+        #expect(!connection.offer(frame, topic: "a", 3), "a replay was ahead")
+        #expect(connection.offer(frame, topic: "a", 4) && connection.end == nil)
+        #expect(!connection.offer(frame, topic: "a", 6) && connection.end == .slow)
+    }
+
+    @Test func memberIsAbsentDuringTheReplay() async throws {
+        let server = try await HubUnderTest { $0.presenceGrace = .seconds(30) }
+        try await server.publish("goal", topic: "sport")
+        let client = try await server.open(
+            "/news?topics=sport", ["Last-Event-ID": "\(server.hub.epoch)-0"], as: EventPermission(owner: "anna"),
+            reads: false)
+        try await client.waitForWrite()
+        #expect(server.hub.present(in: "sport").isEmpty)
+        client.read()
+        try await client.wait(for: "event: presence")
+        #expect(server.hub.present(in: "sport") == ["anna"])
+    }
+
+    @Test func eventsThatAnotherProcessRemovedAreOneGap() async throws {
+        let log = TestedEventLog(maximumCount: 10)
+        let server = try await HubUnderTest(log)
+        let events = (1...100).map { PublishedEvent(topic: "all", data: "\($0)") }
+        for event in events { _ = log.append([event]) }
+        let client = try await server.open("/news", ["Last-Event-ID": "\(server.hub.epoch)-3"])
+        try await client.waitUntilLive()
+        #expect(!client.text.contains("runway.resumed"))
+        #expect(client.text.components(separatedBy: "runway.gap").count == 2)
+        #expect(client.events.last == "100")
+    }
+
+    @Test func hubOverASharedLogPublishesNoPresence() async throws {
+        let server = try await HubUnderTest(TestedEventLog()) { $0.presenceGrace = .seconds(30) }
+        let client = try await server.open("/news?topics=sport", as: EventPermission(owner: "anna"))
+        try await client.waitUntilLive()
+        try await server.publish("goal", topic: "sport")
+        try await client.wait(for: "goal")
+        #expect(server.hub.present(in: "sport").isEmpty && !client.text.contains("event: presence"))
+        #expect(!server.hub.publishesPresence)
+    }
+
+    @Test func logInMemoryIsBoundedInBytes() throws {
+        let log = MemoryEventLog(maximumByteCount: 10_000)
+        let text = String(repeating: "x", count: 900)
+        for number in 1...50 { _ = log.append([PublishedEvent(topic: "a", data: "\(number) " + text)]) }
+        let range = log.range()
+        #expect(range.last == 50 && (40...43).contains(range.first))
+        // The last event stays, however large it is.
+        let large = log.append([PublishedEvent(topic: "a", data: String(repeating: "x", count: 20_000))])
+        #expect(large.first == 51 && large.last == 51)
     }
 
     @Test func noSignOfLifeIsQueuedDuringAReplay() async throws {

@@ -93,9 +93,35 @@ struct EventStreamRouteTests {
         let second = try await server.open("/news", ["Last-Event-ID": last], as: EventPermission(topics: ["sport"]))
         try await second.waitUntilLive()
         #expect(second.events == ["goal", "draw"])
-        let asked = try await server.respond(
-            .get, "/news?topics=sport,staff", ["Last-Event-ID": last], as: EventPermission(topics: ["sport"]))
-        #expect(asked.status == .forbidden)
+        let asked = try await server.open(
+            "/news?topics=sport,staff", ["Last-Event-ID": last], as: EventPermission(topics: ["sport"]))
+        try await asked.waitUntilLive()
+        #expect(asked.events == ["goal", "draw"])
+    }
+
+    @Test func refusedTopicsAreNamedInTheOpening() async throws {
+        let server = try await HubUnderTest()
+        let permission = EventPermission(topics: ["sport"])
+        let client = try await server.open("/news?topics=sport,wage,staff", as: permission)
+        try await client.waitUntilLive()
+        #expect(client.text.contains(#""refused":["staff","wage"]}"#))
+        let none = try await server.respond(.get, "/news?topics=staff", as: permission)
+        #expect(none.status == .forbidden)
+        let empty = try await server.open("/news?topics=", as: permission)
+        try await empty.waitUntilLive()
+        try await server.publish("goal", topic: "sport")
+        try await client.wait(for: "goal")
+        #expect(empty.events.isEmpty && !empty.text.contains("refused"))
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-5)]) func endedPermissionIsRefused(_ lifetime: Duration) async throws {
+        let server = try await HubUnderTest()
+        let permission = EventPermission(lifetime: lifetime)
+        #expect(try await server.respond(as: permission).status == .unauthorized)
+        let client = try await server.open()
+        try await client.waitUntilLive()
+        let body = #"{"connection":"\#(client.connection)","add":[],"remove":[]}"#
+        #expect(try await server.respond(.post, "/news/topics", as: permission, body: body).status == .unauthorized)
     }
 
     @Test func onlyTheOwnerChangesTheTopics() async throws {
@@ -136,7 +162,7 @@ struct EventStreamRouteTests {
         #expect(try await server.respond(.get, "/news?topics=a,b,c,d").status == .badRequest)
     }
 
-    @Test func aChangeOfTopicsLimitsAStreamToTheNewPermission() async throws {
+    @Test func changedTopicsLimitAStreamToTheNewPermission() async throws {
         let server = try await HubUnderTest()
         let client = try await server.open(as: EventPermission(owner: "anna"))
         try await client.waitUntilLive()
@@ -152,7 +178,7 @@ struct EventStreamRouteTests {
         #expect(server.ended("lifetime") == 1)
     }
 
-    @Test func aChangeOfTopicsLeavesAllToAStreamOfAll() async throws {
+    @Test func changedTopicsLeaveAStreamOfAllUnlimited() async throws {
         let server = try await HubUnderTest()
         let client = try await server.open()
         try await client.waitUntilLive()

@@ -13,9 +13,11 @@ final class TestedEventLog: SharedEventLog {
         var listeners: [AsyncStream<String>.Continuation] = []
     }
 
-    private let log = MemoryEventLog()
+    private let log: MemoryEventLog
     /// Guards the mode, the reads that hang, and who listens.
     private let state = Mutex(State())
+
+    init(maximumCount: Int = 10_000) { log = MemoryEventLog(maximumCount: maximumCount) }
 
     /// How many reads hang.
     var hangingCount: Int { state.withLock { $0.reads.count } }
