@@ -14,6 +14,8 @@ final class Exchange: @unchecked Sendable {
     let head: WireRequestHead
     let pool: OriginPool
     let isTransparent: Bool
+    /// Whether its response stays open, as a stream of events does.
+    let isLongLived: Bool
 
     /// Its number within its pool; 0 before it is submitted.
     var id: RequestID = 0
@@ -26,7 +28,7 @@ final class Exchange: @unchecked Sendable {
     /// The connection that carries it.
     private(set) var connection: (any WireConnection)?
     /// The connection that carries or carried it last.
-    private weak var carrier: (any WireConnection)?
+    private weak var lastConnection: (any WireConnection)?
     /// How many connections lost it.
     private var moves = 0
     /// Whether any of the request may have reached the wire on connections that lost it.
@@ -53,7 +55,7 @@ final class Exchange: @unchecked Sendable {
     private var cancellation: (any Error)?
 
     init(
-        _ request: Request, _ head: WireRequestHead, in pool: OriginPool,
+        _ request: Request, _ head: WireRequestHead, in pool: OriginPool, isLongLived: Bool,
         onVersion: @escaping @Sendable (String) -> Void
     ) {
         self.onVersion = onVersion
@@ -65,6 +67,7 @@ final class Exchange: @unchecked Sendable {
                 BodyUpload(stream, byteCount: byteCount, isReplayable: isReplayable, on: pool.eventLoop)
             } else { nil }
         isTransparent = pool.configuration.isTransparent
+        self.isLongLived = isLongLived
         expectsContinue = head.expectsContinue(pool.configuration.wire)
     }
 
@@ -87,7 +90,7 @@ final class Exchange: @unchecked Sendable {
             self.reportSilence()
             if self.isOver {
                 self.stream?.drop()
-                self.carrier?.readersConsumed()
+                self.lastConnection?.readersConsumed()
             }
             // Before it began there is nothing to end.
             guard self.continuation != nil || self.stream != nil, !self.isOver else { return }
@@ -110,7 +113,7 @@ extension Exchange {
     func consumed(_ byteCount: Int) {
         pool.eventLoop.execute {
             if let connection = self.connection { return connection.consumed(byteCount, of: self) }
-            self.carrier?.readersConsumed()
+            self.lastConnection?.readersConsumed()
         }
     }
 }
@@ -132,7 +135,7 @@ extension Exchange {
     /// Sends the request on a connection.
     func start(on connection: any WireConnection, isReused: Bool) {
         self.connection = connection
-        carrier = connection
+        lastConnection = connection
         self.isReused = isReused
         facts = connection.facts
         meter.start(after: submitted)

@@ -75,7 +75,9 @@ public final class NIOTransport: Transport {
             guard let lease = PoolLease(to: Origin(request.head), of: pools, isSpare: isSpare, countedBy: gauge) else {
                 throw ExchangeFailure(WireError.shutDown)
             }
-            let exchange = Exchange(request, head, in: lease.pool) { flight.noteHTTPVersion($0, of: request) }
+            let exchange = Exchange(request, head, in: lease.pool, isLongLived: flight.options.isLongLived) {
+                flight.noteHTTPVersion($0, of: request)
+            }
             exchange.startUpload()
             let (response, wire) = await Self.outcome(of: exchange, in: flight)
             flight.noteWire(wire, of: request)

@@ -104,8 +104,13 @@ extension HTTP2Connection {
 
 /// Time-outs.
 extension HTTP2Connection {
-    /// At least 10 ms, so that the loop is not busy with PINGs alone.
-    private var pingInterval: Duration? { pool.configuration.wire.pingInterval.map { max($0, .milliseconds(10)) } }
+    /// At least 10 ms, so that the loop is not busy with PINGs alone. `nil` while responses that stay open and WebSockets are all that is open:
+    /// those who opened them find a dead server by signs of life of their own, and learn from silences how long a network allows them.
+    private var pingInterval: Duration? {
+        guard let interval = pool.configuration.wire.pingInterval else { return nil }
+        let isForSilentOnes = streams.values.allSatisfy(\.mayBeSilent) && tunnels.values.allSatisfy(\.hasHead)
+        return isForSilentOnes ? nil : max(interval, .milliseconds(10))
+    }
 
     /// When the next time-out passes if no byte comes.
     private func nextCheck(after now: NIODeadline) -> NIODeadline {

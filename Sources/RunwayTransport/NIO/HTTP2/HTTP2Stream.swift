@@ -36,6 +36,9 @@ final class HTTP2Stream {
         lastProgress = now
     }
 
+    /// Whether the response has begun and stays open, so that silence is no sign of a dead server.
+    var mayBeSilent: Bool { hasHead && exchange.isLongLived }
+
     /// By how much the window can be opened again: what came and was consumed.
     func credit(of target: Int) -> Int { target - window - unreadByteCount }
 

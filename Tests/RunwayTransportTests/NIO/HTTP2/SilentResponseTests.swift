@@ -27,7 +27,7 @@ struct SilentResponseTests {
         }
     }
 
-    @Test func aReaderThatTakesItsTimeIsNotASilentServer() async throws {
+    @Test func slowReaderIsNotMistakenForASilentServer() async throws {
         try await RawHTTP2Server.run(Self.beginning) { server in
             var wire = WireSettings()
             wire.pingInterval = .milliseconds(400)
@@ -38,6 +38,25 @@ struct SilentResponseTests {
             #expect(!server.frames().contains { $0.is(.reset) })
             let error = try await response.body.failure()
             #expect(error.kind == .timedOut, "\(error)")
+        }
+    }
+
+    @Test func openStreamsAloneCauseNoPings() async throws {
+        try await RawHTTP2Server.run(Self.beginning) { server in
+            var wire = WireSettings()
+            wire.pingInterval = .milliseconds(100)
+            let network = try server.layer(wire, idleTimeout: .seconds(2))
+            var options = CallOptions()
+            options.isLongLived = true
+            let stream = try await network.stream(Fetch<GET>("a"), options: options)
+            let pingCount = server.frames().count { $0.is(.ping) }
+            // The silence of two seconds would bring about twenty.
+            _ = try await stream.body.failure()
+            #expect(server.frames().count { $0.is(.ping) } <= pingCount + 1, "one may have been on its way")
+            let another = try await network.stream(Fetch<GET>("b"), options: options)
+            let call = try await network.stream(Fetch<GET>("c"))
+            await server.wait(for: .ping, count: pingCount + 3)
+            withExtendedLifetime((another, call)) {}
         }
     }
 }
