@@ -28,6 +28,7 @@ let package = Package(
                 .product(name: "RunwayJSON", package: "runway"),
                 .product(name: "RunwayServer", package: "runway"),
                 .product(name: "RunwayStorage", package: "runway"),
+                .product(name: "RunwayStreams", package: "runway"),
                 .product(name: "RunwayTransport", package: "runway"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),

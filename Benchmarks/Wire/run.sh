@@ -17,7 +17,7 @@
 #                                    [--rounds N] [--seed N] [--cold] [--round-trip MILLISECONDS]; exits with 1 where it takes more
 #                                    than 350 requests, 50 with merging, or more than a fifth of AsyncHTTPClient's time, or where an
 #                                    event is missing
-#   ./run.sh soak [OPTIONS]          an hour of mixed traffic over connections that die
+#   ./run.sh soak [OPTIONS]          an hour of mixed traffic and event streams over connections that die
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -164,6 +164,7 @@ if [ "$mode" = replay ]; then
     read -r backend_port far_port <"$work/ports"
     options+=(--backend-port "$backend_port" --far-port "$far_port")
 fi
+[ "$mode" != soak ] || options+=(--certificate "$work/server.pem" --key "$work/server.key")
 if [ "$mode" = profile ]; then
     calls=${1:-40000}
     contenders=("${@:2}")

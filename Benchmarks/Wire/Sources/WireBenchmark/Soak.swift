@@ -5,10 +5,11 @@ import RunwayTesting
 import RunwayTransport
 import Synchronization
 
-/// Mixed traffic for a long time over paths that fail and recover: counts the outcome of every call, compares whole bodies, and
-/// watches memory, descriptors and threads.
+/// Mixed traffic for a long time over paths that fail and recover: counts the outcome of every call, compares whole bodies, follows streams
+/// of events, and watches memory, descriptors and threads.
 ///
-/// It fails if a call never ended, if one got another's response, if something grows, or if something outlives the calls.
+/// It fails if a call never ended, if one got another's response, if an event came twice, out of order, or not without a gap, if something
+/// grows, or if something outlives the calls.
 final class Soak: Sendable {
     private struct Count {
         var begun = 0
@@ -36,13 +37,18 @@ final class Soak: Sendable {
 
     private let port: Int
     private let pem: String
+    /// The certificate and the key of the server of the streams.
+    private let identity: (certificate: String, key: String)
     private let time: Duration
     private let calls: Int
     private let traffic: SoakTraffic
     private let count = Mutex(Count())
 
-    init(port: Int, root: String, files: String, time: Duration, calls: Int) throws {
+    init(
+        port: Int, root: String, files: String, identity: (certificate: String, key: String), time: Duration, calls: Int
+    ) throws {
         self.port = port
+        self.identity = identity
         traffic = try SoakTraffic(files: files)
         self.time = time
         self.calls = calls
@@ -51,17 +57,20 @@ final class Soak: Sendable {
 
     func run() async throws {
         let paths = try await BadNetwork(to: port, addresses: 4)
+        let streams = try await SoakStreams.start(certificate: identity.certificate, key: identity.key)
         print("\(calls) calls in \(time) at least, seed 1; a row a minute")
         print("     calls  succeeded  cancelled     failed  wrong   MB  descriptors  threads")
         let start = reading()
         var rows: [Reading] = []
         var remnants: [Remnant] = []
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let weather = Task { try await self.change(paths) }
-            defer { weather.cancel() }
+            let weather = [paths, streams.paths].map { paths in Task { try await self.change(paths) } }
+            defer { for task in weather { task.cancel() } }
+            var following: [Task<Void, Never>] = []
             for version in [TransportConfiguration.HTTPVersions.automatic, .http1Only] {
-                let (network, transport) = try makeNetwork(over: paths, version)
+                let (network, transport) = try makeNetwork(over: paths, streams.paths, version)
                 remnants.append(Remnant(network: network, transport: transport))
+                following.append(Task { await streams.follow(over: network) })
                 let overHTTP2 = 0..<Self.workerCount * 3 / 4
                 for worker in version == .automatic ? overHTTP2 : overHTTP2.upperBound..<Self.workerCount {
                     group.addTask { @concurrent in
@@ -79,19 +88,22 @@ final class Soak: Sendable {
                 return rows
             }
             try await group.waitForAll()
+            for task in following { task.cancel() }
+            for task in following { await task.value }
             watch.cancel()
             rows = await watch.value
         }
         await paths.shutDown()
+        let streamFaults = await streams.end()
         // The last connections are closed by loops of their own.
         try await Task.sleep(for: .seconds(3))
         traffic.removeFiles()
         let remnantCount = remnants.count { $0.network != nil } + remnants.count { $0.transport != nil }
-        try judge(start: start, rows: rows, end: report(), remnantCount: remnantCount)
+        try judge(start: start, rows: rows, end: report(), remnantCount: remnantCount, streamFaults)
     }
 
     private func makeNetwork(
-        over paths: BadNetwork, _ version: TransportConfiguration.HTTPVersions
+        over paths: BadNetwork, _ streams: BadNetwork, _ version: TransportConfiguration.HTTPVersions
     ) throws -> (NetworkLayer, NIOTransport) {
         var configuration = TransportConfiguration(
             trust: .certificates(pem: [pem]), httpVersions: version, connectTimeout: .seconds(3),
@@ -101,6 +113,7 @@ final class Soak: Sendable {
         let network = NetworkLayer(
             transport: transport, limits: LayerLimits(admission: AdmissionLimits(maximumIdenticalRequests: nil)))
         network.configure(Files.self) { $0.baseURLs = [.release: "https://localhost:\(paths.port)"] }
+        network.configure(SoakEvents.self) { $0.baseURLs = [.release: "https://localhost:\(streams.port)"] }
         return (network, transport)
     }
 
@@ -177,10 +190,12 @@ final class Soak: Sendable {
     }
 
     /// Compares the second half with the first, whose warming up is over after a tenth.
-    private func judge(start: Reading, rows: [Reading], end: Reading, remnantCount: Int) throws {
+    private func judge(
+        start: Reading, rows: [Reading], end: Reading, remnantCount: Int, _ streamFaults: [String]
+    ) throws {
         let count = count.withLock { $0 }
         print("failures by kind: \(count.failed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
-        var faults: [String] = []
+        var faults = streamFaults
         if count.ended != count.begun { faults.append("\(count.begun - count.ended) calls never ended") }
         if count.wrong > 0 { faults.append("\(count.wrong) calls got a wrong response") }
         if count.succeeded < count.begun / 2 { faults.append("fewer than half of the calls succeeded") }

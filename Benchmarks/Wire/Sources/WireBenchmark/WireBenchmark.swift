@@ -9,7 +9,8 @@ struct WireBenchmark {
                              [--contenders NAME,NAME…]
                WireBenchmark far --host ADDRESS --http2-port PORT --echo-port PORT --root PEM [--rounds N]
                WireBenchmark first --http2-port PORT [--rounds N]
-               WireBenchmark soak --http2-port PORT --root PEM --files FOLDER [--seconds N] [--calls N]
+               WireBenchmark soak --http2-port PORT --root PEM --files FOLDER --certificate PEM --key PEM
+                             [--seconds N] [--calls N]
                WireBenchmark replay --backend-port PORT --far-port PORT --root PEM [--rounds N] [--seed N] [--cold]
                WireBenchmark serve --certificate PEM --key PEM [--round-trip MILLISECONDS]
         """
@@ -43,10 +44,12 @@ struct WireBenchmark {
             }
             try await FirstCall.make(kind, url: CommandLine.arguments[3])
         case "soak":
-            guard let port = integer("--http2-port"), let root = argument("--root"), let files = argument("--files")
+            guard let port = integer("--http2-port"), let root = argument("--root"), let files = argument("--files"),
+                let certificate = argument("--certificate"), let key = argument("--key")
             else { return misused() }
             try await Soak(
-                port: port, root: root, files: files, time: .seconds(integer("--seconds") ?? 3600),
+                port: port, root: root, files: files, identity: (certificate, key),
+                time: .seconds(integer("--seconds") ?? 3600),
                 calls: integer("--calls") ?? 1_000_000
             ).run()
         case "replay":
