@@ -48,9 +48,12 @@ extension NetworkLayer {
             let response = try await send(request(of: change, E.self, in: flight), in: flight)
             try flight.checkSession(in: .checking)
             if var error = response.refusal {
+                // It may report that the server has taken the change before.
+                if error.status == .conflict { invalidate(change) }
                 error.retryAfter = error.retryAfter ?? response.retryAfter(now: clock.date)
                 throw error
             }
+            invalidate(change)
             guard case .whole(var rawData) = response.body else {
                 throw NetworkError(
                     .invalidResponse, in: .checking,
@@ -64,6 +67,9 @@ extension NetworkLayer {
             throw flight.finish(failing: error)
         }
     }
+
+    /// Removes the stored responses that a change makes wrong.
+    private func invalidate(_ change: UnsentChange) { for scope in change.invalidates { cache.clear(scope) } }
 
     private func request<E: Endpoint>(
         of change: UnsentChange, _ endpoint: E.Type, in flight: Flight

@@ -41,6 +41,9 @@ extension NetworkLayer {
     /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token or a cached
     /// response, or is landed by a manager, and no call of a later sign-in shares a request with one. Does nothing if nobody is signed in.
     ///
+    /// When it returns, the account's responses are removed from disk, too, unless the disk fails, takes longer than
+    /// ``ResponseCache/maximumFlushWait``, or the task is cancelled. A removal that failed is repeated in this run.
+    ///
     /// - Parameters:
     ///   - service: The service.
     ///   - cancelsCalls: Whether the account's calls are cancelled. They fail as ``NetworkError/Kind/cancelled``, and so do their streamed
@@ -67,6 +70,8 @@ extension NetworkLayer {
         for owner in [account, nil] {
             cookieJars.withJar(of: CookieJars.Owner(service: service, account: owner)) { $0.removeAll() }
         }
+        // An app that ends from here on leaves no response of the account.
+        await cache.flush()
         guard let write else { return }
         try await settle(write, "The access token is not used any more, but could not be removed")
     }

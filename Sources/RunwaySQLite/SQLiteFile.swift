@@ -21,7 +21,8 @@ package enum SQLiteFile {
     /// - Parameters:
     ///   - url: The file, in a folder that exists.
     ///   - waitsForDrive: Whether a commit returns when it is on the drive. Otherwise a power loss may undo the last commits.
-    ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed. The default is `false`.
+    ///   - overwritesRemovedBytes: Whether bytes are overwritten when they are removed, whatever SQLite was compiled to do. The default
+    ///     is `false`.
     ///   - busyTimeout: How many seconds to wait for locks of other processes. The default, `nil`, is not to wait.
     ///   - prepare: Prepares the connection.
     /// - Throws: A `DatabaseError`, or a Foundation error if the file can't be created.
@@ -39,7 +40,7 @@ package enum SQLiteFile {
                     PRAGMA journal_mode = WAL; PRAGMA synchronous = \(waitsForDrive ? "FULL" : "NORMAL");
                     PRAGMA wal_autocheckpoint = \(checkpointPageCount);
                     PRAGMA journal_size_limit = \(maximumIdleLogByteCount);
-                    \(overwritesRemovedBytes ? "PRAGMA secure_delete = ON;" : "")
+                    PRAGMA secure_delete = \(overwritesRemovedBytes ? "ON" : "OFF");
                     PRAGMA checkpoint_fullfsync = 1; PRAGMA fullfsync = \(waitsForDrive ? 1 : 0)
                     """)
             try prepare(database)

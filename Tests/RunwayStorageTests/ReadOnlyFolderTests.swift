@@ -65,9 +65,12 @@ import Testing
                 await #expect { try await network.call(WriteNote("a")) } throws: { error in
                     ((error as? NetworkError)?.underlying as? StorageError)?.kind == .unavailable
                 }
-                // The queue is no reason not to send.
                 status.set(.wifi)
+                // A change that can undo no other one is sent.
                 _ = try await network.call(WriteNote("b"))
+                await #expect { try await network.call(WriteNote("c", "note")) } throws: { error in
+                    (error as? NetworkError)?.kind == .storage && (error as? NetworkError)?.sending == .notSent
+                }
             }
         }
 

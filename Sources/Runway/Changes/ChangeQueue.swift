@@ -47,6 +47,8 @@ public struct UnsentChange: Sendable {
     public var parameters: Parameters
     /// What the call changes: ``Endpoint/offlineSubjects``.
     public var subjects: [String]
+    /// The stored responses that the call makes wrong: ``Endpoint/invalidates``, by endpoints and services.
+    public var invalidates: [CacheScope]
     /// The `Idempotency-Key` of all attempts.
     public var key: UUID
     /// Whether the server may have received the request.
@@ -57,7 +59,8 @@ public struct UnsentChange: Sendable {
     package init(
         endpoint: any Endpoint.Type, environment: ServiceEnvironment, account: String?, flight: FlightID? = nil,
         method: HTTPRequest.Method, target: String, headerFields: HTTPFields, body: [UInt8],
-        parameters: Parameters = [:], subjects: [String], key: UUID, mayHaveBeenSent: Bool
+        parameters: Parameters = [:], subjects: [String], invalidates: [CacheScope] = [], key: UUID,
+        mayHaveBeenSent: Bool
     ) {
         self.endpoint = endpoint
         self.environment = environment
@@ -69,6 +72,7 @@ public struct UnsentChange: Sendable {
         self.body = body
         self.parameters = parameters
         self.subjects = subjects
+        self.invalidates = invalidates
         self.key = key
         self.mayHaveBeenSent = mayHaveBeenSent
     }

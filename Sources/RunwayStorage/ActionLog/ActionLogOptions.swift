@@ -36,6 +36,8 @@ public struct ActionLogOptions: Sendable {
     /// The most records in memory that are not on disk yet, because they are being written or because the disk fails. The default is
     /// 10,000; the oldest of the lowest priority are dropped.
     public var maximumBufferedCount = 10_000
+    /// The most bytes of names and properties of such records. The default is 16 MiB; the oldest of the lowest priority are dropped.
+    public var maximumBufferedByteCount = 16 << 20
     /// Whether a committed record survives a power loss, for which every commit waits for the drive. The default is `true`. Records
     /// survive the end of the process either way.
     public var survivesPowerLoss = true

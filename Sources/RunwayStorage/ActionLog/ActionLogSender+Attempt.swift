@@ -47,7 +47,7 @@ extension ActionLogSender {
             switch (status, ReplayVerdict(error)) {
             case (401, _), (403, _), (_, .unauthorized): return .unauthorized
             // 404, 405 and 501: the server has no such route. It may be about to get one, so that it is asked a few times.
-            case (404, _), (405, _), (501, _), (_, .refused), (_, .conflicting):
+            case (404, _), (405, _), (501, _), (_, .refused), (_, .conflicting), (_, .executed):
                 let (limit, reason) = (options.maximumServerFaults, status.map { "status \($0)" } ?? "\(error.kind)")
                 let isOver = try await store.run { journal throws(StorageError) in
                     try journal.refuseErasure(of: account, after: refusals, upTo: limit, reason)
@@ -78,7 +78,9 @@ extension ActionLogSender {
             state.returned.formUnion(returned)
             return returned
         }
+        let hasRefusals = state.withLock { $0.schedule.refusals(of: batch.scope) > 0 }
         let count = try await store.run { [pace] journal throws(StorageError) in
+            if hasRefusals { try journal.setRefusals(of: batch.scope, 0) }
             try journal.setAside(verdicts.refused, of: batch)
             let count = try journal.acknowledge(batch, verdicts.stored)
             if pace != former { try journal.setPace(pace, at: time, now: now) }
@@ -99,16 +101,16 @@ extension ActionLogSender {
         case 400, 413, 422:
             return try await treat(batch, isFault: false, "The server refused it with status \(status ?? 0).")
         case 409:
-            // The numbers of this stream are not those of the server: it lost what it had, or the file was restored from a backup.
-            try await store.run { journal throws(StorageError) in try journal.refuse(batch) }
-            return .failed()
+            // The numbers of this stream are not those of the server: it lost what it had, or the file was restored from a backup. A server
+            // that refuses every stream fails on the batch.
+            return try await treat(batch, isFault: true, "The server refused every number of it.", inNewStream: true)
         default: break
         }
         switch ReplayVerdict(error) {
         case .unauthorized: return .unauthorized
         case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
         case .stopped: return .failed()
-        case .faulted, .refused, .conflicting:
+        case .faulted, .refused, .conflicting, .executed:
             let what = status.map { "with status \($0)" } ?? "as \(error.kind)"
             return try await treat(
                 batch, isFault: true, "The server failed on it \(what).", retryAfter: error.retryAfter)
@@ -116,21 +118,28 @@ extension ActionLogSender {
     }
 
     /// Repeats or halves a batch that was not accepted, or sets its only record aside.
+    ///
+    /// - Parameter isNewStream: Whether a batch that is repeated has a number of another stream. The default is `false`.
     private func treat(
-        _ batch: JournalBatch, isFault: Bool, _ reason: String, retryAfter: Duration? = nil
+        _ batch: JournalBatch, isFault: Bool, _ reason: String, inNewStream isNewStream: Bool = false,
+        retryAfter: Duration? = nil
     ) async throws(StorageError) -> FlushSchedule.Outcome {
-        let (treatment, isRefusingAll) = state.withLock { state in
+        let (treatment, isRefusingAll, refusals) = state.withLock { state in
             (
                 state.schedule.treat(batch.scope, count: batch.entries.count, isFault: isFault),
-                state.schedule.isRefusingAll
+                state.schedule.isRefusingAll, state.schedule.refusals(of: batch.scope)
             )
         }
-        if treatment == .repeat { return .failed(retryAfter: retryAfter) }
+        if treatment == .repeat {
+            if isNewStream { try await store.run { journal throws(StorageError) in try journal.refuse(batch) } }
+            return .failed(retryAfter: retryAfter)
+        }
         let (id, limit) = (batch.entries[0].entry.id, options.maximumSetAsideCount)
         let isOver = try await store.run { journal throws(StorageError) in
             if treatment == .setAside {
                 // A failure that may be over some day must not evict what is set aside.
                 if isRefusingAll, try journal.counts().setAside >= limit { return false }
+                try journal.setRefusals(of: batch.scope, refusals + 1)
                 try journal.setAside([id: reason], of: batch)
             }
             // What was refused is sent in smaller batches, which have other numbers.

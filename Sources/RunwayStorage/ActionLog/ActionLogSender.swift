@@ -157,14 +157,14 @@ final class ActionLogSender: Sendable {
     /// Reads what the last run left.
     private func read() async {
         let (time, now) = (buffer.time, clock.now)
-        let pace: ActionLogPace?
+        let (pace, refusals): (ActionLogPace?, [String: Int])
         do throws(StorageError) {
-            pace = try await store.read { [buffer] journal throws(StorageError) in
+            (pace, refusals) = try await store.read { [buffer] journal throws(StorageError) in
                 let pace = try journal.pace(at: time, now: now)
                 // Before the next operation on the file, so that this never undoes what the app decides meanwhile.
                 if try journal.isOptedOut() { buffer.setOptedOut(true) }
                 if let pace { buffer.pace = pace }
-                return pace
+                return (pace, try journal.refusals())
             }
         } catch {
             return
@@ -173,6 +173,7 @@ final class ActionLogSender: Sendable {
         state.withLock { state in
             state.isRead = true
             if let pace { state.schedule.pause(until: pace.pause) }
+            state.schedule.restoreRefusals(refusals)
             state.schedule.noteWaiting(counts, isUrgent: true, at: now)
         }
     }

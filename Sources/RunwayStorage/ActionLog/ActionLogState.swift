@@ -54,7 +54,8 @@ public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
     public static let damaged = ActionLoss(name: JournalLoss.damaged.rawValue)
     /// More than ``ActionLogOptions/maximumSetAsideCount`` were set aside.
     public static let setAside = ActionLoss(name: JournalLoss.setAside.rawValue)
-    /// More than ``ActionLogOptions/maximumBufferedCount`` waited for the disk.
+    /// More than ``ActionLogOptions/maximumBufferedCount`` records, or more bytes than ``ActionLogOptions/maximumBufferedByteCount``, waited
+    /// for the disk.
     public static let memory = ActionLoss(name: "memory")
     /// The record was not sampled.
     public static let sampled = ActionLoss(name: "sampled")

@@ -17,6 +17,13 @@ struct ActionRecord: Sendable {
     /// The time since the system started.
     var uptime: Duration
     var priority: ActionPriority
+    /// See ``leastByteCount(_:_:)``.
+    var byteCount = 0
+
+    /// How many bytes a record has at least as JSON, without what it has beside its name and its properties. It costs little.
+    static func leastByteCount(_ name: String, _ properties: Parameters) -> Int {
+        properties.reduce(name.utf8.count) { $0 + $1.name.utf8.count + $1.value.leastByteCount }
+    }
 
     /// The record as it is stored and sent, without its sequence number: a JSON object, secrets redacted.
     ///
@@ -94,6 +101,19 @@ extension Redaction {
         case .array(let elements): .array(elements.map(withoutSecretURLs))
         case .object(let members): .object(Parameters(members.map { ($0.name, withoutSecretURLs($0.value)) }))
         default: value
+        }
+    }
+}
+
+extension ParameterValue {
+    /// How many bytes the value has at least as JSON.
+    fileprivate var leastByteCount: Int {
+        switch self {
+        case .string(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        case .array(let elements): elements.reduce(0) { $0 + $1.leastByteCount }
+        case .object(let members): ActionRecord.leastByteCount("", members)
+        default: 1
         }
     }
 }

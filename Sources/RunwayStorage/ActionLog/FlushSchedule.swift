@@ -1,7 +1,8 @@
 /// Decides which scope's batch a log sends next, when, and how large it may be. A pure state machine; ``ActionLogSender`` performs.
 ///
 /// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was recorded, at launch if
-/// anything waits, when a network comes back, and when somebody signs in. Once one is sent, others follow until nothing waits.
+/// anything waits, when a network comes back, and when somebody signs in. What is left of enough records waits for the next; for every
+/// other cause, and after a failure, batches follow until nothing waits.
 ///
 /// Each scope has a backoff of its own, so that a server that refuses one account does not hold up the records of another. A wait that the
 /// server asks for holds for all of them.
@@ -88,6 +89,18 @@ struct FlushSchedule: Sendable {
     /// Whether the server has refused, or failed on, one record of a scope after the other: it may be refusing everything.
     var isRefusingAll: Bool { lanes.values.contains { $0.refusals >= Self.refusalLimit } }
 
+    /// How many single records of a scope were set aside since its last batch that was accepted.
+    func refusals(of scope: String) -> Int { lane(scope).refusals }
+
+    /// An earlier run has set so many records aside, and no batch was accepted since.
+    mutating func restoreRefusals(_ refusals: [String: Int]) {
+        for (scope, count) in refusals {
+            var lane = lane(scope)
+            lane.refusals = max(lane.refusals, count)
+            lanes[scope] = lane
+        }
+    }
+
     /// Records wait that were stored now or, at launch, by an earlier run.
     mutating func noteWaiting(_ counts: [String: Int], isUrgent: Bool = false, at now: Duration) {
         waiting = counts.filter { $0.value > 0 }
@@ -139,7 +152,7 @@ struct FlushSchedule: Sendable {
     mutating func didSend(
         _ scope: String, _ outcome: Outcome, waiting counts: [String: Int], at now: Duration, jitter: Double
     ) {
-        isDraining = true
+        if case .accepted = outcome {} else { isDraining = true }
         oldest = nil
         noteWaiting(counts, at: now)
         turn += 1

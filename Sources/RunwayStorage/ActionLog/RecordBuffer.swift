@@ -63,12 +63,13 @@ final class RecordBuffer: Sendable {
         _ name: String, _ properties: Parameters, _ priority: ActionPriority, account: String
     ) -> ActionReceipt {
         let (now, date) = (clock.now, clock.date)
-        let (receipt, dropped) = state.withLock { state in
+        let byteCount = ActionRecord.leastByteCount(name, properties)
+        let (receipt, dropped) = state.withLock { state -> (ActionReceipt, [ActionReceipt]) in
             let receipt = ActionReceipt(UUID(at: date, &state.generator))
-            if state.isFinished { return (receipt, receipt as ActionReceipt?) }
-            if let loss = state.loss(of: name, options, at: now) {
+            if state.isFinished { return (receipt, [receipt]) }
+            if let loss = state.loss(of: name, byteCount, options, at: now) {
                 state.lost[loss, default: 0] += 1
-                return (receipt, receipt as ActionReceipt?)
+                return (receipt, [receipt])
             }
             if let last = state.lastRecording, now - last > options.sessionTimeout { state.session = UUID() }
             state.lastRecording = now
@@ -76,17 +77,18 @@ final class RecordBuffer: Sendable {
             state.records.append(
                 ActionRecord(
                     receipt: receipt, number: state.number, name: name, properties: properties, account: account,
-                    session: state.session, date: date, uptime: uptimeOrigin + now, priority: priority))
-            guard state.records.count > max(1, options.maximumBufferedCount) else { return (receipt, nil) }
-            state.lost[.memory, default: 0] += 1
-            return (receipt, state.records.evict()?.receipt)
+                    session: state.session, date: date, uptime: uptimeOrigin + now, priority: priority,
+                    byteCount: byteCount))
+            return (receipt, state.evictExcess(options))
         }
-        dropped?.settle(
-            .failure(
-                StorageError(
-                    .rejected,
-                    "The record was not stored: it was not sampled, the user opted out, the log was closed, or the memory for it "
-                        + "is full.")))
+        for receipt in dropped {
+            receipt.settle(
+                .failure(
+                    StorageError(
+                        .rejected,
+                        "The record was not stored: it was too large or not sampled, the user opted out, the log was closed, or the "
+                            + "memory for it is full.")))
+        }
         signal.yield()
         return receipt
     }
@@ -153,10 +155,26 @@ final class RecordBuffer: Sendable {
 
 extension RecordBuffer.State {
     /// Why a record is not stored; `nil` if it is.
-    fileprivate mutating func loss(of name: String, _ options: ActionLogOptions, at now: Duration) -> ActionLoss? {
+    fileprivate mutating func loss(
+        of name: String, _ byteCount: Int, _ options: ActionLogOptions, at now: Duration
+    ) -> ActionLoss? {
         if isOptedOut { return .optedOut }
+        if byteCount > options.maximumRecordByteCount { return .rejected }
         let rate = (options.sampleRates[name] ?? 1) * pace.rate(at: now)
         return rate >= 1 || Double.random(in: 0..<1, using: &generator) < rate ? nil : .sampled
+    }
+
+    /// Removes what exceeds the bounds of the memory, and returns the receipts.
+    fileprivate mutating func evictExcess(_ options: ActionLogOptions) -> [ActionReceipt] {
+        var evicted: [ActionReceipt] = []
+        while records.count > max(1, options.maximumBufferedCount)
+            || records.count > 1 && records.byteCount > options.maximumBufferedByteCount,
+            let record = records.evict()
+        {
+            lost[.memory, default: 0] += 1
+            evicted.append(record.receipt)
+        }
+        return evicted
     }
 }
 

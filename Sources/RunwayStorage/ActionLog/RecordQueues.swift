@@ -22,10 +22,12 @@ struct RecordQueues: Sendable {
     /// The records that are being written, in the order in which they came. They are not evicted: each is stored or lost, and not both.
     private var taken: [ActionRecord] = []
     private(set) var count = 0
+    private(set) var byteCount = 0
 
     mutating func append(_ record: ActionRecord) {
         queues[record.priority, default: Queue()].records.append(record)
         count += 1
+        byteCount += record.byteCount
     }
 
     /// Removes the oldest record of the lowest priority that is not being written.
@@ -33,6 +35,7 @@ struct RecordQueues: Sendable {
         for priority in queues.keys.sorted() {
             guard let evicted = queues[priority]?.removeFirst() else { continue }
             count -= 1
+            byteCount -= evicted.byteCount
             return evicted
         }
         return nil
@@ -53,6 +56,7 @@ struct RecordQueues: Sendable {
     /// Removes the records that were taken: they are on disk, or were rejected.
     mutating func removeTaken() {
         count -= taken.count
+        byteCount -= taken.reduce(0) { $0 + $1.byteCount }
         taken = []
     }
 
@@ -76,6 +80,7 @@ struct RecordQueues: Sendable {
             queues[priority] = Queue(records: records.filter { !condition($0) })
         }
         count -= removed.count
+        byteCount -= removed.reduce(0) { $0 + $1.byteCount }
         return removed
     }
 }

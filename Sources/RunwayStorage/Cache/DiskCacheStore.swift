@@ -193,7 +193,8 @@ extension DiskCacheStore {
     private func write(
         _ stored: [(entry: DiskCacheEntry, content: CacheTierEntry)], removing ids: [Int64], uses: [Int64: Int64]
     ) throws {
-        try database.write { database in
+        // On a full disk a clear is written, too: it needs no space once the write-ahead log was moved.
+        try database.writeMakingRoom { database in
             for id in ids {
                 for table in ["entries", "contents"] {
                     try database.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?").execute(arguments: [id])

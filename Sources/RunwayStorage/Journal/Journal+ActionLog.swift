@@ -1,10 +1,13 @@
 import Foundation
+import GRDB
 import Runway
 
 /// What an action log stores beside its records.
 extension Journal {
     private static let optOutName = "optedOut"
     private static let paceName = "pace"
+    /// Followed by the scope.
+    private static let refusalsPrefix = "refusals "
     /// Followed by the account.
     private static let erasurePrefix = "erase "
     /// Of the value, followed by a reason.
@@ -17,6 +20,27 @@ extension Journal {
         // In this order no kill leaves records of a user who opted out.
         if isOptedOut { try erase(nil) }
         try set(Self.optOutName, isOptedOut ? "1" : nil)
+    }
+
+    /// How many single records in a row were set aside since the server last accepted a batch, by scope.
+    func refusals() throws(StorageError) -> [String: Int] {
+        var refusals: [String: Int] = [:]
+        for (name, value) in try settings(beginning: Self.refusalsPrefix) {
+            refusals[String(name.dropFirst(Self.refusalsPrefix.count))] = Int(value)
+        }
+        return refusals
+    }
+
+    /// Stores such a number, so that a later run knows that the server seems to refuse everything.
+    func setRefusals(of scope: String, _ count: Int) throws(StorageError) {
+        try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
+    }
+
+    /// Removes the numbers of a scope or, with `nil`, of all.
+    func removeRefusals(_ database: Database, _ scope: String?) throws {
+        try database.execute(
+            sql: "DELETE FROM setting WHERE substr(name, 1, ?1) = ?2 AND (?3 IS NULL OR name = ?2 || ?3)",
+            arguments: [Self.refusalsPrefix.count, Self.refusalsPrefix, scope])
     }
 
     /// Which erasure the server is to be asked for.

@@ -25,26 +25,28 @@ struct PlacedEntry: Sendable, Equatable {
 
 /// For an owner whose entries have an order of their own, and are changed in their places: the offline queue.
 extension Journal {
-    /// Has bytes overwritten that are removed from now on, also those of entries that were replaced.
-    func overwriteRemovedBytes() throws(StorageError) {
-        try write { try $0.execute(sql: "PRAGMA secure_delete = ON") }
-    }
-
     /// The greatest place that was ever used.
     func lastSequence() throws(StorageError) -> Int64 {
         try write { database in
-            try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'entry'") ?? 0
+            let stored = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'entry'") ?? 0
+            // What was stored may be damaged.
+            if (0...(Int64(1) << 52)).contains(stored) { return stored }
+            return try Int64.fetchOne(database, sql: "SELECT max(sequence) FROM entry") ?? 0
         }
     }
 
-    /// Stores an entry at a place that is free, and evicts nothing.
+    /// Stores an entry at a place or, if there is one already, at the next that is free, and evicts nothing.
     ///
+    /// - Returns: The place.
     /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, those that are set aside included.
-    func insert(_ entry: JournalEntry, at sequence: Int64, _ time: JournalTime) throws(StorageError) {
+    func insert(_ entry: JournalEntry, at sequence: Int64, _ time: JournalTime) throws(StorageError) -> Int64 {
         try write { database in
             let moment = try advance(database, to: time)
             let stored = try coder.sealed(entry)
             try checkRoom(database, count: 1, byteCount: stored.payload.count)
+            var sequence = sequence
+            let search = try database.cachedStatement(sql: "SELECT 1 FROM entry WHERE sequence = ?")
+            while try Bool.fetchOne(search, arguments: [sequence]) != nil { sequence &+= 1 }
             try database.execute(
                 sql:
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -52,6 +54,7 @@ extension Journal {
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
                     RowChecksum.of(stored, sequence),
                 ])
+            return sequence
         }
     }
 
@@ -124,9 +127,9 @@ extension Journal {
             var entry = placed.entry
             entry.payload = payload
             entry = try coder.sealed(entry)
-            if isLimited {
-                try checkRoom(database, count: 0, byteCount: entry.payload.count - placed.entry.payload.count)
-            }
+            // A file may have more than allowed, since entries that are set aside are not evicted for those that wait.
+            let growth = try entry.payload.count - byteCount(database, placed.sequence)
+            if isLimited, growth > 0 { try checkRoom(database, count: 0, byteCount: growth) }
             // In two steps, since the tally of bytes follows entries that are added or removed, or change their state.
             try changeOne(database, "DELETE FROM entry WHERE sequence = ?", placed.sequence)
             try database.execute(
@@ -137,6 +140,12 @@ extension Journal {
                     RowChecksum.of(entry, placed.sequence),
                 ])
         }
+    }
+
+    /// How many bytes an entry has in the file, where it may be encrypted.
+    private func byteCount(_ database: Database, _ sequence: Int64) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT length(payload) FROM entry WHERE sequence = ?", arguments: [sequence]) ?? 0
     }
 
     /// Sets entries aside with their reasons, or has them wait where the reason is `nil`.

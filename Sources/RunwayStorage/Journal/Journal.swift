@@ -41,7 +41,8 @@ final class Journal: Sendable {
         coder = PayloadCoder(sealing: sealing)
         self.limits = limits
         do {
-            let queue = try StorageDatabase.open(at: url, durability: durability)
+            // Also the bytes of entries that were acknowledged must be gone after an erasure.
+            let queue = try StorageDatabase.open(at: url, durability: durability, overwritesRemovedBytes: true)
             installation = try queue.inDatabase { database in
                 // Holds the lock of the file until it is closed. Without this, two processes could append and claim side by side.
                 try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
@@ -236,20 +237,19 @@ extension Journal {
     }
 
     /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all scopes.
+    ///
+    /// Files that could not be read, and were set aside, may have entries of the scope: they are removed, too.
     func erase(_ scope: String?) throws(StorageError) {
-        do {
-            try queue.inDatabase { database in
-                try database.execute(sql: "PRAGMA secure_delete = ON")
-                try database.inTransaction(.immediate) {
-                    for table in ["entry", "stream", "tally"] {
-                        try database.execute(
-                            sql: "DELETE FROM \(table) WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
-                    }
-                    return .commit
-                }
-                // The log still has the pages from before.
-                try database.checkpoint(.truncate)
+        try write { database in
+            for table in ["entry", "stream", "tally"] {
+                try database.execute(sql: "DELETE FROM \(table) WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
             }
+            try removeRefusals(database, scope)
+        }
+        do {
+            // The log still has the pages from before.
+            try queue.moveLog()
+            try JournalFile.removeSetAside(url)
         } catch {
             throw StorageError(error, at: url)
         }

@@ -23,16 +23,32 @@ enum JournalFile {
         }
     }
 
+    /// The names that SQLite adds to that of a file.
+    private static let parts = ["", "-wal", "-shm"]
+
+    private static func name(_ url: URL, _ number: Int) -> URL { url.appendingPathExtension("unreadable-\(number)") }
+
+    /// Removes the files that were set aside.
+    ///
+    /// - Throws: An error of Foundation.
+    static func removeSetAside(_ url: URL) throws {
+        for number in 1...maximumSetAsideCount {
+            for part in parts {
+                let path = name(url, number).path + part
+                if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+            }
+        }
+    }
+
     /// Renames a file that nobody has open, with those that SQLite has beside it, and returns the new name.
     static func setAside(_ url: URL) throws(StorageError) -> URL {
         let files = FileManager.default
-        func name(_ number: Int) -> URL { url.appendingPathExtension("unreadable-\(number)") }
         do {
-            for part in ["", "-wal", "-shm"] {
+            for part in parts {
                 for number in (0..<maximumSetAsideCount).reversed() {
-                    let file = URL(fileURLWithPath: (number == 0 ? url : name(number)).path + part)
+                    let file = URL(fileURLWithPath: (number == 0 ? url : name(url, number)).path + part)
                     guard files.fileExists(atPath: file.path) else { continue }
-                    let target = URL(fileURLWithPath: name(number + 1).path + part)
+                    let target = URL(fileURLWithPath: name(url, number + 1).path + part)
                     try? files.removeItem(at: target)
                     try files.moveItem(at: file, to: target)
                 }
@@ -40,6 +56,6 @@ enum JournalFile {
         } catch {
             throw StorageError(error, at: url)
         }
-        return name(1)
+        return name(url, 1)
     }
 }

@@ -109,6 +109,8 @@ final class JournalStore: Sendable {
         } catch {
             // What was not accepted says nothing about the file.
             if error.kind == .rejected { return .failure(error) }
+            // After an error of the drive nobody knows what the connection has in memory: the next operation reads the file again.
+            if error.kind == .unavailable { try? state.withLock { $0.journal.take() }?.close() }
             state.withLock { state in
                 if isReading, state.problem != nil, !state.isProblemOfReading { return }
                 (state.problem, state.isProblemOfReading) = (error, isReading)

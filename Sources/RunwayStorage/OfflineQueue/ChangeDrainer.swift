@@ -205,7 +205,7 @@ extension ChangeDrainer {
         let endpoint = endpoints[claim.change.service]?[claim.change.endpoint]?.endpoint
         guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
             let reason = "The app has no endpoint \(claim.change.endpoint) any more."
-            _ = try await journal.setAside(claim, SetAsideReason(.refused, reason))
+            _ = try await journal.setAside(claim, SetAsideReason(.refused, reason), mayBeTaken: claim.mayHaveBeenSent)
             return .settled
         }
         switch await send(unsent, claim.id) {
@@ -249,6 +249,8 @@ extension ChangeDrainer {
         case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
         case .unauthorized: return .unauthorized
         case .stopped: return .stopped
+        // What it responded is lost, and the app gets what it says about that.
+        case .executed: return try await finish(claim, error.rawData ?? RawData([]))
         case .conflicting: return try await setAside(claim, .conflicting, error)
         case .refused: return try await setAside(claim, .refused, error)
         case .faulted(let retryAfter):
@@ -265,7 +267,9 @@ extension ChangeDrainer {
         _ claim: ChangeJournal.Claim, _ word: SetAsideReason.Word, _ error: NetworkError
     ) async throws(StorageError) -> DrainSchedule.Outcome {
         let sentence = String((error.serviceError?.description ?? error.detail).prefix(500))
-        let change = try await journal.setAside(claim, SetAsideReason(word, sentence))
+        let change = try await journal.setAside(
+            claim, SetAsideReason(word, sentence), mayBeTaken: !error.isCertainRefusal && claim.mayBeTaken(after: error)
+        )
         _ = state.withLock { $0.faults.removeValue(forKey: claim.id) }
         // It is stored as refused first: an app that ends in between finds it in the list.
         if let change { await deliver(change, .failure(error), isOver: false) }
@@ -274,6 +278,9 @@ extension ChangeDrainer {
 }
 
 extension ChangeJournal.Claim {
+    /// Whether this attempt, or one before it, may have reached the server.
+    fileprivate func mayBeTaken(after error: NetworkError) -> Bool { mayHaveBeenSent || error.sending != .notSent }
+
     /// The change as the app sees it.
     fileprivate var queuedChange: QueuedChange {
         QueuedChange(

@@ -31,11 +31,13 @@ extension ChangeJournal {
             return
         }
         guard var change = StoredChange(placed.entry.payload) else {
-            if placed.state != .setAside { try journal.place([id: SetAsideReason.unreadable.text]) }
+            let reason: SetAsideReason = placed.state == .claimed ? .unreadableAfterSending : .unreadable
+            if placed.state != .setAside { try journal.place([id: reason.text]) }
             return
         }
         switch placed.state {
-        case .sealed where placed.reason == sentWord:
+        case .sealed where placed.reason == sentWord,
+            .setAside where SetAsideReason(placed.reason) == .unreadableAfterSending:
             change.mayHaveBeenSent = true
             // A full queue has to open, too: only then something can be removed.
             try journal.replace(placed, with: try change.bytes(), time, isLimited: false)

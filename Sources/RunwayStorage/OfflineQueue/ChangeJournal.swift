@@ -16,8 +16,10 @@ final class ChangeJournal: Sendable {
     struct State {
         /// How many changes wait, by the text of their scope; `nil` before the file was read.
         var waiting: [String: Int]?
-        /// The changes whose calls have not ended, with their scopes.
+        /// The changes whose calls have not ended, with their scopes, and those in ``removals``.
         var unsettled: [UUID: String] = [:]
+        /// The changes whose calls were cancelled, and that could not be removed yet. They are not sent.
+        var removals: Set<UUID> = []
         /// Added to the number of a call to get its place. Places of this run follow those of earlier ones.
         var firstPlace: Int64?
         /// Whether changes can't be decrypted, since the key can't be read now: what is known of them is of an earlier run.
@@ -77,6 +79,7 @@ final class ChangeJournal: Sendable {
         defer { notify(ifChangedFrom: former) }
         let counted = { @Sendable (journal: Journal) throws(StorageError) -> Value in
             if self.state.withLock({ $0.waiting }) == nil { try self.begin(journal) }
+            if !reads { try self.removeCancelled(journal) }
             let value = try operation(journal)
             try self.count(journal, changes)
             return value
@@ -95,7 +98,6 @@ final class ChangeJournal: Sendable {
 
     /// Reads a file that was opened. The last run may have ended between two transactions.
     private func begin(_ journal: Journal) throws(StorageError) {
-        try journal.overwriteRemovedBytes()
         let place = try journal.lastSequence()
         state.withLock { if $0.firstPlace == nil { $0.firstPlace = place } }
         try review(journal)
@@ -121,6 +123,17 @@ final class ChangeJournal: Sendable {
         }
     }
 
+    /// Repeats removals that failed before anything else is done.
+    private func removeCancelled(_ journal: Journal) throws(StorageError) {
+        let removals = state.withLock { $0.removals }
+        if removals.isEmpty { return }
+        try Self.remove(removals, journal)
+        state.withLock { state in
+            state.removals.subtract(removals)
+            for id in removals { state.unsettled[id] = nil }
+        }
+    }
+
     func setSending(_ isSending: Bool) {
         let former = queueState
         state.withLock { $0.queueState.isSending = isSending }
@@ -138,31 +151,38 @@ extension ChangeJournal {
     ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {
         let (stored, scope, time) = (StoredChange(change, at: date), ChangeScope(change).text, time())
         let payload = try payload(of: stored)
-        return try await run(changes: true) { journal throws(StorageError) in
-            let id = UUID()
-            let (isFirst, firstPlace) = self.state.withLock { state in
-                state.unsettled[id] = scope
-                return (state.waiting?[scope] == nil, state.firstPlace ?? 0)
-            }
-            let entry = JournalEntry(id: id, scope: scope, priority: 0, payload: payload)
-            // Calls that fail together are stored in the order in which they were made.
-            let place = firstPlace + Int64(clamping: flight.number)
-            do throws(StorageError) {
-                try journal.insert(entry, at: place, time)
+        let id = UUID()
+        do throws(StorageError) {
+            return try await run(changes: true) { journal throws(StorageError) in
+                let (isFirst, firstPlace) = self.state.withLock { state in
+                    state.unsettled[id] = scope
+                    return (state.waiting?[scope] == nil, state.firstPlace ?? 0)
+                }
+                let entry = JournalEntry(id: id, scope: scope, priority: 0, payload: payload)
+                // Calls that fail together are stored in the order in which they were made.
+                let place = try journal.insert(entry, at: firstPlace &+ Int64(clamping: flight.number), time)
                 try Self.updateHolds(journal, scope)
-            } catch {
-                _ = self.state.withLock { $0.unsettled.removeValue(forKey: id) }
-                throw error
+                let placed = PlacedEntry(sequence: place, entry: entry, state: .waiting, reason: "")
+                return (QueuedChange(stored, try journal.entry(id) ?? placed), isFirst)
             }
-            let placed = PlacedEntry(sequence: place, entry: entry, state: .waiting, reason: "")
-            return (QueuedChange(stored, try journal.entry(id) ?? placed), isFirst)
+        } catch {
+            // It may have been inserted before the disk failed, and its call fails.
+            state.withLock { state in
+                if state.unsettled[id] != nil { state.removals.insert(id) }
+            }
+            throw error
         }
     }
 
     /// The call of a stored change has ended: the change may be sent or, if it was cancelled, is removed.
     func settle(_ id: UUID, isQueued: Bool) async {
-        if !isQueued { _ = try? await remove([id]) }
-        _ = state.withLock { $0.unsettled.removeValue(forKey: id) }
+        if isQueued {
+            _ = state.withLock { $0.unsettled.removeValue(forKey: id) }
+        } else {
+            // Every later operation that writes begins with it, should it fail now.
+            _ = state.withLock { $0.removals.insert(id) }
+            try? await run(changes: true) { _ throws(StorageError) in }
+        }
     }
 
     private func payload(of change: StoredChange) throws(StorageError) -> [UInt8] {
@@ -182,19 +202,28 @@ extension ChangeJournal {
         }
     }
 
-    /// Removes changes, and returns them as they were.
-    func remove(_ ids: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
+    /// Removes changes.
+    ///
+    /// - Returns: Those of them that the server certainly has not taken.
+    @discardableResult
+    func remove(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
         try await run(changes: true) { journal throws(StorageError) in
-            var removed: [QueuedChange] = []
+            var untaken: Set<UUID> = []
             for id in ids {
-                guard let placed = try journal.entry(id) else { continue }
-                removed.append(QueuedChange(placed))
+                guard let placed = try journal.entry(id), placed.state != .claimed, !placed.entry.isSealed,
+                    let change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent
+                else { continue }
+                untaken.insert(id)
             }
-            let scopes = try Self.scopes(of: ids, journal)
-            try journal.remove(ids)
-            for scope in scopes { try Self.updateHolds(journal, scope) }
-            return removed
+            try Self.remove(ids, journal)
+            return untaken
         }
+    }
+
+    private static func remove(_ ids: Set<UUID>, _ journal: Journal) throws(StorageError) {
+        let scopes = try scopes(of: ids, journal)
+        try journal.remove(ids)
+        for scope in scopes { try updateHolds(journal, scope) }
     }
 
     /// Removes all changes of an account, and overwrites their bytes in the file.
@@ -264,7 +293,7 @@ extension ChangeJournal {
         }
     }
 
-    private static func scopes(of ids: Set<UUID>, _ journal: Journal) throws(StorageError) -> Set<String> {
+    static func scopes(of ids: Set<UUID>, _ journal: Journal) throws(StorageError) -> Set<String> {
         var scopes: Set<String> = []
         for id in ids {
             if let scope = try journal.entry(id)?.entry.scope { scopes.insert(scope) }
@@ -293,78 +322,5 @@ extension ChangeJournal {
         let isUnknown = entries.contains { $0.entry.isSealed && $0.state == .setAside }
         if !isUnknown { for id in release { reasons.updateValue(nil, forKey: id) } }
         try journal.place(reasons)
-    }
-}
-
-// What the drainer does.
-extension ChangeJournal {
-    /// Claims the first change of a scope; `nil` if none waits, or its call has not ended.
-    func claim(_ scope: String) async throws(StorageError) -> Claim? {
-        try await run(changes: true) { journal throws(StorageError) in
-            guard let first = try self.first(of: scope, journal), !self.state.withLock({ $0.unsettled[first] != nil })
-            else {
-                return nil
-            }
-            let wasClaimed = try journal.entry(first)?.state == .claimed
-            guard let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max),
-                let entry = batch.entries.first?.entry
-            else { return nil }
-            guard let change = StoredChange(entry.payload) else {
-                throw StorageError(.unavailable, "A change can't be read.")
-            }
-            return Claim(
-                id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasClaimed || change.mayHaveBeenSent)
-        }
-    }
-
-    /// Whether a change that was claimed is there. The app may have removed it.
-    func has(_ claim: Claim) async throws(StorageError) -> Bool {
-        try await run(reads: true) { journal throws(StorageError) in try journal.entry(claim.id) != nil }
-    }
-
-    /// The server has the change.
-    func finish(_ claim: Claim) async throws(StorageError) {
-        try await run(changes: true) { journal throws(StorageError) in
-            _ = try journal.acknowledge(claim.batch, [claim.id])
-        }
-    }
-
-    /// The attempt failed. The change certainly did not reach the server, so that it can be edited.
-    func release(_ claim: Claim) async throws(StorageError) {
-        try await run(changes: true) { journal throws(StorageError) in _ = try journal.acknowledge(claim.batch, []) }
-    }
-
-    /// The server refused the change, or can't be sent it.
-    ///
-    /// - Returns: The change as the app sees it; `nil` if the app has removed it.
-    func setAside(_ claim: Claim, _ reason: SetAsideReason) async throws(StorageError) -> QueuedChange? {
-        try await run(changes: true) { journal throws(StorageError) in
-            try Self.setAside([claim.id], reason, journal).first
-        }
-    }
-
-    /// Sets aside the changes that wait longer than allowed, and returns them.
-    func expire() async throws(StorageError) -> [QueuedChange] {
-        let time = time()
-        return try await run { journal throws(StorageError) in
-            // The app could not be handed what nobody can read now.
-            if self.state.withLock({ $0.isKeyMissing }) { return [] }
-            let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
-            return try Self.setAside(overdue, SetAsideReason(.expired, "It waited too long."), journal)
-        }
-    }
-
-    private static func setAside(
-        _ ids: Set<UUID>, _ reason: SetAsideReason, _ journal: Journal
-    ) throws(StorageError) -> [QueuedChange] {
-        if ids.isEmpty { return [] }
-        try journal.place(Dictionary(uniqueKeysWithValues: ids.map { ($0, reason.text) }))
-        for scope in try scopes(of: ids, journal) { try updateHolds(journal, scope) }
-        var changes: [QueuedChange] = []
-        for id in ids {
-            guard let placed = try journal.entry(id) else { continue }
-            changes.append(QueuedChange(placed))
-        }
-        return changes
     }
 }

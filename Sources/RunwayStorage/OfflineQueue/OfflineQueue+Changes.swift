@@ -32,12 +32,12 @@ extension OfflineQueue {
 
     /// Removes a change that waits. One that is being sent is cancelled.
     ///
-    /// - Returns: Whether the change certainly has no effect; `false` if the server may have received it, if it can't be decrypted, or if it
+    /// - Returns: Whether the change certainly has no effect; `false` if the server may have taken it, if it can't be decrypted, or if it
     ///   is gone already.
     /// - Throws: ``StorageError`` if the file can't be written.
     @discardableResult
     public func cancel(_ id: UUID) async throws(StorageError) -> Bool {
-        try await remove([id]).first.map { $0.state != .sending && $0.state != .sealed } ?? false
+        try await remove([id]).contains(id)
     }
 
     /// Has a change do something else, in its place in the order.
@@ -103,7 +103,7 @@ extension OfflineQueue {
     }
 
     @discardableResult
-    private func remove(_ ids: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
+    private func remove(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
         let (journal, drainer, link) = try parts()
         let removed = try await journal.remove(ids)
         drainer.cancel(ids)

@@ -17,6 +17,9 @@ public struct OfflineQueueOptions: Sendable {
     public var maximumChangeByteCount = 1 << 20
     /// How long a change may wait to be sent. The default is 30 days. After that it is handed to the app as
     /// `QueuedChange.State.expired`. The date has no influence on it while the system runs.
+    ///
+    /// It must be shorter than the server stores responses under their keys: `IdempotencyMiddleware` does for 31 days. A change that is sent
+    /// again after that has a second effect.
     public var maximumAge = Duration.seconds(30 * 86_400)
     /// How often in one run a server may fail on one change by a fault of its own, such as status 500, before the change is handed to the
     /// app. The default is 5.
@@ -68,7 +71,8 @@ public struct ReplayedEndpoint: Sendable {
     ///     the app to the next.
     ///   - onResult: Called when a change was sent and has succeeded, when the server refused it, and when it expired; in this run of the
     ///     app or a later one. The queue sends nothing until it returns. A success is reported once or, if the app ends before this
-    ///     returns, again in the next run. It is not called for a change that the app cancels, discards or erases.
+    ///     returns, again in the next run. If the server has executed the change and does not have its response any more, that is a success
+    ///     whose response has status 409 and says so. It is not called for a change that the app cancels, discards or erases.
     public init<E: Endpoint>(_ endpoint: E.Type, onResult: @escaping Handler = { _, _ in }) {
         self.endpoint = endpoint
         self.onResult = onResult

@@ -12,12 +12,19 @@ enum ReplayVerdict: Equatable {
     case unauthorized
     /// The call was cancelled: its account signed out, or the app removed the change.
     case stopped
+    /// The server has executed the change, and does not have the response any more.
+    case executed
     /// The server refuses the change, because what it changes has changed meanwhile.
     case conflicting
     /// The server refuses the change for ever.
     case refused
 
     init(_ error: NetworkError) {
+        // A server that has stored its failure under the key repeats it for as long as it knows the key.
+        if error.isReplayedFailure {
+            self = .refused
+            return
+        }
         switch error.kind {
         case .cancelled: self = .stopped
         case .needsLogin, .needsAccessToken, .loginCancelled: self = .unauthorized
@@ -32,7 +39,8 @@ enum ReplayVerdict: Equatable {
                 self = .failed(retryAfter: error.retryAfter)
             // The server still works on an earlier attempt (draft-ietf-httpapi-idempotency-key-header §2.6).
             case 409 where error.retryAfter != nil: self = .failed(retryAfter: error.retryAfter)
-            case 409 where error.saysThatKeyIsInUse: self = .faulted(retryAfter: nil)
+            case 409 where error.idempotencyProblem?.hasSuffix("notStored") == true: self = .executed
+            case 409 where error.idempotencyProblem != nil: self = .faulted(retryAfter: nil)
             case 409, 412: self = .conflicting
             case let code? where (400..<500).contains(code) && error.kind == .refused: self = .refused
             default: self = .faulted(retryAfter: error.retryAfter)
@@ -42,15 +50,30 @@ enum ReplayVerdict: Equatable {
 }
 
 extension NetworkError {
-    /// Whether a status 409 says that the same request is in progress, and not that the change conflicts with another.
+    /// The type of a problem with an idempotency key, which is empty if the problem has a title alone; `nil` for any other response.
     ///
-    /// A server that has executed a request, and has not stored its response, says so (`notStored`): to repeat it is futile.
-    fileprivate var saysThatKeyIsInUse: Bool {
+    /// Such a status 409 does not say that the change conflicts with another, but that the same request is in progress or, as the type of
+    /// `RunwayServer` that ends in `notStored`, that it was executed and its response is not stored.
+    fileprivate var idempotencyProblem: String? {
         guard let rawData, rawData.response.headerFields[.contentType]?.contains("problem+json") == true else {
-            return false
+            return nil
         }
         let type = rawData["type"].string ?? ""
         let text = type + (rawData["title"].string ?? "")
-        return text.lowercased().contains("idempoten") && !type.hasSuffix("notStored")
+        return text.lowercased().contains("idempoten") ? type : nil
+    }
+
+    /// Whether the response is the stored one to an earlier attempt, and says that the server or a gateway failed.
+    fileprivate var isReplayedFailure: Bool {
+        guard let code = status?.code, code >= 500 || RetryPolicy.transientStatuses.contains(code),
+            let name = HTTPField.Name("Idempotency-Replayed")
+        else { return false }
+        return rawData?.response.headerFields[name] == "true"
+    }
+
+    /// Whether the server certainly did not take the change.
+    var isCertainRefusal: Bool {
+        if kind == .service { return true }
+        return kind == .refused && status.map { (400..<500).contains($0.code) } ?? false
     }
 }

@@ -18,9 +18,11 @@ struct StoredChange: Sendable, Codable, Equatable {
     var subjects: [String]
     /// The `Idempotency-Key`.
     var key: UUID
-    /// Whether the server may have received the request before it was stored.
+    /// Whether the server may have received the request, so that it is not sent with another key.
     var mayHaveBeenSent: Bool
     var date: Date
+    /// What the call invalidates: the names of services, or of a service and an endpoint. Absent in changes of former versions.
+    var invalidates: [[String]]?
 
     init(_ change: UnsentChange, at date: Date) {
         service = ChangeScope.service(of: change.endpoint)
@@ -36,6 +38,21 @@ struct StoredChange: Sendable, Codable, Equatable {
         key = change.key
         mayHaveBeenSent = change.mayHaveBeenSent
         self.date = date
+        invalidates = change.invalidates.compactMap { scope in
+            switch scope {
+            case .service(let name): [name]
+            case .endpoint(let name, let service): [service, name]
+            case .everything, .account: nil
+            }
+        }
+    }
+
+    /// The stored responses that the change makes wrong. For a change of a former version, those of its service.
+    private var invalidatedScopes: [CacheScope] {
+        guard let invalidates else { return [.service(service)] }
+        return invalidates.map { names in
+            names.count == 2 ? .endpoint(names[1], service: names[0]) : .service(names.first ?? service)
+        }
     }
 
     /// Reads what ``bytes()`` returned; `nil` if a later version of the app wrote it, or it could not be decrypted.
@@ -62,8 +79,8 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
         return UnsentChange(
             endpoint: type, environment: ServiceEnvironment(environment), account: account, method: method,
-            target: target, headerFields: headerFields, body: Array(body), subjects: subjects, key: key,
-            mayHaveBeenSent: mayHaveBeenSent)
+            target: target, headerFields: headerFields, body: Array(body), subjects: subjects,
+            invalidates: invalidatedScopes, key: key, mayHaveBeenSent: mayHaveBeenSent)
     }
 }
 
@@ -96,6 +113,9 @@ struct SetAsideReason: Sendable, Equatable {
 extension SetAsideReason {
     /// The reason for a change that this run can't read.
     static let unreadable = SetAsideReason(.unreadable, "A later version of the app stored the change.")
+    /// The reason for one that the server may have received.
+    static let unreadableAfterSending = SetAsideReason(
+        .unreadable, "A later version of the app stored the change, and may have sent it.")
     /// What the app reads of a change of another key.
     static let sealedSentence = "The change can't be decrypted: its key can't be read, or is another one."
 }

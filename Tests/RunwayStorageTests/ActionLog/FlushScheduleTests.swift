@@ -51,13 +51,31 @@ struct FlushScheduleTests {
         #expect(schedule.step(at: .seconds(70)) == full)
     }
 
-    @Test func drainingSendsTheLastFew() {
+    @Test func whatIsLeftOfEnoughRecordsWaits() {
+        var schedule = schedule(waiting: 70)
+        schedule.didSend(.accepted(), waiting: 40)
+        #expect(schedule.step() == full)
+        schedule.didSend(.accepted(), waiting: 10)
+        #expect(schedule.step() == .wait(until: nil))
+        schedule.noteWaiting(30)
+        #expect(schedule.step() == full)
+    }
+
+    @Test func flushSendsTheLastFew() {
         var schedule = schedule(waiting: 40)
+        schedule.flush()
         schedule.didSend(.accepted(), waiting: 10)
         #expect(schedule.step() == full)
         schedule.didSend(.accepted(), waiting: 0)
         schedule.noteWaiting(1)
         #expect(schedule.step() == .wait(until: nil))
+    }
+
+    @Test func failureMakesAllThatWaitsDue() {
+        var schedule = schedule(waiting: 40)
+        schedule.didSend(.refused(count: 30), waiting: 40)
+        schedule.didSend(.accepted(), waiting: 25)
+        #expect(schedule.step() == full)
     }
 
     @Test func batchesHaveAGapBetweenThem() {

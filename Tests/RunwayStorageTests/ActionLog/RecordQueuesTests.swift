@@ -9,7 +9,8 @@ struct RecordQueuesTests {
     private func record(_ number: UInt64, _ priority: ActionPriority) -> ActionRecord {
         ActionRecord(
             receipt: ActionReceipt(UUID()), number: number, name: "r\(number)", properties: [:], account: "",
-            session: UUID(), date: Date(timeIntervalSince1970: 0), uptime: .zero, priority: priority)
+            session: UUID(), date: Date(timeIntervalSince1970: 0), uptime: .zero, priority: priority,
+            byteCount: Int(number % 100))
     }
 
     @Test func queuesBehaveAsOneSortedArray() {
@@ -41,6 +42,7 @@ struct RecordQueuesTests {
                 model.removeAll { $0.number % 3 == 0 }
             }
             #expect(queues.count == model.count, "seed \(seed)")
+            #expect(queues.byteCount == model.reduce(0) { $0 + $1.byteCount }, "seed \(seed)")
         }
         #expect(queues.take(1000).map(\.number) == model.map(\.number), "seed \(seed)")
     }

@@ -66,6 +66,42 @@ struct DiskCacheLayerTests {
         #expect(try !folder.contains("a text of the server"))
     }
 
+    /// Under the rules of HTTP, the policy says whether such a response is stored.
+    @Test(arguments: policies.dropLast()) func aCookieIsNotOnDisk(policy: CachePolicy) async throws {
+        let cache = folder.cache()
+        let transport = StubTransport { _ in
+            let head = HTTPResponse(status: .ok, headerFields: [.setCookie: "session=hunter2"])
+            let bytes = Array(#"{"n":"a text of the server"}"#.utf8)
+            return Response(head: head, body: .whole(RawData(bytes, response: head)))
+        }
+        let network = NetworkLayer(transport: transport, diskCache: cache)
+        _ = try await network.call(Chapter(), options: CallOptions(cache: policy))
+        #expect(await network.cache.flush())
+        #expect(try folder.contains("a text of the server") && !folder.contains("hunter2"))
+        await cache.close()
+    }
+
+    #if os(Linux) || os(macOS)
+        @Test func aSignOutLeavesNothingAfterAKill() async throws {
+            let folder = CacheFolder()
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.url.path as String] in
+                let cache = DiskCache(in: URL(filePath: path))
+                let network = DiskCacheLayerTests().layer(cache)
+                try await network.signIn(AccessToken("token", account: "ann"), to: Shelf.self)
+                _ = try await network.call(Chapter(), options: CallOptions(cache: .untilEvicted(onDisk: true)))
+                #expect(await network.cache.flush())
+                #expect(cache.count == 1)
+                try await network.signOut(of: Shelf.self)
+                kill(getpid(), SIGKILL)
+            }
+            #expect(try !folder.contains("a text of the server"))
+            let cache = folder.cache()
+            _ = try await cache.find(.named("chapters"))
+            #expect(cache.count == 0)
+            await cache.close()
+        }
+    #endif
+
     @Test(arguments: policies) func aFailureOfTheCacheIsAMiss(policy: CachePolicy) async throws {
         let holder = folder.cache()
         _ = try await holder.find(.named("a"))

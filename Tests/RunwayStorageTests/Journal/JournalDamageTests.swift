@@ -196,6 +196,34 @@ struct JournalDamageTests {
         try journal.close()
     }
 
+    @Test func errorOfTheDriveHasTheFileOpenedAgain() async throws {
+        let store = JournalStore(
+            at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil
+        ) { .seconds(0) }
+        let first = try await store.run { journal throws(StorageError) in
+            try journal.append(["a"])
+            return journal
+        }
+        let failed = Mutex<StorageError?>(nil)
+        do throws(StorageError) {
+            _ = try await store.run { journal throws(StorageError) in
+                try journal.append(["b"])
+                try journal.write { _ in throw DatabaseError(resultCode: .SQLITE_IOERR) }
+            }
+        } catch {
+            failed.withLock { $0 = error }
+        }
+        #expect(failed.withLock { $0?.kind } == .unavailable && store.problem?.kind == .unavailable)
+        let second = try await store.run { journal throws(StorageError) in
+            try journal.append(["c"])
+            return journal
+        }
+        #expect(second !== first && second.installation == first.installation)
+        #expect(try second.drain().map(\.entry.text) == ["a", "b", "c"])
+        #expect(store.filesSetAside.isEmpty && store.problem == nil)
+        await store.close()
+    }
+
     @Test func folderThatIsAFileIsUnavailable() throws {
         try Data("x".utf8).write(to: folder.url)
         #expect { try Journal(in: folder) } throws: { ($0 as? StorageError)?.kind == .unavailable }

@@ -184,6 +184,47 @@ struct JournalTests {
         }
     }
 
+    @Test func acknowledgedEntriesLeaveNoByte() throws {
+        let journal = try Journal(in: folder)
+        try journal.append((0..<50).map { "secret-\($0)" }, scope: "ada")
+        try journal.append(["other"], scope: "bob")
+        #expect(try journal.drain("ada").count == 50)
+        try journal.erase("ada")
+        try journal.close()
+        for file in try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil) {
+            #expect(try Data(contentsOf: file).firstRange(of: Data("secret-".utf8)) == nil, "\(file.lastPathComponent)")
+        }
+    }
+
+    @Test func erasureRemovesFilesThatWereSetAside() throws {
+        for text in ["secret of ada", "more of ada"] {
+            let journal = try Journal(in: folder)
+            try journal.append([text], scope: "ada")
+            try journal.close()
+            _ = try JournalFile.setAside(folder.file)
+        }
+        let journal = try Journal(in: folder)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count > 3)
+        try journal.erase("ada")
+        try journal.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [folder.file.lastPathComponent])
+    }
+
+    @Test func entryThatShrinksHasRoomInAFullFile() throws {
+        let limits = JournalLimits(maximumCount: 2, maximumSetAsideCount: 2)
+        let journal = try Journal(in: folder, limits: limits)
+        try journal.append(["aaaa", "bbbb"])
+        let batch = try #require(try journal.claim())
+        try journal.setAside([batch.entries[0].entry.id: "refused"], of: batch)
+        try journal.acknowledge(batch, [])
+        try journal.append(["cccc", "dddd"])
+        let placed = try #require(try journal.entry(batch.entries[0].entry.id))
+        for text in ["aaab", "a"] { try journal.replace(placed, with: Array(text.utf8), .seconds(0)) }
+        #expect { try journal.replace(placed, with: Array("larger".utf8), .seconds(0)) } throws: {
+            ($0 as? StorageError)?.kind == .full
+        }
+    }
+
     @Test func idsOfVersionSevenSortByTime() {
         var generator = SystemRandomNumberGenerator()
         let ids = (0..<100).map { UUID(at: Date(milliseconds: 1_767_225_600_000 + $0), &generator) }

@@ -130,7 +130,7 @@ struct DrainScheduleTests {
         }
     }
 
-    @Test func conflictIsToldApartFromARequestInProgress() {
+    @Test func conflictIsDistinguishedFromARequestInProgress() {
         var error = NetworkError(.refused, in: .judging, "409", status: .conflict)
         #expect(ReplayVerdict(error) == .conflicting)
         var head = HTTPResponse(status: .conflict)
@@ -138,7 +138,7 @@ struct DrainScheduleTests {
         error.rawData = RawData(Array(#"{"title":"The Idempotency-Key is in use"}"#.utf8), response: head)
         #expect(ReplayVerdict(error) == .faulted(retryAfter: nil))
         error.rawData = RawData(Array(#"{"type":"urn:runway:idempotency:notStored"}"#.utf8), response: head)
-        #expect(ReplayVerdict(error) == .conflicting)
+        #expect(ReplayVerdict(error) == .executed)
         error.retryAfter = .seconds(2)
         #expect(ReplayVerdict(error) == .failed(retryAfter: .seconds(2)))
     }

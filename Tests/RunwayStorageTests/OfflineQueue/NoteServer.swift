@@ -28,6 +28,7 @@ struct WriteNote: Endpoint {
     static let overlap = OverlapPolicy.concurrent
     var path: EndpointPath { "notes" }
     var offlineSubjects: [String] { subjects }
+    var invalidates: [CacheInvalidation] { [.endpoint(NoteTexts.self)] }
     @Unencoded var subjects: [String] = []
     var text: String
 
@@ -35,6 +36,13 @@ struct WriteNote: Endpoint {
         self.text = text
         self.subjects = subjects
     }
+}
+
+/// The texts of all notes, which are cached.
+struct NoteTexts: Endpoint {
+    static let service = Notebook.self
+    static let cache = CachePolicy.untilEvicted()
+    var path: EndpointPath { "notes" }
 }
 
 /// A server that recognises requests by their idempotency keys, and fails as a test scripts it.
@@ -55,6 +63,8 @@ final class NoteServer: Transport {
         case unreachable
         /// It takes the change when the test opens the gate.
         case held(ScriptedGate)
+        /// It responds with this problem with an idempotency key, or with a stored failure.
+        case response(Int, type: String = "", isReplayed: Bool = false)
     }
 
     private struct State {
@@ -75,6 +85,9 @@ final class NoteServer: Transport {
     var texts: [String] { effects.map(\.text) }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        if request.head.method == .get {
+            return .json("[" + texts.map { "\"\($0)\"" }.joined(separator: ",") + "]")
+        }
         let body = if case .bytes(let bytes) = request.body { RawData(bytes) } else { RawData([]) }
         let fields = request.head.headerFields
         let item = Received(
@@ -95,6 +108,12 @@ final class NoteServer: Transport {
             throw NetworkError(.noNetwork, in: .transporting, "lost", sending: .sent)
         case .held(let gate):
             do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
+        case .response(let code, let type, let isReplayed):
+            var head = HTTPResponse(status: .init(code: code))
+            head.headerFields[.contentType] = "application/problem+json"
+            if let name = HTTPField.Name("Idempotency-Replayed"), isReplayed { head.headerFields[name] = "true" }
+            let bytes = Array(#"{"type":"\#(type)"}"#.utf8)
+            return Response(head: head, body: .whole(RawData(bytes, response: head)))
         case .unreachable, nil: break
         }
         return take(item)

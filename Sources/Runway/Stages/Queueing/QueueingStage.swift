@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 
 import struct Foundation.UUID
 
@@ -10,6 +11,7 @@ struct QueueingStage: RequestStage {
     private let queue: (any ChangeQueue)?
     private let reports: ChangeReports
     private let inFlight = ChangesInFlight()
+    private let stored = StoredCalls()
 
     init(_ queue: (any ChangeQueue)?, _ reports: ChangeReports) {
         self.queue = queue
@@ -38,6 +40,8 @@ struct QueueingStage: RequestStage {
                 "\(flight.endpoint.name) is to be stored while there is no network, and the offline queue does not know the "
                     + "endpoint: pass it to the queue's initialiser.")
         }
+        // A stage above, such as one of the app, may send the request of a call again that is stored, and that must not have two effects.
+        if flight.recorder.hasEnded { throw stored.error(of: flight.id) ?? .cancelled(in: step) }
         var change: UnsentChange
         do throws(Unstorable) {
             change = try UnsentChange(request, in: flight)
@@ -49,8 +53,7 @@ struct QueueingStage: RequestStage {
         if let name = HTTPField.Name.idempotencyKey { request.head.headerFields[name] = change.keyField }
         try await waitForTurn(change, flight)
         defer { inFlight.leave(flight.id) }
-        // A queue that can't be read is no reason not to send.
-        if (try? await queue.hasToWait(change)) == true {
+        if try await hasToWait(change, queue) {
             change.mayHaveBeenSent = false
             throw await store(change, .others, queue, flight)
         }
@@ -71,6 +74,22 @@ struct QueueingStage: RequestStage {
         change.retryAfter = response.retryAfter(now: flight.clock.date)
         throw await store(
             change, .status(response.head.status.code), after: response.refusal, queue, flight)
+    }
+
+    /// Whether earlier changes of the account wait.
+    ///
+    /// - Throws: ``NetworkError/Kind/storage`` if that is not known, of a call that has subjects: an earlier change of one of them may wait,
+    ///   which would be sent after it and undo it. Any other call is sent.
+    private func hasToWait(_ change: UnsentChange, _ queue: any ChangeQueue) async throws(NetworkError) -> Bool {
+        do {
+            return try await queue.hasToWait(change)
+        } catch {
+            if change.subjects.isEmpty { return false }
+            throw NetworkError(
+                .storage, in: step,
+                "The offline queue can't be read, so that earlier changes of the same may wait: \(error.redactedDescription)",
+                sending: .notSent, underlying: error)
+        }
     }
 
     /// Whether the call is stored if it can't be sent.
@@ -131,8 +150,26 @@ struct QueueingStage: RequestStage {
             .queued, in: step, "The call is stored, and sent when that is possible: \(cause).",
             sending: change.mayHaveBeenSent ? .unknown : .notSent, underlying: ChangeIsQueued(change: stored))
         queued.retryAfter = error?.retryAfter
+        self.stored.add(flight.id, queued)
         return queued
     }
+}
+
+/// The errors of the calls that were stored last, for stages above that send their requests again.
+private final class StoredCalls: Sendable {
+    private static let maximumCount = 64
+
+    /// Guards the errors, in the order in which the calls were stored.
+    private let errors = Mutex<[(flight: FlightID, error: NetworkError)]>([])
+
+    func add(_ flight: FlightID, _ error: NetworkError) {
+        errors.withLock { errors in
+            errors.append((flight, error))
+            if errors.count > Self.maximumCount { errors.removeFirst() }
+        }
+    }
+
+    func error(of flight: FlightID) -> NetworkError? { errors.withLock { $0.last { $0.flight == flight }?.error } }
 }
 
 /// Why a call can't be stored.
@@ -170,8 +207,8 @@ extension UnsentChange {
         self.init(
             endpoint: flight.endpoint, environment: flight.environment, account: flight.account, flight: flight.id,
             method: request.head.method, target: target, headerFields: fields, body: body,
-            parameters: flight.recorder.sentParameters, subjects: flight.recorder.subjects, key: UUID(),
-            mayHaveBeenSent: false)
+            parameters: flight.recorder.sentParameters, subjects: flight.recorder.subjects,
+            invalidates: flight.reading.invalidations.map(\.scope), key: UUID(), mayHaveBeenSent: false)
     }
 
     /// The value of `Idempotency-Key`: a structured string (RFC 9651 §3.3.3).

@@ -101,7 +101,10 @@ struct CallRecord {
         var writer = TierRecordWriter()
         writer.write(version)
         writer.write(response.date.timeIntervalSince1970.bitPattern)
-        writer.write(response.rawData.response)
+        // The cookie jar has what it says, and the disk must not: a cookie may be what authenticates.
+        var head = response.rawData.response
+        head.headerFields[.setCookie] = nil
+        writer.write(head)
         return CacheTierEntry(metadata: writer.bytes, body: response.rawData.bytes, kind: response.key.kind)
     }
 }

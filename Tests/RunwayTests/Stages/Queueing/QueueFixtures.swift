@@ -121,13 +121,13 @@ struct QueueLayer {
     let network: NetworkLayer
 
     init(
-        _ queue: MemoryChangeQueue = MemoryChangeQueue(),
+        _ queue: MemoryChangeQueue = MemoryChangeQueue(), pipeline: RequestPipeline = RequestPipeline(),
         respond: @escaping StubTransport.Respond = { _ in .json("{}") }
     ) {
         self.queue = queue
         transport = StubTransport(respond: respond)
         network = NetworkLayer(
-            transport: transport, clock: LayerClock(clock), sinks: [records],
+            transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: status)
     }
 

@@ -24,6 +24,28 @@ struct QueueingStageTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
+    /// A stage of the app's own that sends a request again that has failed.
+    private struct SendingTwice: RequestStage {
+        let step = FlightStep.customStage("sendingTwice")
+
+        func respond(
+            to request: Request, in flight: Flight, next: RequestPipeline.Rest
+        ) async throws(NetworkError) -> Response {
+            do throws(NetworkError) { return try await next.send(request, in: flight) } catch {}
+            return try await next.send(request, in: flight)
+        }
+    }
+
+    @Test func stageAboveTheQueueStoresNothingTwice() async throws {
+        var pipeline = RequestPipeline()
+        pipeline.insert(SendingTwice(), before: .offlineQueue)
+        let layer = QueueLayer(pipeline: pipeline)
+        layer.status.set(.none)
+        let error = await layer.error(of: EditNote(text: "a"))
+        #expect(layer.queue.storedCount == 1 && layer.queue.waiting.count == 1)
+        #expect(error?.kind == .queued && error?.queuedChange?.parameters["text"].string == "a")
+    }
+
     @Test func storedCallHasItsOwnOutcome() async throws {
         let layer = QueueLayer()
         layer.status.set(.none)

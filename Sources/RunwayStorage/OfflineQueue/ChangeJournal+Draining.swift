@@ -1,0 +1,92 @@
+import Foundation
+import Runway
+import Synchronization
+
+// What the drainer does.
+extension ChangeJournal {
+    /// Claims the first change of a scope; `nil` if none waits, or its call has not ended.
+    func claim(_ scope: String) async throws(StorageError) -> Claim? {
+        try await run(changes: true) { journal throws(StorageError) in
+            guard let first = try self.first(of: scope, journal), !self.state.withLock({ $0.unsettled[first] != nil })
+            else {
+                return nil
+            }
+            let wasClaimed = try journal.entry(first)?.state == .claimed
+            guard let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max),
+                let entry = batch.entries.first?.entry
+            else { return nil }
+            guard let change = StoredChange(entry.payload) else {
+                throw StorageError(.unavailable, "A change can't be read.")
+            }
+            return Claim(
+                id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasClaimed || change.mayHaveBeenSent)
+        }
+    }
+
+    /// Whether a change that was claimed is there. The app may have removed it.
+    func has(_ claim: Claim) async throws(StorageError) -> Bool {
+        try await run(reads: true) { journal throws(StorageError) in try journal.entry(claim.id) != nil }
+    }
+
+    /// The server has the change.
+    func finish(_ claim: Claim) async throws(StorageError) {
+        try await run(changes: true) { journal throws(StorageError) in
+            _ = try journal.acknowledge(claim.batch, [claim.id])
+        }
+    }
+
+    /// The attempt failed. The change certainly did not reach the server, so that it can be edited.
+    func release(_ claim: Claim) async throws(StorageError) {
+        try await run(changes: true) { journal throws(StorageError) in _ = try journal.acknowledge(claim.batch, []) }
+    }
+
+    /// The server refused the change, or can't be sent it.
+    ///
+    /// - Parameter isTaken: Whether the server may have taken it all the same.
+    /// - Returns: The change as the app sees it; `nil` if the app has removed it.
+    func setAside(
+        _ claim: Claim, _ reason: SetAsideReason, mayBeTaken isTaken: Bool
+    ) async throws(StorageError) -> QueuedChange? {
+        let time = time()
+        return try await run(changes: true) { journal throws(StorageError) in
+            if isTaken { try Self.noteSending(claim.id, journal, time) }
+            return try Self.setAside([claim.id], reason, journal).first
+        }
+    }
+
+    /// Stores with a claimed change that the server may have received it, before the claim is dropped.
+    private static func noteSending(_ id: UUID, _ journal: Journal, _ time: JournalTime) throws(StorageError) {
+        guard let placed = try journal.entry(id), placed.state == .claimed,
+            var change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent
+        else { return }
+        change.mayHaveBeenSent = true
+        // A full queue must be able to hand over what it has.
+        try journal.replace(placed, with: try change.bytes(), time, isLimited: false)
+    }
+
+    /// Sets aside the changes that wait longer than allowed, and returns them.
+    func expire() async throws(StorageError) -> [QueuedChange] {
+        let time = time()
+        return try await run { journal throws(StorageError) in
+            // The app could not be handed what nobody can read now.
+            if self.state.withLock({ $0.isKeyMissing }) { return [] }
+            let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
+            for id in overdue { try Self.noteSending(id, journal, time) }
+            return try Self.setAside(overdue, SetAsideReason(.expired, "It waited too long."), journal)
+        }
+    }
+
+    private static func setAside(
+        _ ids: Set<UUID>, _ reason: SetAsideReason, _ journal: Journal
+    ) throws(StorageError) -> [QueuedChange] {
+        if ids.isEmpty { return [] }
+        try journal.place(Dictionary(uniqueKeysWithValues: ids.map { ($0, reason.text) }))
+        for scope in try scopes(of: ids, journal) { try updateHolds(journal, scope) }
+        var changes: [QueuedChange] = []
+        for id in ids {
+            guard let placed = try journal.entry(id) else { continue }
+            changes.append(QueuedChange(placed))
+        }
+        return changes
+    }
+}

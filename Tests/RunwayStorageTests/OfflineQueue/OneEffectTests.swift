@@ -1,0 +1,179 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwaySQLite
+import RunwayTesting
+import Testing
+
+@testable import RunwayStorage
+
+/// A change has one effect, and none is lost, where keys, claims and places of changes meet what servers and disks do.
+@Suite(.timeLimit(.minutes(10)))
+struct OneEffectTests {
+    @Test func placeThatIsTakenSetsNothingAside() async throws {
+        let fixture = QueueFixture(status: .none)
+        await fixture.write("first")
+        let (journal, _, link) = try fixture.queue.parts()
+        let change = try link.assemble(WriteNote("second"))
+        let flight = try #require(change.flight)
+        let date = Date(timeIntervalSince1970: 1_790_000_000)
+        for _ in 0..<2 {
+            await journal.settle(try await journal.store(change, flight, at: date).change.id, isQueued: true)
+        }
+        let state = fixture.queue.currentState
+        #expect(state.unreadableFiles.isEmpty && state.waitingCount == 3)
+        #expect(try await fixture.states() == ["first waiting", "second waiting", "second waiting"])
+        await fixture.queue.close()
+    }
+
+    /// A change that was sent once, with a response that was lost, and waited for an hour after that.
+    private func expired(_ server: NoteServer) async throws -> QueueFixture {
+        let fixture = QueueFixture(server, status: .none) { $0.maximumAge = .seconds(3600) }
+        await fixture.write("a", "note")
+        fixture.status.set(.wifi)
+        try await waitUntil("the first attempt") {
+            server.received.count == 1 && !fixture.queue.currentState.isSending
+        }
+        fixture.status.set(.none)
+        fixture.clock.advance(by: .seconds(4000))
+        try await waitUntil("the end of its time") { fixture.results.all == ["a expired"] }
+        return fixture
+    }
+
+    @Test func expiredChangeThatWasSentHasOneKey() async throws {
+        let fixture = try await expired(NoteServer { _, count in count == 0 ? .lostResponse : nil })
+        let change = try #require(try await fixture.queue.changes().first)
+        await #expect { try await fixture.queue.edit(change.id, to: WriteNote("b", "note")) } throws: {
+            ($0 as? StorageError)?.kind == .rejected
+        }
+        fixture.status.set(.wifi)
+        try await fixture.queue.retry([change.id])
+        try await fixture.drain()
+        #expect(fixture.server.texts == ["a"] && Set(fixture.server.received.map(\.key)).count == 1)
+        await fixture.queue.close()
+    }
+
+    @Test func cancelledChangeThatWasSentMayHaveAnEffect() async throws {
+        let fixture = try await expired(NoteServer { _, _ in .lostResponse })
+        let change = try #require(try await fixture.queue.changes().first)
+        #expect(try await !fixture.queue.cancel(change.id))
+        #expect(try await fixture.queue.changes().isEmpty)
+        await fixture.queue.close()
+    }
+
+    @Test func executedChangeWithoutAResponseIsDone() async throws {
+        let server = NoteServer { item, _ in
+            item.text == "a" ? .response(409, type: "urn:runway:idempotency:notStored") : nil
+        }
+        let fixture = QueueFixture(server, status: .none)
+        await fixture.write("a")
+        await fixture.write("b")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        try await waitUntil("the results") { fixture.results.all == ["a done", "b done"] }
+        #expect(server.received.map(\.text) == ["a", "b"])
+        #expect(try await fixture.queue.changes().isEmpty)
+        await fixture.queue.close()
+    }
+
+    @Test(arguments: [500, 502, 504]) func storedFailureIsHandedToTheApp(_ status: Int) async throws {
+        let server = NoteServer { item, count in
+            item.text == "a" ? .response(status, isReplayed: count > 0) : nil
+        }
+        let fixture = QueueFixture(server, status: .none)
+        await fixture.write("a")
+        await fixture.write("b")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        #expect(server.received.map(\.text) == ["a", "a", "b"])
+        #expect(try await fixture.states() == ["a refused"])
+        // Nobody knows what it has done.
+        let change = try #require(try await fixture.queue.changes().first)
+        #expect(try await !fixture.queue.cancel(change.id))
+        await fixture.queue.close()
+    }
+
+    @Test func cancelledCallIsRemovedOnceTheDiskAllows() async throws {
+        let fixture = QueueFixture(status: .none)
+        let change = try fixture.queue.parts().link.assemble(WriteNote("a"))
+        // Without a drainer, which may open the file at any time.
+        let folder = ScratchFolder()
+        let journal = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }, onChange: { _ in })
+        let stored = try await journal.store(
+            change, try #require(change.flight), at: Date(timeIntervalSince1970: 1_790_000_000)
+        ).change
+        await journal.close()
+        let other = try Journal(in: folder)
+        await journal.settle(stored.id, isQueued: false)
+        #expect(try other.counts().waiting.count == 1)
+        try other.close()
+        #expect(try await journal.claim(ChangeScope(change).text) == nil)
+        #expect(try await journal.list().isEmpty)
+        await journal.close()
+        await fixture.queue.close()
+    }
+
+    @Test func changeOfALaterVersionRemembersThatItWasSent() async throws {
+        let first = QueueFixture(status: .none)
+        await first.write("a")
+        await first.queue.close()
+        let journal = try Journal(in: first.folder)
+        let placed = try #require(try journal.entries().first)
+        _ = try #require(try journal.claim(placed.entry.scope))
+        try journal.write { database in
+            var later = placed.entry
+            later.payload = Array(#"{"version":9}"#.utf8)
+            try database.execute(
+                sql: "UPDATE entry SET payload = ?, checksum = ?",
+                arguments: [Data(later.payload), RowChecksum.of(later, placed.sequence)])
+        }
+        try journal.close()
+        let second = QueueFixture(first.server, in: first.folder, status: .none)
+        try await waitUntil("the file") { second.queue.currentState.undecidedCount == 1 }
+        await second.queue.close()
+        // The app was updated.
+        let again = try Journal(in: first.folder)
+        try again.write { database in
+            try database.execute(
+                sql: "UPDATE entry SET payload = ?, checksum = ?",
+                arguments: [Data(placed.entry.payload), RowChecksum.of(placed.entry, placed.sequence)])
+        }
+        try again.close()
+        let third = QueueFixture(first.server, in: first.folder, status: .none)
+        try await waitUntil("the file") { third.queue.currentState.waitingCount == 1 }
+        #expect(try await third.states() == ["a sending"])
+        await third.queue.close()
+    }
+
+    @Test func replayedChangeRemovesWhatItInvalidates() async throws {
+        let first = QueueFixture(status: .none)
+        await first.write("a")
+        await first.queue.close()
+        let fixture = QueueFixture(first.server, in: first.folder, status: .none)
+        fixture.status.set(.wifi)
+        // What an earlier run stored names the endpoints, too.
+        try await waitUntil("the file") { fixture.server.texts == ["a"] }
+        try await fixture.drain()
+        #expect(try await fixture.network.call(NoteTexts()).json.elements.map(\.string) == ["a"])
+        fixture.status.set(.none)
+        await fixture.write("b")
+        #expect(try await fixture.network.call(NoteTexts()).json.elements.map(\.string) == ["a"])
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        #expect(try await fixture.network.call(NoteTexts()).json.elements.map(\.string) == ["a", "b"])
+        await fixture.queue.close()
+    }
+
+    @Test func callWithSubjectsOvertakesNothing() async throws {
+        let folder = ScratchFolder()
+        try Data("a file where the folder should be".utf8).write(to: folder.url)
+        let fixture = QueueFixture(in: folder)
+        let error = await fixture.write("a", "note")
+        #expect(error?.kind == .storage && error?.sending == .notSent && fixture.server.received.isEmpty)
+        // Nothing can be sent after this one that undoes it.
+        #expect(await fixture.write("b") == nil)
+        await fixture.queue.close()
+    }
+}
