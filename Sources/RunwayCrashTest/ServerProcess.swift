@@ -53,7 +53,7 @@ struct ServerProcess: AsyncParsableCommand {
         rules.requiresKey = { _ in true }
         // A request whose server was killed is executed again after the lease.
         rules.lease = .seconds(1)
-        let stored = try SQLiteIdempotencyStore(at: files.keys)
+        let stored = try SQLiteIdempotencyStore(at: files.keys, shareOfPrincipal: 1)
         let store: any IdempotencyStore = bug == .forgottenKeys ? ForgetfulStore(base: stored) : stored
         router.group()
             .add(middleware: CompletionMiddleware(ledger: ledger))

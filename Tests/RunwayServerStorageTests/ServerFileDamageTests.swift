@@ -126,7 +126,10 @@ struct ServerFileDamageTests {
                     let claim = try await store.claim(
                         IdempotencyKey(principal: "ada", text: "\(index)"), fingerprint: [1], token: UUID(), at: now,
                         lease: .seconds(60))
-                    if isExact { #expect(claim == .completed(response), comment) }
+                    // A damaged row is not executed again, and has no other response; a row that is not found is.
+                    let unknown = IdempotentResponse(status: 409, headerFields: [:], body: nil)
+                    let isSound = [.completed(response), .completed(unknown), .claimed].contains(claim)
+                    #expect(isExact ? claim == .completed(response) : isSound, "\(comment): \(claim)")
                 }
                 try await store.close()
             case .events: try await useEvents(folder.file, isExact, comment)

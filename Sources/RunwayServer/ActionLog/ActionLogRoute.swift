@@ -11,9 +11,10 @@ import Synchronization
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A response of status 200 is sent after the sink has stored the batch. Refusals are 400 for a malformed batch, 409 for a gap or a number
-/// that was used for other records, 413 for one that is too large, 429 if too many are being stored or the sink has no room for more,
-/// and 503 if it fails. What a client states about itself is not verified: put ``SignatureMiddleware`` before the route.
+/// A response of status 200 is sent after the sink has stored the batch. Refusals are 400 for a batch that is malformed or can never be
+/// stored, 409 for a gap or a number that was used for other records, 413 for one that is too large, 429 if too many are being stored or the
+/// sink has no room for more, and 503 if it fails. What a client states about itself is not verified: put ``SignatureMiddleware`` before
+/// the route.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     let sink: Sink
     let limits: ActionLogRouteLimits
@@ -51,14 +52,15 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     }
 
     private func respond(to request: Request) async throws -> Response {
-        guard running.begin(upTo: limits.maximumRunningCount) else { return refusal(.tooManyRequests) }
-        defer { running.end() }
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: limits.maximumCompressedByteCount)
         } catch is NIOTooManyBytesError {
             return refusal(.contentTooLarge)
         }
+        // After the body: clients that stop sending theirs would take the places of all others.
+        guard running.begin(upTo: limits.maximumRunningCount) else { return refusal(.tooManyRequests) }
+        defer { running.end() }
         var bytes = Array(body.readableBytesView)
         if request.headers[.contentEncoding] == "gzip" {
             switch GzipBody.decode(bytes, upTo: limits.maximumByteCount) {
@@ -87,6 +89,8 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
             return response(to: batch, storage, refused, await pace(batch))
         } catch is ActionLogSinkBusy {
             return refusal(.tooManyRequests)
+        } catch is ActionLogBatchRejected {
+            return refusal(.badRequest)
         } catch {
             return refusal(.serviceUnavailable)
         }
@@ -135,7 +139,7 @@ public struct ActionLogRouteLimits: Sendable, Hashable {
     public var maximumRecordCount = 1000
     /// The most bytes of a record's name, and of the account. The default is 512.
     public var maximumNameByteCount = 512
-    /// The most batches that are received and stored at a time; others get 429. The default is 64.
+    /// The most batches that are decompressed and stored at a time, after their bodies were received; others get 429. The default is 64.
     public var maximumRunningCount = 64
     /// The `Retry-After` of 429 and 503. The default is 5 s.
     public var retryAfter = Duration.seconds(5)

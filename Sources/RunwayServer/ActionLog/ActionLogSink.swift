@@ -61,14 +61,15 @@ public protocol ActionLogSink: Sendable {
     /// implementation then returns the number that it expects, so that the client begins a new stream, and recognises by their ids the
     /// records that it has. It never forgets a highest number or an id while a client may still hold the record.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too many batches wait, or any other error; nothing of the batch is stored, and the client sends
-    ///   it again.
+    /// - Throws: ``ActionLogSinkBusy`` if too many batches wait, ``ActionLogBatchRejected`` if the batch can never be stored, or any other
+    ///   error; nothing of the batch is stored, and the client sends it again.
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
 }
 
 /// A sink that can erase an account: ``ActionLogRoute/addErasure(to:path:account:)`` asks it to.
 public protocol ActionLogErasing: ActionLogSink {
     /// Removes the contents of all records of an account, and returns when that is durable. Their ids stay, so that none is stored again.
+    /// The records of batches that the sink was passed before are among them, also of those that still waited.
     ///
     /// - Parameter account: The account that clients stated.
     /// - Throws: Any error. The client asks again.
@@ -82,6 +83,29 @@ public struct ActionLogSinkBusy: Error, CustomStringConvertible {
 
     /// What happened, in one sentence.
     public var description: String { "Too many batches wait to be stored." }
+}
+
+/// A sink can never store a batch, such as because of a text that its database does not take. ``ActionLogRoute`` responds with 400, and the
+/// client finds the record and sets it aside.
+public struct ActionLogBatchRejected: Error, CustomStringConvertible {
+    /// Creates the error.
+    public init() {}
+
+    /// What happened, in one sentence.
+    public var description: String { "The batch can't be stored." }
+}
+
+/// What waits for the writer of a sink. An erasure takes its turn, so that what came before it is erased, too.
+package enum ActionLogChange: Sendable {
+    case batch(ActionLogBatch)
+    case erasure(account: String)
+
+    package var approximateByteCount: Int {
+        switch self {
+        case .batch(let batch): batch.approximateByteCount
+        case .erasure: 256
+        }
+    }
 }
 
 /// How many records of a name a sink has of one installation.

@@ -17,7 +17,7 @@ import RunwaySignatures
 /// )
 /// ```
 ///
-/// Add it after the middleware that verifies who sent a request, and before whatever has effects. A key is a string (RFC 8941 §3.3.3), or
+/// Keys of other methods than ``IdempotencyRules/methods`` are ignored. Add it after the middleware that verifies who sent a request, and before whatever has effects. A key is a string (RFC 8941 §3.3.3), or
 /// the same text without quotation marks. It belongs to its principal. The first request with a key claims it in the store; what is
 /// equal to it in method, target, content type and body gets its response, with `Idempotency-Replayed: true`, for
 /// ``IdempotencyRules/lifetime``. Others get an ``IdempotencyProblem``: 409 while the first is being executed, 422 if they are different.

@@ -32,7 +32,8 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
         public static let principal = Self("principal", .badRequest, "An Idempotency-Key needs a known sender.")
         /// A request with the key is being executed.
         public static let inFlight = Self("inFlight", .conflict, "A request with this key is being executed.")
-        /// The request was executed, and its response was not stored, since it was too large or another request took its key over.
+        /// The request was executed, and its response is not stored: it was too large, another request took its key over, or what was stored
+        /// is damaged.
         public static let notStored = Self(
             "notStored", .conflict, "The request was executed; its response is not stored.")
         /// The body is too large.

@@ -96,7 +96,29 @@ public struct IdempotentResponse: Sendable, Hashable, Codable {
     }
 }
 
-/// A store has no room for another key. ``IdempotencyMiddleware`` responds with 429.
+/// How much a store has, of all principals and of one.
+package struct IdempotencyBounds: Sendable {
+    package let count: Int
+    package let byteCount: Int
+    private let share: Double
+
+    package init(count: Int, byteCount: Int, shareOfPrincipal share: Double) {
+        self.count = max(1, count)
+        self.byteCount = max(1, byteCount)
+        self.share = share.isNaN ? 1 : max(0, min(share, 1))
+    }
+
+    /// The bounds of one principal.
+    package var ofPrincipal: IdempotencyBounds {
+        IdempotencyBounds(
+            count: Int(Double(count) * share), byteCount: Int(Double(byteCount) * share), shareOfPrincipal: 1)
+    }
+
+    /// Whether another key may be claimed.
+    package func hasRoom(count: Int, byteCount: Int) -> Bool { count < self.count && byteCount < self.byteCount }
+}
+
+/// A store has no room for another key, or none of its principal. ``IdempotencyMiddleware`` responds with 429.
 public struct IdempotencyStoreFull: Error, CustomStringConvertible {
     /// Creates the error.
     public init() {}

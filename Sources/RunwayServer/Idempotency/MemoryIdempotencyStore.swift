@@ -1,9 +1,11 @@
 public import Foundation
+import RunwaySignatures
 import Synchronization
 
 /// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed again.
 ///
-/// Records that have expired make room for others. None is removed before: a full store claims nothing more.
+/// Records that have expired make room for others. None is removed before: a full store claims nothing more. A principal that has used its
+/// share of the bounds claims nothing more either, and others do.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
@@ -13,20 +15,40 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         var expiry: Date
     }
 
-    private struct State {
-        var records: [IdempotencyKey: Record] = [:]
+    /// How much is stored.
+    private struct Tally {
+        var count = 0
         var byteCount = 0
 
-        /// Replaces the record of a key, and counts its bytes.
-        mutating func set(_ key: IdempotencyKey, _ record: Record?) {
-            byteCount -= records[key]?.byteCount ?? 0
-            byteCount += record?.byteCount ?? 0
-            records[key] = record
+        mutating func replace(_ old: Record?, by new: Record?) {
+            count += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
+            byteCount += (new?.byteCount ?? 0) - (old?.byteCount ?? 0)
         }
     }
 
-    private let maximumCount: Int
-    private let maximumByteCount: Int
+    private struct State {
+        var records: [IdempotencyKey: Record] = [:]
+        var all = Tally()
+        var principals: [ExactText: Tally] = [:]
+
+        /// Replaces the record of a key, and counts its bytes.
+        mutating func set(_ key: IdempotencyKey, _ record: Record?) {
+            let (principal, old) = (ExactText(key.principal), records[key])
+            all.replace(old, by: record)
+            var own = principals[principal] ?? Tally()
+            own.replace(old, by: record)
+            principals[principal] = own.count > 0 ? own : nil
+            records[key] = record
+        }
+
+        func hasRoom(for key: IdempotencyKey, _ bounds: IdempotencyBounds) -> Bool {
+            let own = principals[ExactText(key.principal)] ?? Tally()
+            return bounds.hasRoom(count: all.count, byteCount: all.byteCount)
+                && bounds.ofPrincipal.hasRoom(count: own.count, byteCount: own.byteCount)
+        }
+    }
+
+    private let bounds: IdempotencyBounds
     /// Guards the records.
     private let state = Mutex(State())
 
@@ -35,9 +57,9 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     /// - Parameters:
     ///   - maximumCount: The most keys. The default is 100,000.
     ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 64 MiB.
-    public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20) {
-        self.maximumCount = maximumCount
-        self.maximumByteCount = maximumByteCount
+    ///   - share: The share of both that one principal may use, from 0 to 1. The default is a tenth.
+    public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20, shareOfPrincipal share: Double = 0.1) {
+        bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
     }
 
     /// Claims a key.
@@ -53,11 +75,9 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
                 } else if record.expiry > now {
                     return .inFlight(until: record.expiry)
                 }
-            } else if state.records.count >= maximumCount || state.byteCount >= maximumByteCount {
+            } else if !state.hasRoom(for: key, bounds) {
                 for (key, record) in state.records where record.expiry <= now { state.set(key, nil) }
-                guard state.records.count < maximumCount, state.byteCount < maximumByteCount else {
-                    throw IdempotencyStoreFull()
-                }
+                guard state.hasRoom(for: key, bounds) else { throw IdempotencyStoreFull() }
             }
             let expiry = now.addingTimeInterval(lease / .seconds(1))
             state.set(key, Record(fingerprint: fingerprint, token: token, expiry: expiry))

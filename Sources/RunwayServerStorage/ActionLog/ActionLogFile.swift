@@ -38,6 +38,8 @@ public struct ActionLogFile: Sendable {
 
     /// The number of records by installation and name, most first within an installation.
     ///
+    /// It compares no checksums: damaged records count under the names that they have by now. See ``damagedRecords()``.
+    ///
     /// - Throws: ``ServerStorageError``.
     public func counts() throws(ServerStorageError) -> [ActionLogCount] {
         try ServerDatabase.read(url, Self.schema) { database, _ in

@@ -22,7 +22,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
     /// For what may take long, and waits for the disk.
     private let queue = DispatchQueue(label: "runway.action-log.erasing")
-    private let writer: GroupCommit<ActionLogBatch, ActionLogStorage>
+    private let writer: GroupCommit<ActionLogChange, ActionLogStorage>
 
     /// Opens a file, and creates it if there is none, for its user alone. It blocks.
     ///
@@ -39,10 +39,17 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         let database = try ServerDatabase(
             at: file, ActionLogFile.schema, waitsForDrive: limits.survivesPowerLoss)
         self.database = database
-        writer = GroupCommit(label: "runway.action-log", limits: limits.queue) { batches in
+        writer = GroupCommit(label: "runway.action-log", limits: limits.queue) { changes in
             let received = now().milliseconds
             return try database.write { database in
-                try batches.map { try Self.store($0, in: database, received: received) }
+                try changes.map { change in
+                    switch change {
+                    case .batch(let batch): return try Self.store(batch, in: database, received: received)
+                    case .erasure(let account):
+                        try Self.removeContents(where: "account = ?", account, in: database)
+                        return .known
+                    }
+                }
             }
         }
     }
@@ -52,38 +59,40 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// - Throws: `ActionLogSinkBusy` if too much waits, ``ServerStorageError`` if the file can't be written, `CancellationError` after
     ///   ``close()``. Nothing of the batch is stored.
     public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
-        try await writer.commit(batch, byteCount: batch.approximateByteCount)
+        try await commit(.batch(batch))
     }
 
     /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
     ///
     /// - Parameter account: The account that clients stated.
-    /// - Throws: ``ServerStorageError``.
+    /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
     public func erase(account: String) async throws {
+        _ = try await commit(.erasure(account: account))
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            queue.async {
-                continuation.resume(with: Result { try self.removeContents(where: "account = ?", account) })
-            }
+            queue.async { continuation.resume(with: Result { try self.database.checkpoint() }) }
         }
+    }
+
+    private func commit(_ change: ActionLogChange) async throws -> ActionLogStorage {
+        try await writer.commit(change, byteCount: change.approximateByteCount)
     }
 
     /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It blocks.
     ///
     /// - Throws: ``ServerStorageError``.
     public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
-        try removeContents(where: "received < ? AND name IS NOT NULL", date.milliseconds)
-    }
-
-    private func removeContents(
-        where condition: String, _ value: any DatabaseValueConvertible
-    ) throws(ServerStorageError) {
         try database.write { database in
-            try database.execute(
-                sql: "UPDATE record SET account = NULL, name = NULL, json = NULL, checksum = NULL WHERE \(condition)",
-                arguments: [value]
-            )
+            try Self.removeContents(where: "received < ? AND name IS NOT NULL", date.milliseconds, in: database)
         }
         try database.checkpoint()
+    }
+
+    private static func removeContents(
+        where condition: String, _ value: any DatabaseValueConvertible, in database: Database
+    ) throws {
+        try database.execute(
+            sql: "UPDATE record SET account = NULL, name = NULL, json = NULL, checksum = NULL WHERE \(condition)",
+            arguments: [value])
     }
 
     /// Stores what waits, and closes the file. Later batches are refused.

@@ -12,7 +12,10 @@ public import RunwayServer
 /// ```
 ///
 /// A key is claimed before its request is executed, and that claim is on the drive; so is a response before it is sent. Claims and
-/// responses of many requests share transactions. Records that have expired are removed by later claims, and none before.
+/// responses of many requests share transactions. Records that have expired are removed by later claims, and none before; a claim that was
+/// never completed, a day after its lease. A full store claims nothing more, nor does a principal that has used its share of the bounds.
+///
+/// Rows have checksums. A request whose row is damaged is not executed again: the response is 409 (``IdempotencyProblem/Reason/notStored``).
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)
@@ -33,8 +36,9 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     /// `response` is JSON, or absent while the request is being executed. `expiry` is the end of the lease or of the response, in
-    /// milliseconds since 1970.
-    private static let schema = ServerDatabase.Schema(
+    /// milliseconds since 1970. `checksum` is a ``RowChecksum`` of the row; absent in rows of the first version. `tally` has how much each
+    /// principal has, and `size` how much there is.
+    static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_494B,
         tables: """
             CREATE TABLE claim (principal TEXT NOT NULL, key TEXT NOT NULL, fingerprint BLOB NOT NULL, token BLOB NOT NULL,
@@ -44,7 +48,36 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             INSERT INTO size VALUES (0);
             CREATE TRIGGER claim_added AFTER INSERT ON claim BEGIN UPDATE size SET count = count + 1; END;
             CREATE TRIGGER claim_removed AFTER DELETE ON claim BEGIN UPDATE size SET count = count - 1; END;
-            """)
+            """,
+        migrations: [
+            """
+            ALTER TABLE claim ADD COLUMN checksum INTEGER;
+            DROP TRIGGER claim_added; DROP TRIGGER claim_removed; DROP TABLE size;
+            CREATE TABLE tally (principal TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+            INSERT INTO tally SELECT principal, count(*), sum(ifnull(length(response), 0)) FROM claim GROUP BY principal;
+            CREATE TABLE size (count INTEGER NOT NULL, bytes INTEGER NOT NULL);
+            INSERT INTO size SELECT ifnull(sum(count), 0), ifnull(sum(bytes), 0) FROM tally;
+            CREATE TRIGGER claim_added AFTER INSERT ON claim BEGIN
+                INSERT INTO tally VALUES (NEW.principal, 1, ifnull(length(NEW.response), 0))
+                    ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
+                UPDATE size SET count = count + 1, bytes = bytes + ifnull(length(NEW.response), 0);
+            END;
+            CREATE TRIGGER claim_removed AFTER DELETE ON claim BEGIN
+                UPDATE tally SET count = count - 1, bytes = bytes - ifnull(length(OLD.response), 0)
+                    WHERE principal = OLD.principal;
+                DELETE FROM tally WHERE principal = OLD.principal AND count <= 0;
+                UPDATE size SET count = count - 1, bytes = bytes - ifnull(length(OLD.response), 0);
+            END;
+            CREATE TRIGGER claim_changed AFTER UPDATE OF response ON claim BEGIN
+                UPDATE tally SET bytes = bytes + ifnull(length(NEW.response), 0) - ifnull(length(OLD.response), 0)
+                    WHERE principal = NEW.principal;
+                UPDATE size SET bytes = bytes + ifnull(length(NEW.response), 0) - ifnull(length(OLD.response), 0);
+            END;
+            """
+        ])
+
+    /// How long after its lease a claim is removed that was never completed, in milliseconds.
+    private static let abandonedTime: Int64 = 86_400_000
 
     private let database: ServerDatabase
     private let writer: GroupCommit<Request, Result>
@@ -54,16 +87,20 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     /// - Parameters:
     ///   - file: The SQLite file.
     ///   - maximumCount: The most keys; a full store claims nothing more. The default is a million.
+    ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 4 GiB.
+    ///   - share: The share of both that one principal may use, from 0 to 1. The default is a tenth.
     ///   - limits: How many requests wait and are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
-        at file: URL, maximumCount: Int = 1_000_000, limits: ActionLogWriterLimits = ActionLogWriterLimits()
+        at file: URL, maximumCount: Int = 1_000_000, maximumByteCount: Int = 4 << 30,
+        shareOfPrincipal share: Double = 0.1, limits: ActionLogWriterLimits = ActionLogWriterLimits()
     ) throws(ServerStorageError) {
+        let bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
         let database = try ServerDatabase(at: file, Self.schema, waitsForDrive: limits.survivesPowerLoss)
         self.database = database
         writer = GroupCommit(label: "runway.idempotency", limits: limits.queue) { requests in
             try database.write { database in
-                try requests.map { try Self.perform($0, in: database, upTo: maximumCount) }
+                try requests.map { try Self.perform($0, in: database, bounds) }
             }
         }
     }
@@ -113,73 +150,78 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    private static func perform(_ request: Request, in database: Database, upTo maximumCount: Int) throws -> Result {
-        let (principal, key) = (request.key.principal, request.key.text)
+    private static func perform(
+        _ request: Request, in database: Database, _ bounds: IdempotencyBounds
+    ) throws -> Result {
         switch request.change {
         case .claim(let fingerprint, let now, let lease):
-            return try claim(request, Data(fingerprint), now, lease, in: database, upTo: maximumCount)
+            return try claim(request, Data(fingerprint), now, lease, in: database, bounds)
         case .complete(let response, let expiry):
-            try database.cachedStatement(
-                sql: """
-                    UPDATE claim SET response = ?, expiry = ?
-                    WHERE principal = ? AND key = ? AND token = ? AND response IS NULL
-                    """
-            ).execute(arguments: [response, expiry, principal, key, request.token.data])
-            return .done(database.changesCount == 1)
+            guard let row = try ClaimRow(request.key, in: database), row.isSound, row.response == nil,
+                row.token == request.token.data
+            else { return .done(false) }
+            try row.completed(with: response, until: expiry).write(to: database)
+            return .done(true)
         case .release:
             try database.cachedStatement(
                 sql: "DELETE FROM claim WHERE principal = ? AND key = ? AND token = ? AND response IS NULL"
-            ).execute(arguments: [principal, key, request.token.data])
+            ).execute(arguments: [request.key.principal, request.key.text, request.token.data])
             return .done(database.changesCount == 1)
         }
     }
 
     private static func claim(
         _ request: Request, _ fingerprint: Data, _ now: Int64, _ lease: Int64, in database: Database,
-        upTo maximumCount: Int
+        _ bounds: IdempotencyBounds
     ) throws -> Result {
-        let (principal, key) = (request.key.principal, request.key.text)
-        // A few at a time, so that no claim waits for a large removal. A claim without a response is removed by its own key alone.
+        try removeExpired(at: now, in: database)
+        let new = ClaimRow(
+            key: request.key, fingerprint: fingerprint, token: request.token.data, expiry: now + lease, response: nil)
+        guard let row = try ClaimRow(request.key, in: database) else {
+            guard try hasRoom(for: request.key.principal, in: database, bounds) else { return .full }
+            try new.insert(into: database)
+            return .claim(.claimed)
+        }
+        // Nobody knows what became of it. Once is safer than twice.
+        guard row.isSound else {
+            return .claim(.completed(IdempotentResponse(status: 409, headerFields: [:], body: nil)))
+        }
+        if let response = row.response {
+            if row.expiry > now {
+                guard row.fingerprint == fingerprint else { return .claim(.mismatch) }
+                return .claim(.completed(try JSONDecoder().decode(IdempotentResponse.self, from: response)))
+            }
+        } else if row.fingerprint != fingerprint {
+            return .claim(.mismatch)
+        } else if row.expiry > now {
+            return .claim(.inFlight(until: Date(timeIntervalSince1970: Double(row.expiry) / 1000)))
+        }
+        try new.write(to: database)
+        return .claim(.claimed)
+    }
+
+    /// A few at a time, so that no claim waits for a large removal.
+    private static func removeExpired(at now: Int64, in database: Database) throws {
         try database.cachedStatement(
             sql: """
                 DELETE FROM claim WHERE (principal, key) IN
-                (SELECT principal, key FROM claim WHERE expiry <= ? AND response IS NOT NULL ORDER BY expiry LIMIT 20)
+                (SELECT principal, key FROM claim WHERE expiry <= ?1 AND (response IS NOT NULL OR expiry <= ?1 - ?2)
+                ORDER BY expiry LIMIT 20)
                 """
-        ).execute(arguments: [now])
-        let insertion = try database.cachedStatement(
-            sql: """
-                INSERT INTO claim (principal, key, fingerprint, token, expiry) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT DO NOTHING
-                """)
-        let arguments: StatementArguments = [principal, key, fingerprint, request.token.data, now + lease]
-        try insertion.execute(arguments: arguments)
-        if database.changesCount == 1 {
-            let count = try Int.fetchOne(database.cachedStatement(sql: "SELECT count FROM size"))
-            guard (count ?? 0) > maximumCount else { return .claim(.claimed) }
-            try database.execute(sql: "DELETE FROM claim WHERE principal = ? AND key = ?", arguments: [principal, key])
-            return .full
+        ).execute(arguments: [now, abandonedTime])
+    }
+
+    private static func hasRoom(
+        for principal: String, in database: Database, _ bounds: IdempotencyBounds
+    ) throws -> Bool {
+        let all = try Row.fetchOne(database.cachedStatement(sql: "SELECT count, bytes FROM size"))
+        let own = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT count, bytes FROM tally WHERE principal = ?"), arguments: [principal])
+        func hasRoom(_ row: Row?, _ bounds: IdempotencyBounds) -> Bool {
+            bounds.hasRoom(
+                count: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0,
+                byteCount: row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)
         }
-        let row = try Row.fetchOne(
-            database.cachedStatement(
-                sql: "SELECT fingerprint, expiry, response FROM claim WHERE principal = ? AND key = ?"),
-            arguments: [principal, key])
-        guard let row else { throw ServerStorageError(.corrupted, "A row of the file is missing.") }
-        let (found, expiry): (Data, Int64) = (try row.value(0), try row.value(1))
-        if let response: Data = try row.optionalValue(2) {
-            if expiry > now {
-                guard found == fingerprint else { return .claim(.mismatch) }
-                return .claim(.completed(try JSONDecoder().decode(IdempotentResponse.self, from: response)))
-            }
-        } else if found != fingerprint {
-            return .claim(.mismatch)
-        } else if expiry > now {
-            return .claim(.inFlight(until: Date(timeIntervalSince1970: Double(expiry) / 1000)))
-        }
-        try database.cachedStatement(
-            sql: """
-                UPDATE claim SET fingerprint = ?, token = ?, expiry = ?, response = NULL WHERE principal = ? AND key = ?
-                """
-        ).execute(arguments: [fingerprint, request.token.data, now + lease, principal, key])
-        return .claim(.claimed)
+        return hasRoom(all, bounds) && hasRoom(own, bounds.ofPrincipal)
     }
 }

@@ -213,6 +213,25 @@ struct SQLiteActionLogSinkTests {
         #expect(try ActionLogFile(at: folder.file).records().count == 3)
     }
 
+    @Test func erasureComesAfterWhatIsBeingStored() async throws {
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let gate = DispatchSemaphore(value: 0)
+        // The date is read by the writer's thread, between taking a group and writing it.
+        let sink = try SQLiteActionLogSink(at: folder.file) {
+            start.yield()
+            gate.wait()
+            return Date()
+        }
+        let storing = Task { try await sink.store(.init(1, stream: UUID(), account: "ada", [UUID()])) }
+        for await _ in started.prefix(1) {}
+        let erasing = Task { try await sink.erase(account: "ada") }
+        for _ in 0..<2 { gate.signal() }
+        #expect(try await storing.value == .stored(duplicates: []))
+        try await erasing.value
+        #expect(try ActionLogFile(at: folder.file).records().isEmpty)
+        try await sink.close()
+    }
+
     @Test func erasedRecordsAreNotStoredAgain() async throws {
         let sink = try SQLiteActionLogSink(at: folder.file)
         let (a, b) = (UUID(), UUID())

@@ -1,8 +1,10 @@
 import Foundation
+import GRDB
 import HTTPTypes
 import RunwayServer
-import RunwayServerStorage
 import Testing
+
+@testable import RunwayServerStorage
 
 /// What every store does, over each of them.
 struct IdempotencyStoreTests {
@@ -13,11 +15,29 @@ struct IdempotencyStoreTests {
     private let response = IdempotentResponse(
         status: 201, headerFields: [.contentType: "application/json", .location: "/1"], body: Array("{}".utf8))
 
-    private func store(_ kind: Kind, upTo maximumCount: Int = 1000) throws -> any IdempotencyStore {
+    private func store(
+        _ kind: Kind, upTo maximumCount: Int = 1000, bytes: Int = 1 << 20, share: Double = 1
+    ) throws -> any IdempotencyStore {
         switch kind {
-        case .memory: MemoryIdempotencyStore(maximumCount: maximumCount)
-        case .sqlite: try SQLiteIdempotencyStore(at: folder.file, maximumCount: maximumCount)
+        case .memory:
+            MemoryIdempotencyStore(maximumCount: maximumCount, maximumByteCount: bytes, shareOfPrincipal: share)
+        case .sqlite:
+            try SQLiteIdempotencyStore(
+                at: folder.file, maximumCount: maximumCount, maximumByteCount: bytes, shareOfPrincipal: share)
         }
+    }
+
+    /// Executes a request of a principal, and stores a response with so many bytes.
+    private func execute(
+        _ text: String, by principal: String, _ store: any IdempotencyStore, byteCount: Int = 2,
+        after seconds: Double = 0
+    ) async throws {
+        let token = UUID()
+        #expect(try await claim(store, text, by: principal, token: token, after: seconds) == .claimed)
+        let response = IdempotentResponse(
+            status: 200, headerFields: [:], body: [UInt8](repeating: 65, count: byteCount))
+        let key = IdempotencyKey(principal: principal, text: text)
+        #expect(try await store.complete(key, token: token, with: response, until: start + seconds + 1000))
     }
 
     private func claim(
@@ -90,6 +110,94 @@ struct IdempotencyStoreTests {
         await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "c") }
         #expect(try await claim(store, "a") == .completed(response))
         #expect(try await claim(store, "c", after: 100) == .claimed)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func principalFillsItsShareAlone(_ kind: Kind) async throws {
+        let store = try store(kind, upTo: 10, share: 0.3)
+        for text in ["a", "b", "c"] { try await execute(text, by: "ada", store) }
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "d") }
+        for text in ["a", "b", "c"] { try await execute(text, by: "bob", store) }
+        // What it has is replayed, and makes room when it expires.
+        guard case .completed = try await claim(store, "a") else {
+            Issue.record("The response is not there.")
+            return
+        }
+        #expect(try await claim(store, "d", after: 1000) == .claimed)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func bytesOfResponsesAreBounded(_ kind: Kind) async throws {
+        // A file has the bytes as numbers of JSON.
+        let store = try store(kind, bytes: kind == .memory ? 10_000 : 30_000, share: 0.5)
+        try await execute("a", by: "ada", store, byteCount: 4000)
+        try await execute("b", by: "ada", store, byteCount: 4000)
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "c") }
+        try await execute("a", by: "bob", store, byteCount: 4000)
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "a", by: "eve") }
+        #expect(try await claim(store, "c", after: 1000) == .claimed)
+    }
+
+    @Test func abandonedClaimsAreRemovedInTheEnd() async throws {
+        let store = try store(.sqlite, upTo: 2)
+        for text in ["a", "b"] { #expect(try await claim(store, text) == .claimed) }
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "c", after: 86_459) }
+        #expect(try await claim(store, "a", print: 2, after: 86_459) == .mismatch)
+        #expect(try await claim(store, "c", after: 86_461) == .claimed)
+    }
+
+    /// Changes a closed file as damage would.
+    private func damage(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.file.path)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test(arguments: [
+        "response = x'7B7D'", "response = NULL", "response = 'text'", "fingerprint = x'02'", "token = zeroblob(16)",
+        "expiry = expiry + 1", "checksum = checksum + 1",
+    ])
+    func damagedRowIsNotExecutedAgain(_ damage: String) async throws {
+        let first = try SQLiteIdempotencyStore(at: folder.file)
+        for text in ["a", "b"] { try await execute(text, by: "ada", first) }
+        try await first.close()
+        try self.damage("UPDATE claim SET \(damage) WHERE key = 'a'")
+        let second = try SQLiteIdempotencyStore(at: folder.file)
+        guard case .completed(let response) = try await claim(second, "a") else {
+            Issue.record("The request would be executed.")
+            return
+        }
+        // The middleware responds with 409.
+        #expect(response.body == nil)
+        guard case .completed(let other) = try await claim(second, "b") else {
+            Issue.record("The other response is not there.")
+            return
+        }
+        #expect(other.body == [65, 65])
+        try await second.close()
+    }
+
+    @Test func fileOfTheFirstVersionIsMigrated() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: folder.file.path)
+        let data = try JSONEncoder().encode(response)
+        let expiry = Int64((start + 1000).timeIntervalSince1970 * 1000)
+        try await queue.write { database in
+            let schema = SQLiteIdempotencyStore.schema
+            try database.execute(sql: schema.tables)
+            try database.execute(sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = 1")
+            for text in ["a", "b"] {
+                try database.execute(
+                    sql: "INSERT INTO claim VALUES ('ada', ?, x'01', ?, ?, ?)",
+                    arguments: [text, UUID().data, expiry, data])
+            }
+        }
+        try queue.close()
+        let store = try SQLiteIdempotencyStore(at: folder.file, maximumCount: 3, shareOfPrincipal: 1)
+        #expect(try await claim(store, "a") == .completed(response))
+        #expect(try await claim(store, "c") == .claimed)
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "d") }
+        try await store.close()
     }
 
     @Test(arguments: Kind.allCases)

@@ -42,6 +42,26 @@ struct CommitQueueTests {
         #expect(queue.next() == [1])
     }
 
+    @Test func errorOfOneElementFailsNoOther() async {
+        struct Failure: Error {}
+        let group = GroupCommit<Int, Int>(
+            label: "test",
+            limits: CommitQueueLimits(
+                maximumWaitingCount: 1000, maximumWaitingByteCount: 1000, maximumGroupCount: 7, maximumGroupByteCount: 7
+            ),
+            isOfElement: { $0 is Failure }
+        ) { numbers in
+            if numbers.contains(13) { throw Failure() }
+            return numbers.map { $0 * 2 }
+        }
+        let results = await withTaskGroup(of: (Int, Int?).self) { tasks in
+            for number in 0..<200 { tasks.addTask { (number, try? await group.commit(number, byteCount: 1)) } }
+            return await tasks.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(results.count == 199 && results.allSatisfy { $0.value == $0.key * 2 })
+        await group.close()
+    }
+
     @Test func everyWaiterGetsItsValueOrItsGroupsError() async {
         struct Failure: Error {}
         let group = GroupCommit<Int, Int>(

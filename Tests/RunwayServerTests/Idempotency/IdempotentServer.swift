@@ -115,6 +115,12 @@ struct IdempotentServer: Sendable {
             effects.add()
             return "orders"
         }
+        for method in [HTTPRequest.Method.put, .delete, .patch] {
+            router.on("change", method: method) { _, _ in
+                effects.add()
+                return "changed \(effects.value)"
+            }
+        }
         router.post("held") { _, _ in
             try await gate.pass()
             effects.add()
