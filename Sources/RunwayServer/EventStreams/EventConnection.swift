@@ -90,7 +90,7 @@ final class EventConnection: Sendable {
             state -> (Bool, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
             // A replay may have been ahead of the delivery.
             guard state.end == nil, offset > state.offset else { return (false, nil, nil) }
-            // The log removed events that this connection has not received: the next one says which.
+            // The log removed events that this connection has not received: its next connection says which.
             guard offset == state.offset + 1 else { return (false, state.finish(.slow), state.onEnd) }
             state.offset = offset
             guard state.topics?.contains(topic) ?? true else { return (false, nil, nil) }

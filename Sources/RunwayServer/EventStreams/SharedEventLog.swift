@@ -75,7 +75,7 @@ extension EventHub {
             let read = try? await log.events(after: range.last, upTo: pageCount)
             if let read, !read.events.isEmpty {
                 let last = read.first + Int64(read.events.count) - 1
-                // Another process may have removed events. Without this a client would be told that it resumes, and then of a gap.
+                // Another process may have removed events. Without this a client would resume first, and then get a gap.
                 let first = (try? await log.range().first) ?? range.first
                 deliver(read.events, EventLogRange(epoch: range.epoch, first: min(first, last + 1), last: last))
             }

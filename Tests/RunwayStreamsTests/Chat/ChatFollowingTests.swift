@@ -100,7 +100,7 @@ struct ChatFollowingTests {
         #expect(conversation.isRefused && conversation.send("lost") == nil && !sound.isRefused)
         client.start()
         #expect(try await link(1).topics == ["chat/harbour"])
-        sound.send("kept")
+        sound.send("stored")
         await client.flush()
         #expect(await FileChatStateStore(folder: folder).state(of: "harbour")?.drafts.count == 1)
         #expect(client.storageError == nil)
