@@ -14,7 +14,7 @@ struct ChangerProcess: AsyncParsableCommand {
     private enum Changes: APIService {
         static let name = "changes"
         static let environments: [ServiceEnvironment: String] = [:]
-        static let deadline = Duration.milliseconds(500)
+        static let deadline = Duration.seconds(5)
         static let credentials: (any Credentials)? = CrashCredentials()
         static let authorization = AuthorizationPolicy.ifSignedIn
     }

@@ -92,7 +92,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     ///   - limits: How many requests wait and are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
-        at file: URL, maximumCount: Int = 1_000_000, maximumByteCount: Int = 4 << 30,
+        at file: URL, maximumCount: Int = 1_000_000, maximumByteCount: Int = Int(clamping: Int64(4) << 30),
         shareOfPrincipal share: Double = 0.1, limits: ActionLogWriterLimits = ActionLogWriterLimits()
     ) throws(ServerStorageError) {
         let bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)

@@ -20,17 +20,6 @@ public struct CacheInvalidation: Sendable {
 
     let subject: Subject
 
-    /// All that may be named, as a scope that can be stored: a call as its endpoint.
-    var scope: CacheScope {
-        func endpoint<E: Endpoint>(_ endpoint: E.Type) -> CacheScope { .endpoint(E.name, service: E.Service.name) }
-        func endpoint<E: Endpoint>(of call: E) -> CacheScope { endpoint(E.self) }
-        return switch subject {
-        case .service(let service): .service(service.name)
-        case .endpoint(let type): endpoint(type)
-        case .call(let call): endpoint(of: call)
-        }
-    }
-
     /// All responses of a service, in every environment and for every account.
     public static func service<Service: APIService>(_ service: Service.Type) -> CacheInvalidation {
         CacheInvalidation(subject: .service(service))

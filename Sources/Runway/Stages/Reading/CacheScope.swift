@@ -45,3 +45,16 @@ extension CacheKey {
         ]
     }
 }
+
+extension CacheInvalidation {
+    /// All that may be named, as a scope that can be stored: a call as its endpoint.
+    var scope: CacheScope {
+        func endpoint<E: Endpoint>(_ endpoint: E.Type) -> CacheScope { .endpoint(E.name, service: E.Service.name) }
+        func endpoint<E: Endpoint>(of call: E) -> CacheScope { endpoint(E.self) }
+        return switch subject {
+        case .service(let service): .service(service.name)
+        case .endpoint(let type): endpoint(type)
+        case .call(let call): endpoint(of: call)
+        }
+    }
+}
