@@ -16,7 +16,7 @@
     /// again, and what was committed is recognised.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
-        private let lanes: [(lane: PostgreSQLLane, writer: GroupCommit<ActionLogBatch, ActionLogStorage>)]
+        private let lanes: [(lane: PostgreSQLLane, writer: GroupCommit<ActionLogChange, ActionLogStorage>)]
         private let queue = DispatchQueue(label: "runway.postgresql")
 
         /// Connects, and creates the tables if they do not exist.
@@ -35,9 +35,12 @@
             self.tenant = tenant
             lanes = (0..<max(1, connectionCount)).map { index in
                 let lane = PostgreSQLLane(url)
-                let writer = GroupCommit(label: "runway.postgresql.\(index)", limits: limits.queue) { batches in
-                    try Self.store(
-                        batches, over: lane, tenant, received: Int64(now().timeIntervalSince1970 * 1_000_000))
+                let writer = GroupCommit<ActionLogChange, ActionLogStorage>(
+                    label: "runway.postgresql.\(index)", limits: limits.queue,
+                    isOfElement: { ($0 as? PostgreSQLError)?.isOfData ?? false }
+                ) { changes in
+                    try Self.perform(
+                        changes, over: lane, tenant, received: Int64(now().timeIntervalSince1970 * 1_000_000))
                 }
                 return (lane, writer)
             }
@@ -58,21 +61,27 @@
 
         /// Stores a batch, and returns when it is durable.
         ///
-        /// - Throws: ``ActionLogSinkBusy`` if too much waits, ``PostgreSQLError``, or `CancellationError` after ``close()``.
+        /// - Throws: `ActionLogSinkBusy` if too much waits, `ActionLogBatchRejected` if PostgreSQL does not take a value of the batch,
+        ///   ``PostgreSQLError``, or `CancellationError` after ``close()``.
         public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
             let lane = Int(UInt(bitPattern: batch.installation.hashValue) % UInt(lanes.count))
-            return try await lanes[lane].writer.commit(batch, byteCount: batch.approximateByteCount)
+            let change = ActionLogChange.batch(batch)
+            do {
+                return try await lanes[lane].writer.commit(change, byteCount: change.approximateByteCount)
+            } catch let error as PostgreSQLError where error.isOfData {
+                throw ActionLogBatchRejected()
+            }
         }
 
         /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
         ///
-        /// - Throws: ``PostgreSQLError``.
+        /// Batches that wait in this process are stored, and erased, before it returns; those that wait in another process are not.
+        ///
+        /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
         public func erase(account: String) async throws {
-            try await read { [tenant] lane throws(PostgreSQLError) in
-                _ = try lane.transaction { connection throws(PostgreSQLError) in
-                    try connection.run(ActionLogStatements.erase, [tenant, account])
-                }
-            }
+            let change = ActionLogChange.erasure(account: account)
+            // The account may have batches for each of the connections.
+            for lane in lanes { _ = try await lane.writer.commit(change, byteCount: change.approximateByteCount) }
         }
 
         /// The number of records by installation and name, most first within an installation.
@@ -135,21 +144,21 @@
             }
         }
 
-        private static func store(
-            _ batches: [ActionLogBatch], over lane: PostgreSQLLane, _ tenant: String, received: Int64
+        private static func perform(
+            _ changes: [ActionLogChange], over lane: PostgreSQLLane, _ tenant: String, received: Int64
         ) throws(PostgreSQLError) -> [ActionLogStorage] {
-            // Every transaction locks streams in the same order; those of one stream stay in theirs.
-            let order = batches.indices.sorted { first, second in
-                let (a, b) = (batches[first], batches[second])
-                let (keyA, keyB) = (
-                    a.installation.uuidString + a.stream.uuidString, b.installation.uuidString + b.stream.uuidString
-                )
-                return (keyA, first) < (keyB, second)
-            }
+            // Every transaction locks streams in the same order; those of one stream stay in theirs. Erasures come last: they may erase more
+            // than what came before them, and lock what the batches have locked.
+            let order = changes.indices.sorted { (changes[$0].order, $0) < (changes[$1].order, $1) }
             return try lane.transaction { connection throws(PostgreSQLError) in
-                var results = [ActionLogStorage](repeating: .known, count: batches.count)
+                var results = [ActionLogStorage](repeating: .known, count: changes.count)
                 for index in order {
-                    results[index] = try store(batches[index], connection, tenant, received: received)
+                    switch changes[index] {
+                    case .batch(let batch):
+                        results[index] = try store(batch, connection, tenant, received: received)
+                    case .erasure(let account):
+                        try connection.run(ActionLogStatements.erase, [tenant, account])
+                    }
                 }
                 return results
             }
@@ -183,6 +192,17 @@
             }
             try connection.run(ActionLogStatements.advance, key + ["\(batch.number)"])
             return .stored(duplicates: duplicates)
+        }
+    }
+
+    extension ActionLogChange {
+        /// What changes of one transaction are sorted by.
+        fileprivate var order: String {
+            switch self {
+            case .batch(let batch): batch.installation.uuidString + batch.stream.uuidString
+            // After all hexadecimal digits.
+            case .erasure: "~"
+            }
         }
     }
 

@@ -6,11 +6,22 @@
     final class PostgreSQLConnection {
         let connection: OpaquePointer
 
-        /// Connects.
+        /// Bounds of the waits for a server that does not respond, as parameters of libpq: a part of a minute to connect, a minute until sent
+        /// bytes are acknowledged, and until a silent connection is found dead.
+        private static let waits = [
+            ("connect_timeout", "10"), ("tcp_user_timeout", "60000"), ("keepalives_idle", "30"),
+            ("keepalives_interval", "10"), ("keepalives_count", "3"),
+        ]
+        /// The longest that the server works on a statement, or waits for a lock, in milliseconds.
+        private static let statementTimeout = "60000"
+
+        /// Connects. What the URL says about waits comes before what is said here, also a `statement_timeout` in its `options`.
         ///
         /// - Throws: ``PostgreSQLError``, without the text of libpq, which may contain parts of the URL.
         init(to url: String) throws(PostgreSQLError) {
-            guard let connection = PQconnectdb(url) else { throw PostgreSQLError(state: "", "There is no memory.") }
+            guard let connection = Self.connect(to: url) else {
+                throw PostgreSQLError(state: "", "There is no memory.")
+            }
             guard PQstatus(connection) == CONNECTION_OK else {
                 PQfinish(connection)
                 throw PostgreSQLError(state: "", "The PostgreSQL server can't be reached, or refuses the user.")
@@ -18,6 +29,24 @@
             self.connection = connection
             // Notices, such as that a table exists, would go to standard error.
             PQsetNoticeProcessor(connection, { _, _ in }, nil)
+            if !url.contains("statement_timeout") { try run("SET statement_timeout = \(Self.statementTimeout)") }
+        }
+
+        /// A later parameter replaces an earlier one, so that the URL comes last.
+        private static func connect(to url: String) -> OpaquePointer? {
+            let parameters = waits + [("dbname", url)]
+            var names: [UnsafeMutablePointer<CChar>?] = parameters.map { strdup($0.0) } + [nil]
+            var values: [UnsafeMutablePointer<CChar>?] = parameters.map { strdup($0.1) } + [nil]
+            defer { for text in names + values { free(text) } }
+            return names.withUnsafeMutableBufferPointer { names in
+                values.withUnsafeMutableBufferPointer { values in
+                    names.withMemoryRebound(to: UnsafePointer<CChar>?.self) { names in
+                        values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { values in
+                            PQconnectdbParams(names.baseAddress, values.baseAddress, 1)
+                        }
+                    }
+                }
+            }
         }
 
         deinit { PQfinish(connection) }

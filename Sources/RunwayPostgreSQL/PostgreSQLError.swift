@@ -13,6 +13,9 @@ public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertibl
     /// Whether the transaction had no effect, and should be tried again: `40001` (serialization failure) and `40P01` (deadlock).
     var isTransient: Bool { state == "40001" || state == "40P01" }
 
+    /// Whether a value is not one that PostgreSQL takes (class 22): the same fails again.
+    var isOfData: Bool { state.hasPrefix("22") }
+
     /// Whether the connection is gone, and with it what is known of a transaction.
     var isOfConnection: Bool { state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") }
 }

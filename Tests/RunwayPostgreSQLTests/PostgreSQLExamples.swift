@@ -10,6 +10,13 @@
         ActionLogRoute(to: sink).add(to: router.group("v1"))
     }
 
+    private func addIdempotency(
+        to router: Router<BasicRequestContext>, account: @escaping @Sendable (Request) -> String?
+    ) async throws {
+        let store = try await PostgreSQLIdempotencyStore(at: "postgres://api@db.example.com/api")
+        router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(request) })
+    }
+
     private func makeChat() async throws -> ChatService {
         let store = try await PostgreSQLChatStore(at: "postgres://chat@db.example.com/chat")
         let log = try await PostgreSQLEventLog(at: "postgres://chat@db.example.com/chat", name: "chat")

@@ -152,6 +152,52 @@
             #expect(again == .stored(duplicates: [a]))
         }
 
+        @Test func erasureComesAfterWhatWaits() async throws {
+            let sink = try await PostgreSQLActionLogSink(at: Self.url, tenant: tenant, connectionCount: 3)
+            let batches = (0..<30).map { _ in batch(1, of: UUID(), stream: UUID(), [UUID()], account: "ada") }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for batch in batches { group.addTask { _ = try await sink.store(batch) } }
+                try await group.waitForAll()
+            }
+            try await sink.erase(account: "ada")
+            #expect(try await sink.records().isEmpty)
+            await sink.close()
+            await #expect(throws: CancellationError.self) { try await sink.erase(account: "ada") }
+        }
+
+        @Test func valueThatIsNotTakenFailsItsBatchAlone() async throws {
+            let sink = try await PostgreSQLActionLogSink(at: Self.url, tenant: tenant, connectionCount: 1)
+            let stored = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        var batch = batch(1, of: UUID(), stream: UUID(), [UUID()])
+                        if number == 7 { batch.records[0].name = "a\u{0}b" }
+                        do {
+                            return try await sink.store(batch) == .stored(duplicates: [])
+                        } catch is ActionLogBatchRejected {
+                            return false
+                        }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(stored == 39)
+            await sink.close()
+        }
+
+        @Test func waitsHaveBoundsUnlessTheURLNamesThem() throws {
+            let limit = "SHOW statement_timeout"
+            #expect(try PostgreSQLConnection(to: Self.url).run(limit) == [["1min"]])
+            let url = Self.url + (Self.url.contains("?") ? "&" : "?") + "options=-c%20statement_timeout%3D5s"
+            let connection = try PostgreSQLConnection(to: url)
+            #expect(try connection.run(limit) == [["5s"]])
+            try connection.run("SET statement_timeout = 10")
+            #expect { try connection.run("SELECT pg_sleep(30)") } throws: {
+                ($0 as? PostgreSQLError)?.state == "57014"
+            }
+            #expect(connection.isOpen)
+        }
+
         @Test func unreachableServerIsReportedWithoutItsPassword() async throws {
             do {
                 _ = try await PostgreSQLActionLogSink(at: "postgres://ada:secret@127.0.0.1:1/none")

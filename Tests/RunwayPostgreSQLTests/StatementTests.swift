@@ -4,7 +4,8 @@ import Testing
 
 /// The rules by which a distributed PostgreSQL takes the statements, which run on one machine here.
 struct StatementTests {
-    private static let all = ActionLogStatements.all + ChatStatements.all + EventLogStatements.all
+    private static let all =
+        ActionLogStatements.all + ChatStatements.all + EventLogStatements.all + IdempotencyStatements.all
 
     @Test(arguments: all)
     func tenantLeadsEveryKeyAndPredicate(_ statement: String) {
@@ -39,7 +40,7 @@ struct StatementTests {
             ("57P01", false, true), ("08006", false, true),
         ] {
             let error = PostgreSQLError(state: state, "")
-            #expect(error.isTransient == isTransient && error.isOfConnection == isOfConnection)
+            #expect(error.isTransient == isTransient && error.isOfConnection == isOfConnection && !error.isOfData)
         }
     }
 }

@@ -1,0 +1,45 @@
+/// The SQL of the store of idempotency keys; the rules of ``ActionLogStatements`` hold.
+enum IdempotencyStatements {
+    static let tables = [
+        """
+        CREATE TABLE IF NOT EXISTS runway_claim (tenant text NOT NULL, principal text NOT NULL, key text NOT NULL,
+        fingerprint bytea NOT NULL, token uuid NOT NULL, expiry bigint NOT NULL, response bytea,
+        PRIMARY KEY (tenant, principal, key))
+        """,
+        "CREATE INDEX IF NOT EXISTS runway_claim_by_expiry ON runway_claim (tenant, expiry)",
+    ]
+
+    /// Removes a few records that have expired, and claims that were never completed, without waiting for other transactions.
+    static let remove = """
+        DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
+        WHERE tenant = $1 AND expiry <= $2::bigint AND (response IS NOT NULL OR expiry <= $3::bigint)
+        ORDER BY expiry LIMIT 20 FOR UPDATE SKIP LOCKED)
+        """
+    /// How many keys and bytes a principal has, up to a number of keys.
+    static let usage = """
+        SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT octet_length(response) AS bytes FROM runway_claim
+        WHERE tenant = $1 AND principal = $2 LIMIT $3) AS own
+        """
+    /// Inserts a claim, unless there is a record of the key.
+    static let insert = """
+        INSERT INTO runway_claim (tenant, principal, key, fingerprint, token, expiry) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (tenant, principal, key) DO NOTHING RETURNING token
+        """
+    static let find = """
+        SELECT fingerprint, expiry, response FROM runway_claim WHERE tenant = $1 AND principal = $2 AND key = $3 FOR UPDATE
+        """
+    static let takeOver = """
+        UPDATE runway_claim SET fingerprint = $4, token = $5, expiry = $6, response = NULL
+        WHERE tenant = $1 AND principal = $2 AND key = $3
+        """
+    static let complete = """
+        UPDATE runway_claim SET response = $5, expiry = $6
+        WHERE tenant = $1 AND principal = $2 AND key = $3 AND token = $4 AND response IS NULL RETURNING token
+        """
+    static let release = """
+        DELETE FROM runway_claim WHERE tenant = $1 AND principal = $2 AND key = $3 AND token = $4 AND response IS NULL
+        """
+
+    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    static var all: [String] { tables + [remove, usage, insert, find, takeOver, complete, release] }
+}

@@ -1,0 +1,133 @@
+#if PostgreSQL
+    public import Foundation
+    public import RunwayServer
+
+    /// Stores what became of requests with idempotency keys in PostgreSQL, for any number of server processes.
+    ///
+    /// ```swift
+    /// let store = try await PostgreSQLIdempotencyStore(at: "postgres://api@db.example.com/api")
+    /// router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(request) })
+    /// ```
+    ///
+    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A key is claimed by the insertion of a row, so that of
+    /// several servers one executes the request. Claims and responses survive what the database survives: `synchronous_commit` must be on.
+    /// A claim that was never completed is removed a day after its lease. The database bounds what all principals have together.
+    public final class PostgreSQLIdempotencyStore: IdempotencyStore {
+        /// How long after its lease a claim is removed that was never completed, in milliseconds.
+        private static let abandonedTime: Int64 = 86_400_000
+
+        private let tenant: String
+        private let pool: PostgreSQLPool
+        private let maximumCount: Int
+        private let maximumByteCount: Int
+
+        /// Connects, and creates the tables if they do not exist.
+        ///
+        /// - Parameters:
+        ///   - url: The database, as libpq takes it.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - connectionCount: The most connections. The default is 4.
+        ///   - maximumCount: The most keys of one principal, who then claims nothing more. The default is 10,000.
+        ///   - maximumByteCount: The most bytes of responses to one principal. The default is 64 MiB.
+        /// - Throws: ``PostgreSQLError``.
+        public init(
+            at url: String, tenant: String = "default", connectionCount: Int = 4,
+            maximumCountByPrincipal maximumCount: Int = 10_000,
+            maximumByteCountByPrincipal maximumByteCount: Int = 64 << 20
+        ) async throws {
+            self.tenant = tenant
+            self.maximumCount = max(1, maximumCount)
+            self.maximumByteCount = max(1, maximumByteCount)
+            pool = PostgreSQLPool(url, connectionCount: connectionCount)
+            try await pool.create(IdempotencyStatements.tables)
+        }
+
+        /// Claims a key.
+        public func claim(
+            _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
+        ) async throws -> IdempotencyClaim {
+            let now = Self.milliseconds(now)
+            let claim = [
+                fingerprint.bytea, token.uuidString, "\(now + Int64(lease / .milliseconds(1)))",
+            ]
+            let (maximumCount, maximumByteCount) = (maximumCount, maximumByteCount)
+            let found = try await run(key) { names, connection throws(PostgreSQLError) -> IdempotencyClaim? in
+                try connection.run(
+                    IdempotencyStatements.remove, [names[0], "\(now)", "\(now - Self.abandonedTime)"])
+                let usage = try connection.run(
+                    IdempotencyStatements.usage, [names[0], names[1], "\(maximumCount)"]
+                ).first
+                let hasRoom =
+                    usage?[0].flatMap { Int($0) } ?? 0 < maximumCount
+                    && usage?[1].flatMap { Int($0) } ?? 0 < maximumByteCount
+                if hasRoom, try !connection.run(IdempotencyStatements.insert, names + claim).isEmpty { return .claimed }
+                guard let row = try connection.run(IdempotencyStatements.find, names).first else {
+                    // It was released in between: the transaction is run again.
+                    if hasRoom { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
+                    return nil
+                }
+                if let claim = try Self.claim(row, fingerprint, now) { return claim }
+                try connection.run(IdempotencyStatements.takeOver, names + claim)
+                return .claimed
+            }
+            guard let found else { throw IdempotencyStoreFull() }
+            return found
+        }
+
+        /// What a claim of a record finds; `nil` if the record is taken over.
+        private static func claim(
+            _ row: [String?], _ fingerprint: [UInt8], _ now: Int64
+        ) throws(PostgreSQLError) -> IdempotencyClaim? {
+            guard let found = row[0].flatMap({ [UInt8](bytea: $0) }), let expiry = row[1].flatMap({ Int64($0) }) else {
+                throw PostgreSQLError(state: "P0002", "A record of an idempotency key can't be read.")
+            }
+            if let text = row[2] {
+                if expiry <= now { return nil }
+                guard found == fingerprint else { return .mismatch }
+                guard let bytes = [UInt8](bytea: text),
+                    let response = try? JSONDecoder().decode(IdempotentResponse.self, from: Data(bytes))
+                else { throw PostgreSQLError(state: "P0002", "A stored response can't be read.") }
+                return .completed(response)
+            }
+            if found != fingerprint { return .mismatch }
+            return expiry > now ? .inFlight(until: Date(timeIntervalSince1970: Double(expiry) / 1000)) : nil
+        }
+
+        /// Stores a response.
+        public func complete(
+            _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
+        ) async throws -> Bool {
+            let values = [
+                token.uuidString, Array(try JSONEncoder().encode(response)).bytea, "\(Self.milliseconds(expiry))",
+            ]
+            return try await run(key) { names, connection throws(PostgreSQLError) in
+                try !connection.run(IdempotencyStatements.complete, names + values).isEmpty
+            }
+        }
+
+        /// Removes a record whose request was not executed.
+        public func release(_ key: IdempotencyKey, token: UUID) async throws {
+            try await run(key) { names, connection throws(PostgreSQLError) in
+                _ = try connection.run(IdempotencyStatements.release, names + [token.uuidString])
+            }
+        }
+
+        private func run<Value: Sendable>(
+            _ key: IdempotencyKey,
+            _ body: @escaping @Sendable ([String], PostgreSQLConnection) throws(PostgreSQLError) -> Value
+        ) async throws -> Value {
+            let names = [tenant, key.principal, key.text]
+            do {
+                return try await pool.transaction(for: key.principal + key.text) {
+                    connection throws(PostgreSQLError) in try body(names, connection)
+                }
+            } catch is ActionLogSinkBusy {
+                throw IdempotencyStoreFull()
+            }
+        }
+
+        private static func milliseconds(_ date: Date) -> Int64 {
+            Int64(max(-1e15, min(date.timeIntervalSince1970 * 1000, 1e15)))
+        }
+    }
+#endif
