@@ -7,6 +7,7 @@ import RunwayServerStorage
 import RunwayStreams
 import RunwayTesting
 import RunwayTransport
+import Synchronization
 import Testing
 
 import struct Runway.EndpointPath
@@ -36,16 +37,39 @@ private struct HarbourEvents<Service: APIService>: EventStreamEndpoint {
     func encode(to encoder: any Encoder) {}
 }
 
+/// The log of a server in this process, which a killed server can't write to any more.
+private final class MortalLog: EventLog {
+    private let base: SQLiteEventLog
+    private let isDead = Atomic(false)
+
+    private struct Dead: Error {}
+
+    init(_ base: SQLiteEventLog) { self.base = base }
+
+    func kill() { isDead.store(true, ordering: .relaxed) }
+
+    func range() async throws -> EventLogRange { try await base.range() }
+
+    func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
+        if isDead.load(ordering: .relaxed) { throw Dead() }
+        return try await base.append(events)
+    }
+
+    func events(after offset: Int64, upTo maximumCount: Int) async throws -> (first: Int64, events: [PublishedEvent]) {
+        try await base.events(after: offset, upTo: maximumCount)
+    }
+}
+
 /// A server of conversations whose files survive it.
 private final class HarbourServer {
     private let folder: URL
-    private var running: (server: StreamServer, store: SQLiteChatStore)?
+    private var running: (server: StreamServer, store: SQLiteChatStore, log: MortalLog)?
     private(set) var port = 0
 
     init(folder: URL) { self.folder = folder }
 
     func start() async throws {
-        let log = try SQLiteEventLog(file: folder.appending(path: "events.sqlite"))
+        let log = MortalLog(try SQLiteEventLog(file: folder.appending(path: "events.sqlite")))
         let store = try SQLiteChatStore(at: folder.appending(path: "chat.sqlite"))
         var options = EventHubOptions()
         options.presenceGrace = .milliseconds(200)
@@ -62,13 +86,15 @@ private final class HarbourServer {
             to: router)
         let server = try await StreamServer.start(router, port: port)
         port = server.port
-        running = (server, store)
+        running = (server, store, log)
     }
 
     func kill() async throws {
         guard let running else { return }
         self.running = nil
         await running.server.kill()
+        // Its hub would soon publish that the members have left.
+        running.log.kill()
         try await running.store.close()
     }
 }
