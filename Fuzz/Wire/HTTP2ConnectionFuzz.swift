@@ -34,7 +34,9 @@ enum HTTP2ConnectionFuzz {
             preconditionFailure("there is no connection")
         }
         let exchanges = requests.compactMap { request in
-            (try? WireRequestHead(request, isTransparent: false)).map { Exchange(request, $0, in: pool) { _ in } }
+            (try? WireRequestHead(request, isTransparent: false)).map {
+                Exchange(request, $0, in: pool, isLongLived: false) { _ in }
+            }
         }
         for exchange in exchanges { exchange.start(on: connection, isReused: false) }
         // The frame of settings without a setting, which a server begins with.

@@ -38,7 +38,7 @@ struct ServerFullDiskTests {
             }
         }
         #expect(kinds == Array(repeating: .full, count: 5))
-        #expect(count > 20)
+        #expect(count > 10)
         return count
     }
 

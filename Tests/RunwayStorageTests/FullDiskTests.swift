@@ -21,7 +21,7 @@ struct FullDiskTests {
             }
         }
         #expect(failures == Array(repeating: .full, count: 5))
-        #expect(stored.count > 20)
+        #expect(stored.count > 10)
         return stored
     }
 
@@ -101,43 +101,6 @@ struct FullDiskTests {
         // A queue sends for as long as its layer exists.
         withExtendedLifetime(laterNetwork) {}
         await second.close()
-    }
-
-    @Test func erasureSucceeds() async throws {
-        let disk = try SmallDisk("erasure")
-        let fixture = LogFixture()
-        fixture.status.set(.none)
-        let log = ActionLog(at: disk.file, sendingTo: LogService.self, at: "log", over: fixture.network)
-        _ = await fill { name in
-            do throws(StorageError) {
-                try await log.record(name, ["text": .string(text)]).committed()
-                return nil
-            } catch {
-                return error
-            }
-        }
-        try await log.setOptedOut(true)
-        let state = try await log.state()
-        #expect(state.waitingCount == 0 && state.bufferedCount == 0 && state.isOptedOut)
-        await log.close()
-    }
-
-    @Test func clearSucceeds() async throws {
-        let disk = try SmallDisk("clear")
-        let cache = DiskCache(in: disk.store)
-        var failures = 0
-        for number in 0..<5000 where failures < 5 {
-            do {
-                try await cache.store(.numbered(number, byteCount: 4000), for: .named("\(number)"))
-            } catch {
-                failures += 1
-            }
-        }
-        #expect(failures == 5)
-        try await cache.apply([.clear(.everything)])
-        #expect(try await cache.find(.named("1")) == nil)
-        #expect(cache.count == 0)
-        await cache.close()
     }
 
     @Test func diskCacheFindsWhatItStored() async throws {

@@ -38,7 +38,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     ///   - rules: What a request must have.
     ///   - keys: Where keys are found.
     ///   - nonces: Where used nonces are remembered. The default is a `NonceMemory` that starts now, for one server, and nonces of
-    ///     the server, by a random key unless the policy has ``VerificationPolicy/serverNonces``. In the first 30 seconds it refuses
+    ///     the server, by a random key unless the policy has `VerificationPolicy.serverNonces`. In the first 30 seconds it refuses
     ///     requests with a nonce of the client's, and clients sign them anew with the nonce of the refusal; salted digests can't have one. A
     ///     `SQLiteNonceStore` of `RunwayServerStorage` refuses none. Middleware with the same keys must share a store, and several servers
     ///     behind one name a store and the key of `serverNonces`.

@@ -45,7 +45,7 @@ final class EventClient: EventStreamDelegate {
     /// Opens the stream, and waits until it is connected.
     func open() async throws {
         stream.start()
-        guard case .connected = await reports.first(where: { _ in true }) else {
+        guard case .connected = await nextReport() else {
             throw Failed("the stream did not open")
         }
     }
@@ -54,11 +54,13 @@ final class EventClient: EventStreamDelegate {
     ///
     /// - Throws: ``Failed`` if the stream was interrupted, which has the next event wait for a reconnection.
     @concurrent nonisolated func next() async throws -> Int64 {
-        guard case .event(let data, let received) = await reports.first(where: { _ in true }) else {
+        guard case .event(let data, let received) = await nextReport() else {
             throw Failed("the stream was interrupted")
         }
         return try TimedData.nanoseconds(from: data, to: received)
     }
+
+    @concurrent private nonisolated func nextReport() async -> Report? { await reports.first { _ in true } }
 
     func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent) {
         let received = monotonicNanoseconds()
