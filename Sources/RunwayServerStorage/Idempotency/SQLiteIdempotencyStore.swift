@@ -15,7 +15,7 @@ public import RunwayServer
 /// responses of many requests share transactions. Records that have expired are removed by later claims, and none before; a claim that was
 /// never completed, a day after its lease. A full store claims nothing more, nor does a principal that has used its share of the bounds.
 ///
-/// Rows have checksums. A request whose row is damaged is not executed again: the response is 409 (``IdempotencyProblem/Reason/notStored``).
+/// Rows have checksums. A request whose row is damaged is not executed again: the response is 409 (`IdempotencyProblem.Reason.notStored`).
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)
