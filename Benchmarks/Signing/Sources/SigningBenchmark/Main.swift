@@ -4,7 +4,14 @@ import Foundation
 /// `SigningBenchmark verify unknown|first|last count` and `SigningBenchmark sign count`.
 @main
 struct Main {
-    static func main() async throws {
+    static func main() async {
+        do { try await measure() } catch {
+            print("\((error as? BenchmarkFailure)?.reason ?? "\(error)")")
+            exit(1)
+        }
+    }
+
+    private static func measure() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let numbers = arguments.compactMap { Int($0) }
         let (rounds, count) = (numbers.first ?? 7, numbers.dropFirst().first ?? 10_000)
