@@ -44,7 +44,7 @@ final class WebSocketDriver: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - makeSessionFlight: Returns a flight of the present session, which tells a sign-out apart from the end of a call for another reason.
+    ///   - makeSessionFlight: Returns a flight of the present session, which distinguishes a sign-out from the end of a call for another reason.
     ///   - open: Opens a connection.
     init(
         on network: NetworkLayer, _ options: WebSocketOptions, random: any RandomNumberGenerator & Sendable,
