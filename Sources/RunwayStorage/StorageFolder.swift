@@ -5,15 +5,29 @@ import Runway
 enum StorageFolder {
     /// Creates a folder for the user alone, unless it exists.
     ///
-    /// On Apple's systems the folder is excluded from backups, and what is created in it can be read as soon as the device was unlocked
-    /// once: a call in the background reads it while the device is locked.
-    ///
+    /// - Returns: Whether it was created. Only then is it this module's: a folder that exists may be the one for all of the user's documents.
     /// - Throws: An error of Foundation.
-    static func prepare(_ folder: URL) throws {
+    static func prepare(_ folder: URL) throws -> Bool {
+        let isNew = !FileManager.default.fileExists(atPath: folder.path)
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return isNew
+    }
+
+    /// Excludes a folder or files from backups on Apple's systems, and has them, and what is created in the folder, be readable as soon as
+    /// the device was unlocked once: a call in the background reads them while the device is locked.
+    ///
+    /// - Throws: An error of Foundation.
+    static func protect(_ urls: [URL]) throws {
         #if canImport(Darwin)
-            try PrivateFolder.protect(folder)
+            for url in urls { try PrivateFolder.protect(url) }
         #endif
+    }
+
+    /// What is protected of a database: its folder if that was created for it, and otherwise those of its files that exist.
+    static func protected(of database: URL, isFolderNew: Bool) -> [URL] {
+        if isFolderNew { return [database.deletingLastPathComponent()] }
+        return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: database.path + $0) }
+            .filter { FileManager.default.fileExists(atPath: $0.path) }
     }
 }

@@ -133,6 +133,9 @@ struct FullDiskTests {
         #expect(try await second.find(.named("6001")) == entry(6001))
         await second.close()
         reports.continuation.finish()
-        for await report in reports.stream { Issue.record("\(report)") }
+        var kinds: [DiskCacheProblem.Kind] = []
+        for await report in reports.stream { kinds.append(report.kind) }
+        // A smaller response may have been stored between two failures.
+        #expect((1...5).contains(kinds.count) && Set(kinds) == [.unavailable])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -74,7 +75,7 @@ import Testing
             }
         }
 
-        @Test func cacheFailsAndFindsNothingWrong() async throws {
+        @Test func cacheFailsWithOneReportAndFindsNothingWrong() async throws {
             let folder = CacheFolder()
             defer {
                 for path in [folder.url.path, folder.bodies.path] { _ = chmod(path, 0o700) }
@@ -86,12 +87,18 @@ import Testing
             try protect(folder.url)
             await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
                 try Self.becomeNobody()
-                let cache = DiskCache(in: URL(filePath: path))
+                let kinds = Mutex<[DiskCacheProblem.Kind]>([])
+                let cache = DiskCache(in: URL(filePath: path)) { problem in
+                    kinds.withLock { $0.append(problem.kind) }
+                }
                 let found = try? await cache.find(.named("a"))
                 #expect(found == nil || found == .numbered(1, byteCount: 30_000))
-                await #expect(throws: (any Error).self) {
-                    try await cache.store(.numbered(2, byteCount: 30_000), for: .named("b"))
+                for _ in 0..<2 {
+                    await #expect(throws: (any Error).self) {
+                        try await cache.store(.numbered(2, byteCount: 30_000), for: .named("b"))
+                    }
                 }
+                #expect(kinds.withLock { $0 } == [.unavailable])
             }
             #expect(try folder.files().sorted() == files.sorted())
         }
@@ -109,11 +116,15 @@ import Testing
                 } throws: {
                     ($0 as? StorageError)?.kind == .locked
                 }
-                let cache = DiskCache(in: URL(filePath: cachePath))
+                let kinds = Mutex<[DiskCacheProblem.Kind]>([])
+                let cache = DiskCache(in: URL(filePath: cachePath)) { problem in
+                    kinds.withLock { $0.append(problem.kind) }
+                }
                 await #expect(throws: (any Error).self) { try await cache.find(.named("a")) }
                 await #expect(throws: (any Error).self) {
                     try await cache.store(.numbered(2, byteCount: 10), for: .named("a"))
                 }
+                #expect(kinds.withLock { $0 } == [.unavailable])
             }
             try journal.append(["b"])
             #expect(try journal.claim()?.texts == ["a", "b"])

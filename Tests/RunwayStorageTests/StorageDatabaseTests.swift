@@ -21,6 +21,20 @@ struct StorageDatabaseTests {
         }
     }
 
+    @Test func folderThatExistedIsNotProtected() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let documents = folder.appending(path: "Documents")
+        let url = documents.appending(path: "log.sqlite")
+        #expect(try StorageFolder.prepare(documents))
+        #expect(StorageFolder.protected(of: url, isFolderNew: true).map(\.lastPathComponent) == ["Documents"])
+        #expect(try !StorageFolder.prepare(documents))
+        let queue = try StorageDatabase.open(at: url, durability: .full)
+        // All files of the database, which exist as soon as it is open.
+        let files = StorageFolder.protected(of: url, isFolderNew: false).map(\.lastPathComponent)
+        #expect(files == ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm"])
+        try queue.close()
+    }
+
     /// See `docs/decisions/0081-size-of-the-log.md`.
     @Test(arguments: [StorageDatabase.Durability.full, .normal])
     func logIsBoundedUnderSteadyWriting(durability: StorageDatabase.Durability) throws {

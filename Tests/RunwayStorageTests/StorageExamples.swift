@@ -44,6 +44,25 @@ private func actionLogOptionsExample() -> ActionLogOptions {
     return options
 }
 
+private func lowPowerExample() -> ActionLogOptions {
+    var options = ActionLogOptions()
+    #if canImport(Darwin)
+        options.allowsNetwork = {
+            $0.isReachable && !$0.isConstrained && !ProcessInfo.processInfo.isLowPowerModeEnabled
+        }
+    #endif
+    return options
+}
+
+#if canImport(Darwin)
+    /// Sends what waited, as soon as the mode is off.
+    private func flushAfterLowPower(_ log: ActionLog) async {
+        for await _ in NotificationCenter.default.notifications(named: .NSProcessInfoPowerStateDidChange) {
+            await log.flush()
+        }
+    }
+#endif
+
 private func diskCacheExample(in folder: URL, _ transport: any Transport) -> NetworkLayer {
     let network = NetworkLayer(transport: transport, diskCache: DiskCache(in: folder))
     return network

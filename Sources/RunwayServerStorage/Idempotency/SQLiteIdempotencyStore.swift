@@ -16,6 +16,8 @@ public import RunwayServer
 /// never completed, a day after its lease. A full store claims nothing more, nor does a principal that has used its share of the bounds.
 ///
 /// Rows have checksums. A request whose row is damaged is not executed again: the response is 409 (`IdempotencyProblem.Reason.notStored`).
+/// The principal and the key themselves are what a row is found by: if they are damaged, it is not found, and the request is executed
+/// again. `PRAGMA integrity_check` and the file system's own checksums detect more.
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)
@@ -133,6 +135,10 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     public func release(_ key: IdempotencyKey, token: UUID) async throws {
         _ = try await perform(Request(key: key, token: token, change: .release), byteCount: 256)
     }
+
+    /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that for long means that it
+    /// can't.
+    public var logByteCount: Int { database.logByteCount }
 
     /// Performs what waits, and closes the file. Later requests are refused.
     ///

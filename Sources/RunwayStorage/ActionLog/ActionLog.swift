@@ -17,7 +17,7 @@ import Synchronization
 /// UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
 ///
 /// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded while nobody
-/// was are sent at any time. The file, whose folder should contain nothing else, can be read by the user alone, and is not in backups.
+/// was are sent at any time, without a token unless the service requires one (`AuthorizationPolicy.required`). The file, whose folder should contain nothing else, can be read by the user alone, and is not in backups.
 /// One process at a time can have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of
 /// `RunwayServer` does.
 public final class ActionLog: Sendable {
@@ -86,8 +86,11 @@ public final class ActionLog: Sendable {
         sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer
     ) {
         let link = ActionLogSender.Link(
-            send: { body throws(NetworkError) in
-                try await network.call(ActionLogBatch<Service>(path: path, body: body))
+            send: { body, isOfNobody throws(NetworkError) in
+                if isOfNobody {
+                    return try await network.call(ActionLogBatch<Service, LogOfNobody>(path: path, body: body))
+                }
+                return try await network.call(ActionLogBatch<Service, LogOfAccount>(path: path, body: body))
             },
             erase: { () throws(NetworkError) in _ = try await network.call(ActionLogErasure<Service>(path: path)) },
             account: { network.settings(of: service).account ?? "" }, status: { network.status },
@@ -157,7 +160,8 @@ extension ActionLog {
             sealedCount: counts.sealed, isServerRefusingAll: sender.isRefusingAll,
             pendingErasureCount: erasures.pending, refusedErasures: erasures.refused,
             isOptedOut: isOptedOut || buffer.isOptedOut, sentCount: sender.sentCount, lost: lost,
-            logByteCount: store.logByteCount, problem: store.problem, unreadableFiles: store.filesSetAside)
+            sendingProblem: sender.problem, logByteCount: store.logByteCount, problem: store.problem,
+            unreadableFiles: store.filesSetAside)
     }
 
     /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again and again. After
@@ -250,8 +254,9 @@ extension ActionLog {
     ///
     /// - Parameters:
     ///   - isOptedOut: Whether the user opted out.
-    ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, as by
-    ///     ``erase(account:atServer:)``. The default is `true`. It has no effect when recording resumes.
+    ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of every account that has
+    ///     recorded since the user last opted out, each as by ``erase(account:atServer:)``: while it is signed in. The records of nobody stay
+    ///     there, since the server can't know whose they are. The default is `true`. It has no effect when recording resumes.
     /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it again, so that
     ///   later runs know.
     public func setOptedOut(
@@ -261,7 +266,11 @@ extension ActionLog {
         let account = sender.account
         try await store.run { [buffer] journal throws(StorageError) in
             try journal.setOptedOut(isOptedOut)
-            if isOptedOut, isErasedAtServer, !account.isEmpty { try journal.setErasurePending(account, true) }
+            if isOptedOut {
+                let accounts = try journal.accounts().union(account.isEmpty ? [] : [account])
+                if isErasedAtServer { for account in accounts { try journal.setErasurePending(account, true) } }
+                try journal.forgetAccounts()
+            }
             // Before the next operation on the file, so that memory and file agree whichever of two decisions came last.
             buffer.setOptedOut(isOptedOut)
         }

@@ -3,8 +3,27 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
+/// Whose records a batch has, which decides whether its request carries a token.
+protocol LogOwner: Sendable {
+    /// Derived from the policy of the service.
+    static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy
+}
+
+/// The account that is signed in.
+enum LogOfAccount: LogOwner {
+    static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy { policy }
+}
+
+/// Nobody: the records must not become those of whoever is signed in when they are sent, unless the service takes no others.
+enum LogOfNobody: LogOwner {
+    static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy {
+        policy == .ifSignedIn ? .none : policy
+    }
+}
+
 /// The request that carries a batch, and what its response means: see `docs/formats.md`.
-struct ActionLogBatch<Service: APIService>: Endpoint {
+struct ActionLogBatch<Service: APIService, Owner: LogOwner>: Endpoint {
+    static var authorization: AuthorizationPolicy { Owner.authorization(from: Service.authorization) }
     static var service: Service.Type { Service.self }
     static var name: String { "ActionLog" }
     static var method: HTTPRequest.Method { .post }

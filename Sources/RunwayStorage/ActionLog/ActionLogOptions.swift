@@ -13,13 +13,14 @@ public struct ActionLogOptions: Sendable {
     public var batchSize = 30
     /// The most bytes of records in one request, before compression. The default is 512 KiB; a larger record is sent alone.
     public var maximumBatchByteCount = 512 << 10
-    /// How long after it was recorded a record is sent although fewer than ``batchSize`` wait. The default, `nil`, is until the app
-    /// asks (``ActionLog/flush()``), or starts again.
+    /// How long after it was recorded a record is sent although fewer than ``batchSize`` wait; in a later run, by the clock of the file.
+    /// The default, `nil`, is until the app asks (``ActionLog/flush()``), or starts again.
     public var interval: Duration?
     /// The pause between two batches. The default is 20 ms.
     public var gap = Duration.milliseconds(20)
     /// How often a server may fail on one batch by a fault of its own, such as status 500 or 404 or a malformed body, before the
-    /// batch is halved, or a batch of a single record is set aside. The default is 5; at least 1.
+    /// batch is halved, or a batch of a single record is set aside. The default is 5; at least 1. If no response comes to a batch, see
+    /// `docs/storage.md`.
     public var maximumServerFaults = 5
     /// The most records that wait on disk. The default is 100,000. Those that exceed a bound are evicted, oldest of the lowest priority
     /// first.

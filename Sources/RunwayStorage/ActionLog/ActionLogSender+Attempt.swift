@@ -15,10 +15,11 @@ extension ActionLogSender {
             return try await erase(scope, after: refusals, over: link)
         }
         let byteCount = options.maximumBatchByteCount
+        let skipped = state.withLock { $0.schedule.skipped(of: scope) }
         let claimed = try await store.run { journal throws(StorageError) in
-            try journal.claimOpened(scope, maximumCount: limit, maximumByteCount: byteCount).map {
-                ($0, journal.installation)
-            }
+            try journal.claimOpened(
+                scope, maximumCount: limit, maximumByteCount: byteCount, skipping: skipped
+            ).map { ($0, journal.installation) }
         }
         guard let (batch, installation) = claimed else { return .nothing }
         let body = try ActionLogBody.encode(batch, of: installation, sentAt: clock.date)
@@ -26,14 +27,22 @@ extension ActionLogSender {
         guard scope.isEmpty || scope == link.account(), !buffer.isOptedOut else { return .nothing }
         let response: RawData
         do throws(NetworkError) {
-            response = try await link.send(body)
+            response = try await link.send(body, scope.isEmpty)
         } catch {
+            note(error)
             return try await outcome(of: error, batch)
         }
         guard let verdicts = ActionLogVerdicts(response.json, to: batch) else {
+            state.withLock { $0.problem = "The server's response was not one to the batch." }
             return try await treat(batch, isFault: true, "The server's response to it made no sense.")
         }
         return try await accept(verdicts, of: batch)
+    }
+
+    private func note(_ error: NetworkError) {
+        let words =
+            error.status.map { "The server responded with status \($0.code)." } ?? "\(error.kind): \(error.detail)"
+        state.withLock { $0.problem = words }
     }
 
     private func erase(
@@ -43,6 +52,7 @@ extension ActionLogSender {
         do throws(NetworkError) {
             try await link.erase()
         } catch {
+            note(error)
             let status = error.status?.code
             switch (status, ReplayVerdict(error)) {
             case (401, _), (403, _), (_, .unauthorized): return .unauthorized
@@ -54,9 +64,10 @@ extension ActionLogSender {
                 }
                 return isOver ? .accepted() : .failed(retryAfter: error.retryAfter)
             case (_, .failed(let retryAfter)), (_, .faulted(let retryAfter)): return .failed(retryAfter: retryAfter)
-            case (_, .stopped): return .failed()
+            case (_, .stopped), (_, .lost): return .failed()
             }
         }
+        state.withLock { $0.problem = nil }
         try await store.run { journal throws(StorageError) in try journal.setErasurePending(account, false) }
         return .accepted()
     }
@@ -65,6 +76,7 @@ extension ActionLogSender {
         _ verdicts: ActionLogVerdicts, of batch: JournalBatch
     ) async throws(StorageError) -> FlushSchedule.Outcome {
         let (time, now, former) = (buffer.time, clock.now, buffer.pace)
+        state.withLock { $0.problem = nil }
         let lifetime = verdicts.gap > .zero ? verdicts.gap : ActionLogPace.standardLifetime
         var pace = ActionLogPace()
         if verdicts.sampleRate < 1 { (pace.sampleRate, pace.end) = (verdicts.sampleRate, now + lifetime) }
@@ -78,9 +90,15 @@ extension ActionLogSender {
             state.returned.formUnion(returned)
             return returned
         }
-        let hasRefusals = state.withLock { $0.schedule.refusals(of: batch.scope) > 0 }
+        let (hasRefusals, isProbe) = state.withLock { state in
+            (
+                state.schedule.refusals(of: batch.scope) > 0,
+                state.schedule.isProbe(batch.entries[0].entry.id, of: batch.scope)
+            )
+        }
         let count = try await store.run { [pace] journal throws(StorageError) in
             if hasRefusals { try journal.setRefusals(of: batch.scope, 0) }
+            if !isProbe { try journal.removeLosses(of: batch.scope) }
             try journal.setAside(verdicts.refused, of: batch)
             let count = try journal.acknowledge(batch, verdicts.stored)
             if pace != former { try journal.setPace(pace, at: time, now: now) }
@@ -110,6 +128,9 @@ extension ActionLogSender {
         case .unauthorized: return .unauthorized
         case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
         case .stopped: return .failed()
+        case .lost:
+            return try await treatLoss(
+                of: batch, "No response came to it: \(status.map { "status \($0)" } ?? "\(error.kind)").")
         case .faulted, .refused, .conflicting, .executed:
             let what = status.map { "with status \($0)" } ?? "as \(error.kind)"
             return try await treat(
@@ -134,9 +155,49 @@ extension ActionLogSender {
             if isNewStream { try await store.run { journal throws(StorageError) in try journal.refuse(batch) } }
             return .failed(retryAfter: retryAfter)
         }
+        return try await end(
+            batch, isSetAside: treatment == .setAside, isFault: isFault, reason, isRefusingAll, refusals, retryAfter)
+    }
+
+    /// Repeats or halves a batch to which no response came, or finds out whether the server fails on its only record.
+    private func treatLoss(of batch: JournalBatch, _ reason: String) async throws(StorageError) -> FlushSchedule.Outcome
+    {
+        let (scope, first, time) = (batch.scope, batch.entries[0].entry.id, buffer.time)
+        let isProbe = state.withLock { $0.schedule.isProbe(first, of: scope) }
+        var isDue = false
+        if !isProbe {
+            isDue = try await store.run { journal throws(StorageError) in
+                try journal.noteLoss(of: scope, first, at: time)
+            }
+        }
+        let (treatment, isRefusingAll, refusals) = state.withLock { [isDue] state in
+            (
+                state.schedule.treatLoss(scope, first, count: batch.entries.count, isDue: isDue),
+                state.schedule.isRefusingAll, state.schedule.refusals(of: scope)
+            )
+        }
+        switch treatment {
+        case .repeat: return .failed()
+        case .release(let serverIsDown):
+            try await store.run { journal throws(StorageError) in
+                try journal.refuse(batch)
+                if serverIsDown { try journal.removeLosses(of: scope) }
+            }
+            return .failed()
+        case .halve, .setAside:
+            return try await end(
+                batch, isSetAside: treatment == .setAside, isFault: true, reason, isRefusingAll, refusals, nil)
+        }
+    }
+
+    /// Ends a batch whose records are sent in smaller ones, or whose only record is set aside.
+    private func end(
+        _ batch: JournalBatch, isSetAside: Bool, isFault: Bool, _ reason: String, _ isRefusingAll: Bool,
+        _ refusals: Int, _ retryAfter: Duration?
+    ) async throws(StorageError) -> FlushSchedule.Outcome {
         let (id, limit) = (batch.entries[0].entry.id, options.maximumSetAsideCount)
         let isOver = try await store.run { journal throws(StorageError) in
-            if treatment == .setAside {
+            if isSetAside {
                 // A failure that may be over some day must not evict what is set aside.
                 if isRefusingAll, try journal.counts().setAside >= limit { return false }
                 try journal.setRefusals(of: batch.scope, refusals + 1)
@@ -147,7 +208,7 @@ extension ActionLogSender {
             return true
         }
         guard isOver else { return .failed(retryAfter: retryAfter) }
-        if treatment == .setAside {
+        if isSetAside {
             state.withLock { _ = $0.streaks[batch.scope, default: []].insert(id) }
         }
         return .refused(count: batch.entries.count, isFault: isFault)

@@ -7,8 +7,8 @@ import Synchronization
 final class ActionLogSender: Sendable {
     /// What the layer does for a log.
     struct Link: Sendable {
-        /// Sends a body, as any other call of the service.
-        var send: @Sendable ([UInt8]) async throws(NetworkError) -> RawData
+        /// Sends a body, as any other call of the service; one with records of nobody without a token, if the service permits that.
+        var send: @Sendable (_ body: [UInt8], _ isOfNobody: Bool) async throws(NetworkError) -> RawData
         /// Has the server erase the records of the account that is signed in.
         var erase: @Sendable () async throws(NetworkError) -> Void
         /// The account that is signed in to the service; empty if nobody is.
@@ -25,6 +25,8 @@ final class ActionLogSender: Sendable {
         /// Whether the file was read since the layer exists.
         var isRead = false
         var sent = 0
+        /// Why the last attempt failed; `nil` after one that succeeded.
+        var problem: String?
         /// The records that were set aside since the last batch that was accepted, by scope.
         var streaks: [String: Set<UUID>] = [:]
         /// The records that waited again after such a streak. Those that are set aside once more stay so.
@@ -55,6 +57,9 @@ final class ActionLogSender: Sendable {
 
     /// How many records the server has acknowledged in this run.
     var sentCount: Int { state.withLock { $0.sent } }
+
+    /// Why the last attempt to send failed; `nil` after one that succeeded, and before the first.
+    var problem: String? { state.withLock { $0.problem } }
 
     /// Whether the server seems to refuse everything.
     var isRefusingAll: Bool { state.withLock { $0.schedule.isRefusingAll } }
@@ -92,9 +97,14 @@ final class ActionLogSender: Sendable {
     ///
     /// - Parameter unseals: Whether records wait again that can be decrypted by now.
     func refresh(isUrgent: Bool = false, unseals: Bool = false) async {
-        guard let counts = await waitingCounts(unseals: unseals) else { return }
+        guard let waiting = await waiting(unseals: unseals) else { return }
+        note(waiting, isUrgent: isUrgent)
+    }
+
+    /// Passes to the schedule how many records wait.
+    func note(_ waiting: Waiting, isUrgent: Bool = false) {
         let now = clock.now
-        state.withLock { $0.schedule.noteWaiting(counts, isUrgent: isUrgent, at: now) }
+        state.withLock { $0.schedule.noteWaiting(waiting.counts, oldest: waiting.age, isUrgent: isUrgent, at: now) }
         signal.yield()
     }
 
@@ -107,11 +117,11 @@ final class ActionLogSender: Sendable {
         }
         // Nothing is read from disk before the server's wait is over.
         if isPaused { return }
-        guard let counts = await waitingCounts(unseals: true) else { return }
+        guard let waiting = await waiting(unseals: true) else { return }
         await withCheckedContinuation { continuation in
             let isFinished = state.withLock { state in
                 if state.isFinished { return true }
-                state.schedule.noteWaiting(counts, at: now)
+                state.schedule.noteWaiting(waiting.counts, oldest: waiting.age, at: now)
                 state.schedule.flush()
                 state.flushes.append(continuation)
                 return false
@@ -169,12 +179,12 @@ final class ActionLogSender: Sendable {
         } catch {
             return
         }
-        guard let counts = await waitingCounts(unseals: true) else { return }
+        guard let waiting = await waiting(unseals: true) else { return }
         state.withLock { state in
             state.isRead = true
             if let pace { state.schedule.pause(until: pace.pause) }
             state.schedule.restoreRefusals(refusals)
-            state.schedule.noteWaiting(counts, isUrgent: true, at: now)
+            state.schedule.noteWaiting(waiting.counts, oldest: waiting.age, isUrgent: true, at: now)
         }
     }
 
@@ -193,19 +203,32 @@ final class ActionLogSender: Sendable {
         for flush in flushes { flush.resume() }
     }
 
-    /// How much may be sent now, by scope: the records of nobody, those of the account that is signed in, and the erasure that it asked
-    /// for; `nil` if the disk does not say.
-    private func waitingCounts(unseals: Bool = false) async -> [String: Int]? {
-        let account = account
+    /// How much may be sent now.
+    struct Waiting: Sendable {
+        /// By scope: the records of nobody, those of the account that is signed in, and the erasure that it asked for.
+        var counts: [String: Int]
+        /// How long the oldest of these records waits; zero if the log has no interval, for which alone it matters.
+        var age: Duration
+    }
+
+    /// Reads how much may be sent now; returns `nil` if the disk does not say.
+    private func waiting(unseals: Bool = false) async -> Waiting? {
+        let (account, time) = (account, buffer.time)
         return try? await store.read { journal throws(StorageError) in
             if unseals { try journal.unseal() }
-            let waiting = try journal.counts().waiting
-            var counts = ["": waiting[""] ?? 0]
-            if !account.isEmpty {
-                counts[account] = (waiting[account] ?? 0) + (try journal.pendingErasure(of: account) == nil ? 0 : 1)
-            }
-            return counts
+            return try self.waiting(in: journal, account, at: time)
         }
+    }
+
+    /// Reads how much may be sent now, in an operation on the file.
+    func waiting(in journal: Journal, _ account: String, at time: JournalTime) throws(StorageError) -> Waiting {
+        let waiting = try journal.counts().waiting
+        var counts = ["": waiting[""] ?? 0]
+        if !account.isEmpty {
+            counts[account] = (waiting[account] ?? 0) + (try journal.pendingErasure(of: account) == nil ? 0 : 1)
+        }
+        let age: Duration = options.interval == nil ? .zero : try journal.ageOfOldest(in: counts.keys, at: time)
+        return Waiting(counts: counts, age: age)
     }
 
     private func send(_ scope: String, _ limit: Int) async {
@@ -219,12 +242,12 @@ final class ActionLogSender: Sendable {
         } catch {
             // The disk failed. The batch is still there, or it is sent again, and the server recognises it.
         }
-        let counts = await waitingCounts()
+        let waiting = await waiting()
         let now = clock.now
         state.withLock { state in
             state.schedule.didSend(
-                scope, counts == nil ? .failed() : outcome, waiting: counts ?? [scope: 1], at: now,
-                jitter: .random(in: 0...1))
+                scope, waiting == nil ? .failed() : outcome, waiting: waiting?.counts ?? [scope: 1],
+                oldest: waiting?.age ?? .zero, at: now, jitter: .random(in: 0...1))
         }
     }
 }

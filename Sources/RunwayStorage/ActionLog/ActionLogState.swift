@@ -27,13 +27,16 @@ public struct ActionLogState: Sendable, Hashable {
     public var sentCount: Int
     /// How many records were lost, by reason: those of the file in all runs, the others in this one.
     public var lost: [ActionLoss: Int]
+    /// Why the last attempt to send failed, such as that the server responded with status 403 or with something else than a response to the
+    /// batch, in one sentence for developers; `nil` after an attempt that succeeded, and before the first.
+    public var sendingProblem: String?
     /// The bytes of the file's write-ahead log. SQLite moves them to the file when they are about 4 MiB; more than that for long means that
     /// it can't.
     public var logByteCount: Int
     /// Why the latest write to the file failed, such as that the disk is full or that the key of the app's ``PayloadSealing`` can't be read
     /// (``StorageError/Kind/keyUnavailable``), until a write succeeds; or why the file can't be read. Otherwise `nil`.
     public var problem: StorageError?
-    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
+    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun, with what is sound of the damaged.
     public var unreadableFiles: [URL]
 }
 
@@ -50,7 +53,8 @@ public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
     public static let bytes = ActionLoss(name: JournalLoss.bytes.rawValue)
     /// It waited longer than ``ActionLogOptions/maximumAge``.
     public static let age = ActionLoss(name: JournalLoss.age.rawValue)
-    /// Its bytes on disk were damaged.
+    /// Its bytes on disk were damaged. What is sound of a damaged file is copied to the new one; the rest is counted here, as far as the file
+    /// says how much there was.
     public static let damaged = ActionLoss(name: JournalLoss.damaged.rawValue)
     /// More than ``ActionLogOptions/maximumSetAsideCount`` were set aside.
     public static let setAside = ActionLoss(name: JournalLoss.setAside.rawValue)

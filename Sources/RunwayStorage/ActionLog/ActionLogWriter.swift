@@ -37,7 +37,8 @@ struct ActionLogWriter: Sendable {
 
     private enum Written {
         case nothing, failed
-        case group(hasHigh: Bool)
+        /// - Parameter waiting: How much waits after that; `nil` if nothing was written.
+        case group(hasHigh: Bool, waiting: ActionLogSender.Waiting?)
     }
 
     /// Writes group after group; returns `false` if the disk failed.
@@ -46,7 +47,8 @@ struct ActionLogWriter: Sendable {
             switch await writeGroup() {
             case .nothing: return true
             case .failed: return false
-            case .group(let hasHigh): await sender.refresh(isUrgent: hasHigh)
+            case .group(let hasHigh, let waiting):
+                if let waiting { sender.note(waiting, isUrgent: hasHigh) }
             }
         }
     }
@@ -67,22 +69,32 @@ struct ActionLogWriter: Sendable {
             }
         }
         let rejected = failed.count
+        let waiting: ActionLogSender.Waiting
         do throws(StorageError) {
-            let time = buffer.time
-            let evicted = try await store.run { [entries, buffer] journal throws(StorageError) -> Set<UUID>? in
+            let (time, account) = (buffer.time, sender.account)
+            // What waits is counted in the same operation, so that nothing is read beside it while the server asks to wait.
+            let written = try await store.run {
+                [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, ActionLogSender.Waiting)? in
                 // An earlier run may have been opted out, which this one has not read before.
                 if try journal.isOptedOut() {
                     buffer.setOptedOut(true)
                     return nil
                 }
                 // Erased records are not written. An erasure that comes later runs after this, and removes them.
-                return buffer.erasures == erasures ? try journal.append(entries, at: time) : nil
+                if buffer.erasures != erasures { return nil }
+                // Before the records: of an account that has any, an opt-out must know.
+                try journal.noteAccounts(Set(entries.map(\.scope)))
+                return (
+                    try journal.append(entries, at: time), try sender.waiting(in: journal, account, at: time)
+                )
             }
-            guard let evicted else {
+            guard let written else {
                 // What was not erased is written by the next group.
                 buffer.restoreTaken()
-                return .group(hasHigh: false)
+                return .group(hasHigh: false, waiting: nil)
             }
+            let evicted = written.0
+            waiting = written.1
             for id in evicted { failed[id] = StorageError(.full, "The record was evicted: the log is full.") }
         } catch {
             buffer.restoreTaken()
@@ -94,6 +106,6 @@ struct ActionLogWriter: Sendable {
         for record in records {
             record.receipt.settle(failed[record.receipt.id].map(Result.failure) ?? .success(()))
         }
-        return .group(hasHigh: records.contains { $0.priority == .high })
+        return .group(hasHigh: records.contains { $0.priority == .high }, waiting: waiting)
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Decides which scope's batch a log sends next, when, and how large it may be. A pure state machine; ``ActionLogSender`` performs.
 ///
 /// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was recorded, at launch if
@@ -41,6 +43,18 @@ struct FlushSchedule: Sendable {
         case setAside
     }
 
+    /// What is to be done with a batch to which no response came.
+    enum LossTreatment: Equatable, Sendable {
+        /// Send it again.
+        case `repeat`
+        /// Send its records in smaller batches.
+        case halve
+        /// Have its only record wait, and send another one.
+        case release(serverIsDown: Bool)
+        /// Set its only record aside.
+        case setAside
+    }
+
     /// How long nothing of a scope is sent after the server asked for its account, unless an account signs in or the app calls `flush()`.
     static let credentialsWait = Duration.seconds(300)
     /// The longest wait that a server can ask for.
@@ -60,6 +74,8 @@ struct FlushSchedule: Sendable {
         var faults = 0
         /// Records set aside since the last batch that was accepted.
         var refusals = 0
+        /// The record that is sent in turn with others, since no response comes to it.
+        var suspect: SuspectedEntry?
         /// When it sent last, counted in attempts.
         var turn: UInt64 = 0
     }
@@ -72,7 +88,7 @@ struct FlushSchedule: Sendable {
     private var waiting: [String: Int] = [:]
     /// Whether all that waits is to be sent.
     private var isDraining = false
-    /// When the first of those that wait was noticed.
+    /// When the oldest of those that wait was recorded.
     private var oldest: Duration?
     private var wasNetworkAllowed: Bool
     /// Nothing is sent before, as the server asked.
@@ -102,13 +118,17 @@ struct FlushSchedule: Sendable {
     }
 
     /// Records wait that were stored now or, at launch, by an earlier run.
-    mutating func noteWaiting(_ counts: [String: Int], isUrgent: Bool = false, at now: Duration) {
+    ///
+    /// - Parameter age: How long the oldest of them waits. The default is that it was stored now.
+    mutating func noteWaiting(
+        _ counts: [String: Int], oldest age: Duration = .zero, isUrgent: Bool = false, at now: Duration
+    ) {
         waiting = counts.filter { $0.value > 0 }
         if waiting.isEmpty {
             isDraining = false
             oldest = nil
         } else {
-            oldest = oldest ?? now
+            oldest = min(oldest ?? now, now - age)
             isDraining = isDraining || isUrgent
         }
     }
@@ -145,26 +165,65 @@ struct FlushSchedule: Sendable {
         return count > 1 ? .halve : .setAside
     }
 
+    /// The records of a scope that the next batch passes over.
+    func skipped(of scope: String) -> Set<UUID> { lane(scope).suspect?.skipped ?? [] }
+
+    /// Whether a batch of one record was sent to find out whether the server is down.
+    func isProbe(_ record: UUID, of scope: String) -> Bool {
+        guard let suspect = lane(scope).suspect else { return false }
+        return suspect.isProbing && suspect.id != record
+    }
+
+    /// Decides what becomes of a batch to which no response came.
+    ///
+    /// - Parameters:
+    ///   - first: Its first record.
+    ///   - count: How many it has.
+    ///   - isDue: Whether that happened so often, and for so long, that the batch itself is suspected.
+    mutating func treatLoss(_ scope: String, _ first: UUID, count: Int, isDue: Bool) -> LossTreatment {
+        var lane = lane(scope)
+        defer { lanes[scope] = lane }
+        // Halving removes nothing, so that it does no harm if the server is down.
+        if count > 1 { return isDue || lane.limit < batchSize ? .halve : .repeat }
+        guard var suspect = lane.suspect, suspect.isProbing || suspect.id == first else {
+            lane.suspect = isDue ? SuspectedEntry(first) : nil
+            return isDue ? .release(serverIsDown: false) : .repeat
+        }
+        let conclusion = suspect.didLose(first, isDue: isDue)
+        lane.suspect = suspect
+        switch conclusion {
+        case .serverFailsOnIt: return .setAside
+        case .serverIsDown: return .release(serverIsDown: true)
+        case .open: return suspect.isProbing ? .release(serverIsDown: false) : .repeat
+        }
+    }
+
     /// - Parameters:
     ///   - outcome: What became of the batch of the last step.
     ///   - counts: How many records wait now, by scope.
+    ///   - age: How long the oldest of them waits. The default is that it was stored now.
     ///   - jitter: A random number from 0 to 1.
     mutating func didSend(
-        _ scope: String, _ outcome: Outcome, waiting counts: [String: Int], at now: Duration, jitter: Double
+        _ scope: String, _ outcome: Outcome, waiting counts: [String: Int], oldest age: Duration = .zero,
+        at now: Duration, jitter: Double
     ) {
         if case .accepted = outcome {} else { isDraining = true }
         oldest = nil
-        noteWaiting(counts, at: now)
+        noteWaiting(counts, oldest: age, at: now)
         turn += 1
         gapEnd = now + options.gap
         var lane = lane(scope)
         lane.turn = turn
         switch outcome {
         case .accepted(let gap):
-            lane = Lane(limit: min(batchSize, lane.limit * 2), turn: turn)
+            var suspect = lane.suspect?.isProbing == true ? lane.suspect : nil
+            suspect?.didProbe()
+            lane = Lane(limit: min(batchSize, lane.limit * 2), suspect: suspect, turn: turn)
             serverPause = max(serverPause, now + min(gap, Self.longestServerWait))
         // What waited is gone, or belongs to an account that has left.
-        case .nothing: lane.backoff = now + options.baseWait
+        case .nothing:
+            lane.backoff = now + options.baseWait
+            if lane.suspect?.isProbing == true { lane.suspect?.hasNoProbe() }
         case .failed(let retryAfter):
             lane.failures += 1
             lane.backoff = now + wait(after: lane.failures, jitter)
@@ -177,6 +236,7 @@ struct FlushSchedule: Sendable {
                 lane.limit = max(1, min(lane.limit, count) / 2)
             } else {
                 lane.failures = 0
+                lane.suspect = nil
                 lane.refusals += 1
                 // One is a poison record. A server that refuses one after the other may refuse everything.
                 if lane.refusals > 1 { lane.backoff = now + wait(after: lane.refusals - 1, jitter) }
@@ -215,7 +275,7 @@ struct FlushSchedule: Sendable {
             return (scope: scope, start: max(start, lane.backoff), lane: lane)
         }
         let ready = starts.filter { $0.start <= now }.min { ($0.lane.turn, $0.scope) < ($1.lane.turn, $1.scope) }
-        if let ready { return .send(scope: ready.scope, limit: ready.lane.limit) }
+        if let ready { return .send(scope: ready.scope, limit: ready.lane.suspect == nil ? ready.lane.limit : 1) }
         return .wait(until: starts.map(\.start).min())
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 public import Foundation
 public import Runway
+import RunwaySQLite
 import Synchronization
 
 /// Stores responses in a folder on the device's disk, below the memory of a `NetworkLayer`. For example:
@@ -16,8 +17,9 @@ import Synchronization
 /// the last second before the process was killed, stored responses are known and mere uses may not be.
 ///
 /// **Failures.** None fails a call: what can't be read was not found. Every body is checked against a checksum. A database that is damaged,
-/// or was written by a newer version of the app, is set aside, reported, and begun anew. A killed process loses at most what was still to be
-/// written; a power loss may lose the last moments.
+/// or was written by a newer version of the app, is set aside, reported, and begun anew. That the disk is full, or that the
+/// folder can't be used, is reported once until it is over. A killed process loses at most what was still to be written; a power loss may
+/// lose the last moments.
 ///
 /// **One process.** The first cache that opens the folder has it until it is closed or the process ends. Any other cache, of this process or
 /// of another one, finds and stores nothing, and its clears wait until the folder is free.
@@ -41,7 +43,12 @@ public final class DiskCache: CacheTier {
         var isWritingUsesSoon = false
         /// Whether the latest response could not be decrypted, which is reported once until one can be.
         var isKeyMissing = false
+        /// What failed the last time, which is reported once until it succeeds.
+        var failing: Set<Operation> = []
     }
+
+    /// What can fail for a while.
+    private enum Operation { case open, read, write }
 
     /// The limits of what is stored.
     public let limits: DiskCacheLimits
@@ -82,6 +89,12 @@ public final class DiskCache: CacheTier {
     /// The bytes of the responses that are stored, as ``DiskCacheLimits/maximumByteCount`` counts them; 0 before the first lookup.
     public var byteCount: Int { index?.byteCount ?? 0 }
 
+    /// The bytes of the write-ahead log of the index. SQLite moves them to its file when they are about 4 MiB; more than that for long means
+    /// that it can't.
+    public var logByteCount: Int { SQLiteFile.logByteCount(of: database) }
+
+    private var database: URL { folder.appending(path: DiskCacheStore.databaseName) }
+
     private var index: DiskCacheIndex? {
         state.withLock { if case .open(_, let index) = $0.phase { index } else { nil } }
     }
@@ -97,13 +110,14 @@ public final class DiskCache: CacheTier {
             let stored = try await run(on: reading) { cache in
                 try store.read(entry).map { Self.opened($0, key, with: cache.sealing) }
             }
+            noteSuccess(of: .read)
             if let stored {
                 note(isKeyMissing: stored == nil)
                 return stored
             }
             try await run(on: writing) { try $0.removeDamaged(entry) }
         } catch {
-            try await run(on: writing) { $0.fail(error, of: store) }
+            try await run(on: writing) { $0.fail(error, of: store, in: .read) }
             throw error
         }
         return nil
@@ -137,6 +151,17 @@ public final class DiskCache: CacheTier {
         report(
             DiskCacheProblem(
                 .key, "Stored responses can't be decrypted: their key can't be read, or is another one. They stay."))
+    }
+
+    private func noteSuccess(of operation: Operation) { state.withLock { _ = $0.failing.remove(operation) } }
+
+    /// Reports a failure that may pass, unless the operation has failed before.
+    private func noteFailure(of operation: Operation, _ error: any Error) {
+        if (error as? DiskCacheError) == .closed { return }
+        guard state.withLock({ $0.failing.insert(operation).inserted }) else { return }
+        let reason =
+            error is DiskCacheError || error is FileFailure ? "\(error)" : StorageError(error, at: database).description
+        report(DiskCacheProblem(.unavailable, "The cache can't be used now, and what is stored stays: \(reason)"))
     }
 
     private func run<Value: Sendable>(
@@ -174,14 +199,25 @@ extension DiskCache {
 
 /// On the writing queue.
 extension DiskCache {
-    /// - Parameter isNew: Whether a damaged database was set aside just now.
     @discardableResult
-    private func open(isNew: Bool = false) throws -> DiskCacheStore {
+    private func open() throws -> DiskCacheStore {
         switch state.withLock({ $0.phase }) {
         case .open(let store, _): return store
         case .ended: throw DiskCacheError.closed
         case .closed: break
         }
+        do {
+            let store = try openFiles(isNew: false)
+            noteSuccess(of: .open)
+            return store
+        } catch {
+            noteFailure(of: .open, error)
+            throw error
+        }
+    }
+
+    /// - Parameter isNew: Whether a damaged database was set aside just now.
+    private func openFiles(isNew: Bool) throws -> DiskCacheStore {
         let store = try DiskCacheStore(folder, report)
         do {
             let index = try store.load(limits, isSealed: sealing != nil, report)
@@ -190,7 +226,7 @@ extension DiskCache {
             if DiskCacheStore.isDamage(error, in: folder), !isNew {
                 try store.setAside()
                 report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
-                return try open(isNew: true)
+                return try openFiles(isNew: true)
             }
             store.close()
             throw error
@@ -208,8 +244,9 @@ extension DiskCache {
         if plan.isEmpty, uses.isEmpty { return }
         do {
             try store.write(plan, uses: uses)
+            noteSuccess(of: .write)
         } catch {
-            fail(error, of: store)
+            fail(error, of: store, in: .write)
             throw error
         }
         changeIndex { index, _ in index.commit(plan) }
@@ -232,7 +269,7 @@ extension DiskCache {
         do {
             try store.erase()
         } catch {
-            fail(error, of: store)
+            fail(error, of: store, in: .write)
             throw error
         }
     }
@@ -246,14 +283,17 @@ extension DiskCache {
     }
 
     /// Closes the cache after an error, so that the next operation reads what is stored; sets a damaged database aside.
-    private func fail(_ error: any Error, of store: DiskCacheStore) {
+    private func fail(_ error: any Error, of store: DiskCacheStore, in operation: Operation) {
         let isCurrent = state.withLock { state in
             guard case .open(let current, _) = state.phase, current === store else { return false }
             state.phase = .closed
             return true
         }
         guard isCurrent else { return }
-        guard DiskCacheStore.isDamage(error, in: folder) else { return store.close() }
+        guard DiskCacheStore.isDamage(error, in: folder) else {
+            store.close()
+            return noteFailure(of: operation, error)
+        }
         do {
             try store.setAside()
             report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))

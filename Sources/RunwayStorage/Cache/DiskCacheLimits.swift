@@ -36,6 +36,8 @@ public struct DiskCacheProblem: Sendable, CustomStringConvertible {
         /// The key of the app's ``PayloadSealing`` can't be read, or is not the one of what is stored. Stored responses stay, and are found
         /// again with their key.
         public static let key = Kind(description: "key")
+        /// The disk is full, the folder can't be read or written, or another cache uses it. It is reported once until it is over.
+        public static let unavailable = Kind(description: "unavailable")
     }
 
     /// What is affected.
@@ -47,7 +49,7 @@ public struct DiskCacheProblem: Sendable, CustomStringConvertible {
 }
 
 /// Why a ``DiskCache`` can't be used.
-struct DiskCacheError: Error, CustomStringConvertible {
+struct DiskCacheError: Error, Equatable, CustomStringConvertible {
     let description: String
 
     /// Another cache, of this process or of another one, uses the folder.

@@ -15,15 +15,16 @@ final class DiskCacheStore: Sendable {
     private let database: DatabaseQueue
     private let files: ContentFiles
 
-    private static let databaseName = "cache.sqlite"
+    static let databaseName = "cache.sqlite"
     private static let setAsideName = "set-aside"
 
     /// Opens a folder, and creates it if there is none. A database that can't be read is set aside, and a new one begun.
     init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
         self.folder = folder
         if AppGroup.contains(folder.path) { throw DiskCacheError.shared }
-        try StorageFolder.prepare(folder)
         // The folder is the cache's alone, also if it existed before.
+        _ = try StorageFolder.prepare(folder)
+        try StorageFolder.protect([folder])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
         lock = try FolderLock(folder)
         files = try ContentFiles(folder.appending(path: "bodies"))

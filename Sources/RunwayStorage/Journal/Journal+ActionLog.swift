@@ -8,6 +8,8 @@ extension Journal {
     private static let paceName = "pace"
     /// Followed by the scope.
     private static let refusalsPrefix = "refusals "
+    /// Followed by an account that has recorded since the user last opted out.
+    private static let accountPrefix = "account "
     /// Followed by the account.
     private static let erasurePrefix = "erase "
     /// Of the value, followed by a reason.
@@ -36,11 +38,39 @@ extension Journal {
         try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
     }
 
-    /// Removes the numbers of a scope or, with `nil`, of all.
-    func removeRefusals(_ database: Database, _ scope: String?) throws {
-        try database.execute(
-            sql: "DELETE FROM setting WHERE substr(name, 1, ?1) = ?2 AND (?3 IS NULL OR name = ?2 || ?3)",
-            arguments: [Self.refusalsPrefix.count, Self.refusalsPrefix, scope])
+    /// Removes what is stored of a scope beside its entries; with `nil`, of all scopes. Accounts are remembered then.
+    func removeSettings(_ database: Database, of scope: String?) throws {
+        var prefixes = [Self.refusalsPrefix, Self.lossesPrefix]
+        if scope != nil { prefixes.append(Self.accountPrefix) }
+        for prefix in prefixes {
+            try database.execute(
+                sql: "DELETE FROM setting WHERE substr(name, 1, ?1) = ?2 AND (?3 IS NULL OR name = ?2 || ?3)",
+                arguments: [prefix.count, prefix, scope])
+        }
+    }
+
+    /// Remembers that accounts have recorded.
+    func noteAccounts(_ accounts: Set<String>) throws(StorageError) {
+        try write { database in
+            for account in accounts where !account.isEmpty {
+                try database.cachedStatement(sql: "INSERT OR IGNORE INTO setting VALUES (?, '')")
+                    .execute(arguments: [Self.accountPrefix + account])
+            }
+        }
+    }
+
+    /// The accounts that have recorded since they were last forgotten.
+    func accounts() throws(StorageError) -> Set<String> {
+        Set(try settings(beginning: Self.accountPrefix).keys.map { String($0.dropFirst(Self.accountPrefix.count)) })
+    }
+
+    /// Forgets which accounts have recorded.
+    func forgetAccounts() throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: "DELETE FROM setting WHERE substr(name, 1, ?) = ?",
+                arguments: [Self.accountPrefix.count, Self.accountPrefix])
+        }
     }
 
     /// Which erasure the server is to be asked for.
@@ -104,14 +134,16 @@ extension Journal {
         try set(Self.paceName, "\(pace.sampleRate) \(stored(pace.end)) \(stored(pace.pause))")
     }
 
-    /// The batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:)``, without records of another key: these
+    /// The batch of a scope that is to be sent, as ``claim(_:maximumCount:maximumByteCount:skipping:)``, without records of another key: these
     /// wait for it.
     ///
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now. Nothing is changed then.
     func claimOpened(
-        _ scope: String, maximumCount: Int, maximumByteCount: Int
+        _ scope: String, maximumCount: Int, maximumByteCount: Int, skipping skipped: Set<UUID> = []
     ) throws(StorageError) -> JournalBatch? {
-        while let batch = try claim(scope, maximumCount: maximumCount, maximumByteCount: maximumByteCount) {
+        while let batch = try claim(
+            scope, maximumCount: maximumCount, maximumByteCount: maximumByteCount, skipping: skipped)
+        {
             let sealed = batch.entries.filter(\.entry.isSealed)
             if sealed.isEmpty { return batch }
             try coder.checkKey()

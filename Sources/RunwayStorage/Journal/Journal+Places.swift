@@ -118,12 +118,19 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - isLimited: Whether the limits of the file are checked. The default is `true`.
+    ///   - keepsAge: Whether it waits since it was first stored. The default is `false`: since now.
     /// - Throws: As ``insert(_:at:_:)``.
     func replace(
-        _ placed: PlacedEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true
+        _ placed: PlacedEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true,
+        keepsAge: Bool = false
     ) throws(StorageError) {
         try write { database in
-            let moment = try advance(database, to: time)
+            var moment = try advance(database, to: time)
+            if keepsAge {
+                let former = try Int64.fetchOne(
+                    database, sql: "SELECT moment FROM entry WHERE sequence = ?", arguments: [placed.sequence])
+                moment = former ?? moment
+            }
             var entry = placed.entry
             entry.payload = payload
             entry = try coder.sealed(entry)

@@ -9,7 +9,7 @@ import RunwaySQLite
 ///   ``StorageDatabase/Durability/full`` it survives a power loss.
 /// - Either all entries of one `append` are stored or none. An entry whose id is stored already is ignored, so that an append whose
 ///   outcome is unknown can be repeated.
-/// - ``claim(_:maximumCount:maximumByteCount:)`` returns the entries of a scope in the order in which they were appended, in batches.
+/// - ``claim(_:maximumCount:maximumByteCount:skipping:)`` returns the entries of a scope in the order in which they were appended, in batches.
 ///   Until a batch is over, every claim of its scope returns the same batch, in this run and in later ones.
 /// - A number of a stream identifies one batch for ever. What a refused batch held is claimed again in a new stream.
 /// - An entry leaves the file only because it was acknowledged, discarded, erased or evicted; evictions are counted by their reason,
@@ -142,19 +142,40 @@ final class Journal: Sendable {
 
     /// Returns the present moment, and stores it with the clocks.
     func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
+        let (moment, former, last) = try moments(database, time)
+        // Otherwise nothing has to be written, and who only looks at the ages writes nothing.
+        guard moment != former || last.boot != time.boot || time.boot.isEmpty else { return moment }
+        try database.cachedStatement(sql: "UPDATE file SET moment = ?, boot = ?, uptime = ?, date = ?").execute(
+            arguments: [moment, time.boot, time.uptime.milliseconds, time.date.milliseconds])
+        return moment
+    }
+
+    /// How long the oldest entry of these scopes waits that is to be sent; zero if none waits. It writes nothing.
+    func ageOfOldest(in scopes: some Sequence<String>, at time: JournalTime) throws(StorageError) -> Duration {
+        try write { database in
+            let oldest = try scopes.compactMap { scope in
+                try Int64.fetchOne(
+                    database.cachedStatement(
+                        sql: "SELECT moment FROM entry WHERE state = 0 AND scope = ? ORDER BY sequence LIMIT 1"),
+                    arguments: [scope])
+            }.min()
+            guard let oldest else { return .zero }
+            return .milliseconds(max(0, min(try moments(database, time).now, Int64(1) << 52) - max(0, oldest)))
+        }
+    }
+
+    /// The present moment, the one that is stored, and its clocks.
+    private func moments(
+        _ database: Database, _ time: JournalTime
+    ) throws -> (now: Int64, stored: Int64, clocks: JournalTime) {
         guard let row = try Row.fetchOne(database, sql: "SELECT moment, boot, uptime, date FROM file") else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
         }
         let last = JournalTime(
             boot: try row.value(1), uptime: .milliseconds(try row.value(2) as Int64),
             date: Date(milliseconds: try row.value(3)))
-        let former: Int64 = try row.value(0)
-        let moment = time.moment(after: former, at: last)
-        // Otherwise nothing has to be written, and who only looks at the ages writes nothing.
-        guard moment != former || last.boot != time.boot || time.boot.isEmpty else { return moment }
-        try database.cachedStatement(sql: "UPDATE file SET moment = ?, boot = ?, uptime = ?, date = ?").execute(
-            arguments: [moment, time.boot, time.uptime.milliseconds, time.date.milliseconds])
-        return moment
+        let stored: Int64 = try row.value(0)
+        return (time.moment(after: stored, at: last), stored, last)
     }
 }
 
@@ -164,7 +185,10 @@ extension Journal {
     /// - Parameters:
     ///   - maximumCount: The most entries of a new batch; at least 1.
     ///   - maximumByteCount: The most bytes of a new batch. An entry that is larger is alone in its batch.
-    func claim(_ scope: String, maximumCount: Int, maximumByteCount: Int) throws(StorageError) -> JournalBatch? {
+    ///   - skipped: Entries that are not in a new batch. The default is none.
+    func claim(
+        _ scope: String, maximumCount: Int, maximumByteCount: Int, skipping skipped: Set<UUID> = []
+    ) throws(StorageError) -> JournalBatch? {
         precondition(maximumCount > 0, "a batch holds at least one entry")
         return try write { database in
             // Every round removes damaged entries, or ends; a damaged index must not let it go on for ever.
@@ -177,8 +201,11 @@ extension Journal {
                     // Its number is damaged. In a new stream, the server recognises the entries by their ids.
                     try release(database, scope)
                 }
-                var waiting = try sound(database, scope, state: 0, limit: maximumCount)
+                let found = try sound(database, scope, state: 0, limit: maximumCount + skipped.count)
+                var waiting = found.filter { !skipped.contains($0.entry.id) }
+                waiting.removeLast(max(0, waiting.count - maximumCount))
                 guard let first = waiting.first else {
+                    if !found.isEmpty { return nil }
                     // What was read may be damaged, and is gone.
                     let hasMore = try Bool.fetchOne(
                         database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE state = 0 AND scope = ?)",
@@ -244,7 +271,7 @@ extension Journal {
             for table in ["entry", "stream", "tally"] {
                 try database.execute(sql: "DELETE FROM \(table) WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
             }
-            try removeRefusals(database, scope)
+            try removeSettings(database, of: scope)
         }
         do {
             // The log still has the pages from before.

@@ -1,6 +1,8 @@
 import Foundation
 
 /// Opens the file of a ``Journal``, whatever state it is in.
+///
+/// A file that can't be read is renamed. What is sound of a damaged one is copied to the new file (``JournalSalvage``).
 enum JournalFile {
     /// How many files that could not be read are left beside the present one; older ones are removed.
     static let maximumSetAsideCount = 3
@@ -18,9 +20,33 @@ enum JournalFile {
             return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
         } catch {
             guard error.kind == .corrupted || error.kind == .newerSchema else { throw error }
-            report(error, try setAside(url))
-            return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+            let file = try setAside(url)
+            report(error, file)
+            let journal = try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+            // A later version may mean something else by the same columns.
+            if error.kind == .corrupted { try? salvage(file, to: journal, limits) }
+            return journal
         }
+    }
+
+    /// Copies what is sound of a damaged file that was set aside.
+    private static func salvage(_ file: URL, to journal: Journal, _ limits: JournalLimits) throws(StorageError) {
+        let maximumCount = limits.maximumCount &+ limits.maximumSetAsideCount
+        try JournalSalvage.write(JournalSalvage.read(file, maximumCount: max(1, maximumCount)), to: journal)
+    }
+
+    /// Sets a file aside that turned out to be damaged after it was opened, and that is closed by now; begins a new one with what is sound.
+    ///
+    /// - Parameter report: Receives the new name of the damaged file.
+    static func replace(
+        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
+        sealing: (any PayloadSealing)? = nil, time: JournalTime, report: (URL) -> Void
+    ) throws(StorageError) -> Journal {
+        let file = try setAside(url)
+        report(file)
+        let journal = try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+        try? salvage(file, to: journal, limits)
+        return journal
     }
 
     /// The names that SQLite adds to that of a file.

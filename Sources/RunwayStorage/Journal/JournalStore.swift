@@ -48,7 +48,7 @@ final class JournalStore: Sendable {
 
     /// Runs an operation on the journal that may change it, after those that were begun before.
     ///
-    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one.
+    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one, with what is sound of the old.
     ///
     /// - Throws: ``StorageError`` if the file can't be opened, or of the operation.
     func run<Value: Sendable>(
@@ -94,11 +94,15 @@ final class JournalStore: Sendable {
                 value = try operation(try opened())
             } catch {
                 guard error.kind == .corrupted else { throw error }
-                try? state.withLock { $0.journal.take() }?.close()
+                // A file that can't be closed is not renamed: the next operation tries again.
+                try state.withLock { $0.journal }?.close()
+                state.withLock { $0.journal = nil }
                 former = 0
-                let file = try JournalFile.setAside(url)
-                state.withLock { $0.setAside.append(file) }
-                value = try operation(try opened())
+                let journal = try JournalFile.replace(
+                    at: url, limits: limits, durability: durability, sealing: sealing, time: time()
+                ) { file in state.withLock { $0.setAside.append(file) } }
+                state.withLock { $0.journal = journal }
+                value = try operation(journal)
             }
             let isChanged = changeCount != former
             state.withLock { state in

@@ -10,6 +10,8 @@ final class ChangeDrainer: Sendable {
         var current: (id: UUID, call: Task<RawData, any Error>)?
         /// How often the server failed on a change by a fault of its own, in this run.
         var faults: [UUID: Int] = [:]
+        /// The changes that are sent in turn with others, since no response comes to them, by scope.
+        var suspects: [String: SuspectedEntry] = [:]
         var flushes: [CheckedContinuation<Void, Never>] = []
         /// How many of them came before the last decision.
         var decidedFlushCount = 0
@@ -201,7 +203,13 @@ extension ChangeDrainer {
     }
 
     private func attempt(_ scope: String) async throws(StorageError) -> DrainSchedule.Outcome {
-        guard let claim = try await journal.claim(scope) else { return .stopped }
+        let passed = state.withLock { $0.suspects[scope]?.skipped ?? [] }
+        guard let claim = try await journal.claim(scope, passing: passed) else {
+            state.withLock { state in
+                if state.suspects[scope]?.isProbing == true { state.suspects[scope]?.hasNoProbe() }
+            }
+            return .stopped
+        }
         let endpoint = endpoints[claim.change.service]?[claim.change.endpoint]?.endpoint
         guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
             let reason = "The app has no endpoint \(claim.change.endpoint) any more."
@@ -236,8 +244,8 @@ extension ChangeDrainer {
         // Before the change is removed: an app that ends in between is notified in its next run, since the server responds to the same key
         // with the same response.
         await deliver(claim.queuedChange, .success(rawData), isOver: true)
-        try await journal.finish(claim)
-        _ = state.withLock { $0.faults.removeValue(forKey: claim.id) }
+        try await journal.finish(claim, isProbe: isProbe(claim))
+        noteSettled(claim)
         return .settled
     }
 
@@ -249,6 +257,7 @@ extension ChangeDrainer {
         case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
         case .unauthorized: return .unauthorized
         case .stopped: return .stopped
+        case .lost: return try await treatLoss(of: claim, error)
         // What it responded is lost, and the app gets what it says about that.
         case .executed: return try await finish(claim, error.rawData ?? RawData([]))
         case .conflicting: return try await setAside(claim, .conflicting, error)
@@ -266,14 +275,64 @@ extension ChangeDrainer {
     private func setAside(
         _ claim: ChangeJournal.Claim, _ word: SetAsideReason.Word, _ error: NetworkError
     ) async throws(StorageError) -> DrainSchedule.Outcome {
-        let sentence = String((error.serviceError?.description ?? error.detail).prefix(500))
+        let sentence =
+            word == .unanswered
+            ? "The server took other changes, and no response came to this one."
+            : String((error.serviceError?.description ?? error.detail).prefix(500))
         let change = try await journal.setAside(
             claim, SetAsideReason(word, sentence), mayBeTaken: !error.isCertainRefusal && claim.mayBeTaken(after: error)
         )
-        _ = state.withLock { $0.faults.removeValue(forKey: claim.id) }
+        noteSettled(claim)
         // It is stored as refused first: an app that ends in between finds it in the list.
         if let change { await deliver(change, .failure(error), isOver: false) }
         return .settled
+    }
+}
+
+// Changes to which no response comes.
+extension ChangeDrainer {
+    /// Whether a change was sent to find out whether the server is down.
+    private func isProbe(_ claim: ChangeJournal.Claim) -> Bool {
+        state.withLock { state in
+            guard let suspect = state.suspects[claim.batch.scope] else { return false }
+            return suspect.isProbing && suspect.id != claim.id
+        }
+    }
+
+    /// The server has responded to a change.
+    private func noteSettled(_ claim: ChangeJournal.Claim) {
+        let isProbe = isProbe(claim)
+        state.withLock { state in
+            state.faults[claim.id] = nil
+            if isProbe {
+                state.suspects[claim.batch.scope]?.didProbe()
+            } else {
+                state.suspects[claim.batch.scope] = nil
+            }
+        }
+    }
+
+    private func treatLoss(
+        of claim: ChangeJournal.Claim, _ error: NetworkError
+    ) async throws(StorageError) -> DrainSchedule.Outcome {
+        let (scope, isProbe) = (claim.batch.scope, isProbe(claim))
+        var isDue = false
+        if !isProbe { isDue = try await journal.noteLoss(claim) }
+        let (conclusion, isProbing) = state.withLock { [isDue] state -> (SuspectedEntry.Conclusion, Bool) in
+            guard var suspect = state.suspects[scope], isProbe || suspect.id == claim.id else {
+                state.suspects[scope] = isDue ? SuspectedEntry(claim.id) : nil
+                return (.open, isDue)
+            }
+            let conclusion = suspect.didLose(claim.id, isDue: isDue)
+            state.suspects[scope] = suspect
+            return (conclusion, suspect.isProbing)
+        }
+        if conclusion == .serverFailsOnIt { return try await setAside(claim, .unanswered, error) }
+        // Another change can be claimed only when none is.
+        if isProbe || isProbing {
+            try await journal.postpone(claim, forgetsLosses: conclusion == .serverIsDown)
+        }
+        return .failed()
     }
 }
 

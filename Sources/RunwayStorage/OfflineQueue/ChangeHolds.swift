@@ -13,6 +13,22 @@ enum ChangeHolds {
         var isClaimed: Bool
     }
 
+    /// Passes over changes, and over what depends on them.
+    ///
+    /// - Parameter changes: The changes of a scope, in their order.
+    /// - Returns: What is passed over, and the first change after that which waits; `nil` if there is none.
+    static func pass(_ passed: Set<UUID>, in changes: [Change]) -> (skipped: Set<UUID>, next: UUID?) {
+        var (skipped, subjects): (Set<UUID>, Set<String>) = ([], [])
+        for change in changes where !change.isRefused && !change.isHeld {
+            guard passed.contains(change.id) || !change.subjects.isDisjoint(with: subjects) else {
+                return (skipped, change.id)
+            }
+            skipped.insert(change.id)
+            subjects.formUnion(change.subjects)
+        }
+        return (skipped, nil)
+    }
+
     /// Returns the changes to hold and those to release, so that exactly the dependent ones are held.
     ///
     /// - Parameter changes: The changes of a scope, in their order.

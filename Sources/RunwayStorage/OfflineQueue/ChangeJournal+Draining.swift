@@ -5,14 +5,21 @@ import Synchronization
 // What the drainer does.
 extension ChangeJournal {
     /// Claims the first change of a scope; `nil` if none waits, or its call has not ended.
-    func claim(_ scope: String) async throws(StorageError) -> Claim? {
+    ///
+    /// - Parameter passed: Changes that are passed over, with those that depend on them, unless one is claimed already. The default is none.
+    func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> Claim? {
         try await run(changes: true) { journal throws(StorageError) in
-            guard let first = try self.first(of: scope, journal), !self.state.withLock({ $0.unsettled[first] != nil })
-            else {
-                return nil
+            guard var first = try self.first(of: scope, journal) else { return nil }
+            var skipped: Set<UUID> = []
+            if !passed.isEmpty, try journal.entry(first)?.state != .claimed {
+                let found = ChangeHolds.pass(passed, in: Self.holds(try journal.entries(of: scope)))
+                guard let next = found.next else { return nil }
+                (first, skipped) = (next, found.skipped)
             }
+            if self.state.withLock({ $0.unsettled[first] != nil }) { return nil }
             let wasClaimed = try journal.entry(first)?.state == .claimed
-            guard let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max),
+            guard
+                let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max, skipping: skipped),
                 let entry = batch.entries.first?.entry
             else { return nil }
             guard let change = StoredChange(entry.payload) else {
@@ -29,9 +36,32 @@ extension ChangeJournal {
     }
 
     /// The server has the change.
-    func finish(_ claim: Claim) async throws(StorageError) {
+    ///
+    /// - Parameter isProbe: Whether an earlier change of the scope was passed over.
+    func finish(_ claim: Claim, isProbe: Bool) async throws(StorageError) {
         try await run(changes: true) { journal throws(StorageError) in
             _ = try journal.acknowledge(claim.batch, [claim.id])
+            if !isProbe { try journal.removeLosses(of: claim.batch.scope) }
+        }
+    }
+
+    /// Counts an attempt to which no response came, and returns whether the change is suspected; see ``SuspectedEntry``.
+    func noteLoss(_ claim: Claim) async throws(StorageError) -> Bool {
+        let time = time()
+        return try await run { journal throws(StorageError) in
+            try journal.noteLoss(of: claim.batch.scope, claim.id, at: time)
+        }
+    }
+
+    /// Has a claimed change wait in its place, so that another one can be claimed. The server may have received it.
+    ///
+    /// - Parameter forgetsLosses: Whether attempts without a response are counted anew.
+    func postpone(_ claim: Claim, forgetsLosses: Bool) async throws(StorageError) {
+        let time = time()
+        try await run(changes: true) { journal throws(StorageError) in
+            try Self.noteSending(claim.id, journal, time, keepsAge: true)
+            try journal.refuse(claim.batch)
+            if forgetsLosses { try journal.removeLosses(of: claim.batch.scope) }
         }
     }
 
@@ -55,13 +85,15 @@ extension ChangeJournal {
     }
 
     /// Stores with a claimed change that the server may have received it, before the claim is dropped.
-    private static func noteSending(_ id: UUID, _ journal: Journal, _ time: JournalTime) throws(StorageError) {
+    private static func noteSending(
+        _ id: UUID, _ journal: Journal, _ time: JournalTime, keepsAge: Bool = false
+    ) throws(StorageError) {
         guard let placed = try journal.entry(id), placed.state == .claimed,
             var change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent
         else { return }
         change.mayHaveBeenSent = true
         // A full queue must be able to hand over what it has.
-        try journal.replace(placed, with: try change.bytes(), time, isLimited: false)
+        try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: keepsAge)
     }
 
     /// Sets aside the changes that wait longer than allowed, and returns them.

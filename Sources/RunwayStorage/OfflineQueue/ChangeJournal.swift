@@ -110,7 +110,7 @@ final class ChangeJournal: Sendable {
     private func count(_ journal: Journal, _ isChanged: Bool) throws(StorageError) {
         let counts = try journal.counts()
         let held = counts.setAside == 0 ? 0 : try journal.setAsideCount(beginning: SetAsideReason.Word.held.rawValue)
-        let files = store.filesSetAside
+        let (files, logByteCount) = (store.filesSetAside, isChanged ? store.logByteCount : 0)
         state.withLock { state in
             state.waiting = counts.waiting.filter { $0.value > 0 }
             state.queueState.waitingCount = counts.waiting.values.reduce(0, +)
@@ -119,7 +119,10 @@ final class ChangeJournal: Sendable {
             state.queueState.sealedCount = counts.sealed
             state.queueState.damagedCount = counts.lost[.damaged] ?? 0
             state.queueState.unreadableFiles = files
-            if isChanged { state.queueState.revision += 1 }
+            if isChanged {
+                state.queueState.revision += 1
+                state.queueState.logByteCount = logByteCount
+            }
         }
     }
 
@@ -257,8 +260,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Has changes wait again that were refused or that expired. A refused one gets a new key, since the server stores the response to the
-    /// last one.
+    /// Has changes wait again that were refused, that expired or to which no response came. A refused one gets a new key, since the server
+    /// stores the response to the last one.
     func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
@@ -266,7 +269,7 @@ extension ChangeJournal {
                 guard let placed = try journal.entry(id), placed.state == .setAside else { continue }
                 let word = SetAsideReason(placed.reason).word
                 guard word != .held, var change = StoredChange(placed.entry.payload) else { continue }
-                if word != .expired {
+                if word != .expired, word != .unanswered {
                     change.key = UUID()
                     change.mayHaveBeenSent = false
                 }
@@ -301,7 +304,7 @@ extension ChangeJournal {
         return scopes
     }
 
-    private static func holds(_ entries: [PlacedEntry]) -> [ChangeHolds.Change] {
+    static func holds(_ entries: [PlacedEntry]) -> [ChangeHolds.Change] {
         entries.filter { !$0.entry.isSealed }.map { placed in
             let word = placed.state == .setAside ? SetAsideReason(placed.reason).word : nil
             return ChangeHolds.Change(

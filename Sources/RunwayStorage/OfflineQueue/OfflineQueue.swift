@@ -16,7 +16,7 @@ import Synchronization
 /// launch, when a network comes back, when an account signs in, by a timer, and when the app asks.
 ///
 /// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it. One that the server
-/// refuses, and one that waited too long, stays until the app decides: ``retry(_:)``, ``edit(_:to:)`` or ``discard(_:withDependents:)``.
+/// refuses, one that waited too long, and one to which no response comes while the server takes others (`expired`, too) stays until the app decides: ``retry(_:)``, ``edit(_:to:)`` or ``discard(_:withDependents:)``.
 /// Later changes with a common subject (`Endpoint.offlineSubjects`) are held until then.
 ///
 /// The file, whose folder should contain nothing else, can be read by the user alone. It has requests without tokens, cookies and
@@ -189,7 +189,7 @@ extension OfflineQueue {
 public struct OfflineQueueState: Sendable, Hashable {
     /// Changes that are sent when their turn comes.
     public internal(set) var waitingCount = 0
-    /// Changes that the server refused, or that waited too long. The app decides about them.
+    /// Changes that the server refused, that waited too long, or to which no response came. The app decides about them.
     public internal(set) var undecidedCount = 0
     /// Changes of another key than the app's ``PayloadSealing`` has now. They wait for it, in this run or a later one.
     public internal(set) var sealedCount = 0
@@ -197,13 +197,16 @@ public struct OfflineQueueState: Sendable, Hashable {
     public internal(set) var heldCount = 0
     /// Whether a change is being sent.
     public internal(set) var isSending = false
-    /// Changes that were lost in all runs, because their bytes on disk were damaged.
+    /// Changes that were lost in all runs, because their bytes on disk were damaged; as far as the damaged file says how many it had.
     public internal(set) var damagedCount = 0
     /// Why the latest write to the file failed, until a write succeeds; why the file can't be read; or
     /// ``StorageError/Kind/keyUnavailable`` while the key of the app's ``PayloadSealing`` can't be read. Otherwise `nil`.
     public internal(set) var problem: StorageError?
-    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun.
+    /// Damaged files, or files of a later version, that were renamed in this run. New ones were begun, with what is sound of the damaged.
     public internal(set) var unreadableFiles: [URL] = []
+    /// The bytes of the file's write-ahead log after the last change of the queue. SQLite moves them to the file when they are about 4 MiB;
+    /// more than that for long means that it can't.
+    public internal(set) var logByteCount = 0
     /// Counts what changed, so that a change of contents alone is a change of the state.
     var revision = 0
 

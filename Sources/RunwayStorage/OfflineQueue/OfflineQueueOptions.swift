@@ -22,7 +22,7 @@ public struct OfflineQueueOptions: Sendable {
     /// again after that has a second effect.
     public var maximumAge = Duration.seconds(30 * 86_400)
     /// How often in one run a server may fail on one change by a fault of its own, such as status 500, before the change is handed to the
-    /// app. The default is 5.
+    /// app. The default is 5. If no response comes to a change, see `docs/storage.md`.
     public var maximumServerFaults = 5
     /// The pause between two changes. The default is 50 ms.
     public var gap = Duration.milliseconds(50)

@@ -6,6 +6,9 @@ import RunwayJSON
 enum ReplayVerdict: Equatable {
     /// The same change may succeed later.
     case failed(retryAfter: Duration?)
+    /// The request was sent, and no response of the service came: the connection was lost, the time was up, or a gateway says so. The same
+    /// may succeed later, or never.
+    case lost
     /// The server failed by a fault of its own, or its response makes no sense. The same may succeed later, or never.
     case faulted(retryAfter: Duration?)
     /// The service asks for a login or another token.
@@ -28,13 +31,17 @@ enum ReplayVerdict: Equatable {
         switch error.kind {
         case .cancelled: self = .stopped
         case .needsLogin, .needsAccessToken, .loginCancelled: self = .unauthorized
-        case .noNetwork, .timedOut, .unavailable, .overloaded, .notTrusted, .storage, .invalidConfiguration:
+        case .noNetwork, .timedOut:
+            self = error.isLost ? .lost : .failed(retryAfter: error.retryAfter)
+        case .unavailable, .overloaded, .notTrusted, .storage, .invalidConfiguration:
             self = .failed(retryAfter: error.retryAfter)
         case .service, .invalidParameters: self = .refused
         default:
             switch error.status?.code {
             case 401: self = .unauthorized
             case 429: self = .failed(retryAfter: error.retryAfter)
+            // What gateways respond when the server behind them crashed, hangs, or is down.
+            case let code? where [502, 503, 504].contains(code) && error.retryAfter == nil: self = .lost
             case let code? where RetryPolicy.transientStatuses.contains(code):
                 self = .failed(retryAfter: error.retryAfter)
             // The server still works on an earlier attempt (draft-ietf-httpapi-idempotency-key-header §2.6).
@@ -70,6 +77,9 @@ extension NetworkError {
         else { return false }
         return rawData?.response.headerFields[name] == "true"
     }
+
+    /// Whether something was sent, and nothing came back. A failure that says when to try again is known to pass.
+    fileprivate var isLost: Bool { sending != .notSent && retryAfter == nil }
 
     /// Whether the server certainly did not take the change.
     var isCertainRefusal: Bool {

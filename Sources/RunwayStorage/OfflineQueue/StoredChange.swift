@@ -88,6 +88,8 @@ struct StoredChange: Sendable, Codable, Equatable {
 struct SetAsideReason: Sendable, Equatable {
     enum Word: String, Sendable {
         case conflicting, refused, held, expired
+        /// No response came to it, while the server took others.
+        case unanswered
         /// A later version of the app wrote it. It waits again in a run that can read it.
         case unreadable
     }
@@ -143,7 +145,8 @@ extension QueuedChange {
             switch (placed.state, reason?.word) {
             case (.setAside, .conflicting): .conflicting
             case (.setAside, .held): .held
-            case (.setAside, .expired): .expired
+            // A retry of either has the same key, since the server may have taken it.
+            case (.setAside, .expired), (.setAside, .unanswered): .expired
             case (.setAside, _): .refused
             case (.claimed, _): .sending
             // One that waits for its key, and can be read by now.

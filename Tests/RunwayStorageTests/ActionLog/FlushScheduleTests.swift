@@ -51,6 +51,13 @@ struct FlushScheduleTests {
         #expect(schedule.step(at: .seconds(70)) == full)
     }
 
+    @Test func intervalGoesOnWhenABatchIsSent() {
+        var schedule = schedule { $0.interval = .seconds(60) }
+        schedule.noteWaiting(31, at: .zero)
+        schedule.didSend("", .accepted(), waiting: ["": 1], oldest: .seconds(40), at: .seconds(40), jitter: 1)
+        #expect(schedule.step(at: .seconds(40)) == .wait(until: .seconds(60)))
+    }
+
     @Test func whatIsLeftOfEnoughRecordsWaits() {
         var schedule = schedule(waiting: 70)
         schedule.didSend(.accepted(), waiting: 40)

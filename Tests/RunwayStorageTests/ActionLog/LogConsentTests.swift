@@ -51,6 +51,36 @@ struct LogConsentTests {
         await log.close()
     }
 
+    @Test func optingOutErasesAllAccountsThatRecorded() async throws {
+        let fixture = LogFixture()
+        fixture.signIn("ada")
+        var log = fixture.open()
+        try await log.record("a").committed()
+        await log.flush()
+        await log.close()
+        fixture.signIn("bob")
+        log = fixture.open()
+        try await log.record("b").committed()
+        await log.flush()
+        #expect(fixture.server.names == ["a", "b"])
+        try await log.setOptedOut(true)
+        try await waitUntil("the erasure of bob") { fixture.server.erasures == ["bob"] }
+        try await waitUntil("its end") { try await log.state().pendingErasureCount == 1 }
+        fixture.signIn("ada")
+        try await waitUntil("the erasure of ada") { fixture.server.erasures == ["bob", "ada"] }
+        try await waitUntil("its end") { try await log.state().pendingErasureCount == 0 }
+        // The accounts are forgotten: the next decision is about what comes later.
+        try await log.setOptedOut(false)
+        fixture.signIn(nil)
+        try await log.setOptedOut(true)
+        #expect(try await log.state().pendingErasureCount == 0)
+        await log.close()
+        for file in try FileManager.default.contentsOfDirectory(at: fixture.folder.url, includingPropertiesForKeys: nil)
+        {
+            #expect(try Data(contentsOf: file).firstRange(of: Data("bob".utf8)) == nil, "\(file.lastPathComponent)")
+        }
+    }
+
     @Test func erasureAtTheServerSurvivesARestartAndComesFirst() async throws {
         let fixture = LogFixture(
             LogServer { batch, _ in batch.records.isEmpty && batch.account == "bob" ? .status(500) : nil })

@@ -162,7 +162,38 @@ struct DiskCacheDamageTests {
         for number in 0..<20 { #expect(try await cache.find(.named("\(number)")) == nil) }
         #expect(cache.count == 1)
         try await cache.apply([.remove(.named("a"))])
-        #expect(cache.count == 0 && folder.reports.isEmpty)
+        #expect(cache.count == 0 && folder.kinds == [.unavailable])
+    }
+
+    @Test func failureThatPassesIsReportedOnceUntilASuccess() async throws {
+        let cache = folder.cache()
+        func fill() async throws {
+            try await cache.limitDatabase(toPages: 12)
+            await #expect(throws: DatabaseError.self) {
+                try await cache.apply((0..<20).map { .store(.numbered($0, byteCount: 15_000), for: .named("\($0)")) })
+            }
+        }
+        for _ in 0..<3 { try await fill() }
+        #expect(folder.kinds == [.unavailable])
+        #expect(folder.reports[0].contains("no space for cache.sqlite"))
+        try await cache.store(.numbered(1, byteCount: 10), for: .named("a"))
+        #expect(cache.logByteCount > 0)
+        try await fill()
+        #expect(folder.kinds == [.unavailable, .unavailable])
+        await cache.close()
+    }
+
+    @Test func folderInUseIsReportedOnce() async throws {
+        let (first, second) = (folder.cache(), folder.cache())
+        try await first.store(.numbered(1, byteCount: 10), for: .named("a"))
+        for _ in 0..<3 { await #expect(throws: (any Error).self) { try await second.find(.named("a")) } }
+        await #expect(throws: (any Error).self) { try await second.apply([.remove(.named("a"))]) }
+        #expect(folder.kinds == [.unavailable] && folder.reports[0].contains("another process"))
+        await first.close()
+        #expect(try await second.find(.named("a")) == .numbered(1, byteCount: 10))
+        await second.close()
+        await #expect(throws: (any Error).self) { try await second.find(.named("a")) }
+        #expect(folder.kinds == [.unavailable])
     }
 
     @Test func filesWithoutARowAreRemoved() async throws {

@@ -89,6 +89,56 @@ struct JournalDamageTests {
         #expect(try journal.counts().lost == [.damaged: 1])
     }
 
+    /// Overwrites the page that has a text.
+    private func damagePage(with text: String, of file: URL) throws {
+        var data = try Data(contentsOf: file)
+        let place = try #require(data.firstRange(of: Data(text.utf8))?.lowerBound)
+        let start = place / 4096 * 4096
+        data.replaceSubrange(start..<start + 4096, with: Data(repeating: 0xFF, count: 4096))
+        try data.write(to: file)
+    }
+
+    @Test func soundEntriesOfADamagedFileAreCopied() throws {
+        let journal = try Journal(in: folder)
+        let entries = (0..<300).map { JournalEntry("entry \($0) " + String(repeating: "x", count: 100)) }
+        try journal.append(entries, at: .seconds(0))
+        let batch = try #require(try journal.claim(upTo: 5))
+        try journal.set("name", "value")
+        try journal.close()
+        try damagePage(with: "entry 150 ", of: folder.file)
+        let (begun, reports) = try open(folder)
+        #expect(reports == [.corrupted] && begun.installation != journal.installation)
+        let counts = try begun.counts()
+        let copied = try #require(counts.waiting[""])
+        #expect((250..<300).contains(copied) && counts.lost == [.damaged: 300 - copied])
+        #expect(try begun.setting("name") == "value")
+        // The batch that was claimed is sent in another stream, and the server recognises the entries by their ids.
+        let again = try #require(try begun.claim(upTo: 5))
+        #expect(again.ids == batch.ids && again.stream != batch.stream)
+        let drained = try begun.drain().map(\.entry)
+        #expect(drained.count == copied)
+        let ids = Set(drained.map(\.id))
+        #expect(drained == entries.filter { ids.contains($0.id) })
+    }
+
+    @Test func damageThatIsFoundLaterCostsNothingSound() async throws {
+        let store = JournalStore(
+            at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil
+        ) { .seconds(0) }
+        let isDamaged = Mutex(true)
+        try await store.run { journal throws(StorageError) in try journal.append(["a", "b"]) }
+        let texts = try await store.run { journal throws(StorageError) in
+            if isDamaged.withLock({ $0 }) {
+                isDamaged.withLock { $0 = false }
+                try journal.write { _ in throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            }
+            return try journal.drain().map(\.entry.text)
+        }
+        #expect(texts == ["a", "b"])
+        #expect(store.filesSetAside.count == 1 && store.problem == nil)
+        await store.close()
+    }
+
     @Test func damagedStreamIsBegunAnew() throws {
         let journal = try Journal(in: folder)
         try journal.append(["a"])

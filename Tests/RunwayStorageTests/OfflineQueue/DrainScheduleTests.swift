@@ -125,8 +125,21 @@ struct DrainScheduleTests {
 
     @Test func changeWithATransientStatusMaySucceedLater() {
         for code in RetryPolicy.transientStatuses.union([429]) {
-            let error = NetworkError(.refused, in: .judging, "\(code)", status: HTTPResponse.Status(code: code))
-            #expect(ReplayVerdict(error) == .failed(retryAfter: nil), "\(code)")
+            var error = NetworkError(.refused, in: .judging, "\(code)", status: HTTPResponse.Status(code: code))
+            // A gateway does not say whether the server behind it is down, or fails on this change.
+            #expect(
+                ReplayVerdict(error) == ([502, 503, 504].contains(code) ? .lost : .failed(retryAfter: nil)), "\(code)")
+            error.retryAfter = .seconds(1)
+            #expect(ReplayVerdict(error) == .failed(retryAfter: .seconds(1)), "\(code)")
+        }
+    }
+
+    @Test func lostResponseIsNoRequestThatWasNotSent() {
+        for kind in [NetworkError.Kind.noNetwork, .timedOut] {
+            let lost = NetworkError(kind, in: .transporting, "lost", sending: .sent)
+            #expect(ReplayVerdict(lost) == .lost)
+            let unsent = NetworkError(kind, in: .transporting, "unsent", sending: .notSent)
+            #expect(ReplayVerdict(unsent) == .failed(retryAfter: nil))
         }
     }
 
