@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", and the crash test with two servers over a real PostgreSQL
-# server, which is started for it in a temporary folder.
+# Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", and the crash test with two servers, for records, changes and
+# event streams, over a real PostgreSQL server, which is started for it in a temporary folder.
 # Installs Debian's server and libpq where they are missing. Needs a debug build: what the package trait PostgreSQL adds is compiled against
 # its modules, which takes a minute and not a second build. Arguments: the seconds of the crash test, 15 by default.
 set -euo pipefail
@@ -120,6 +120,14 @@ code=0
 "$work/runway" log "postgres:///none?host=$work/socket&user=runway&password=secret" >"$work/log" 2>&1 || code=$?
 [ "$code" = 2 ] && grep -q "The log can't be read" "$work/log" && ! grep -q secret "$work/log" ||
     { echo "postgresql.sh: an absent database is not reported (exit code $code)" >&2; cat "$work/log" >&2; exit 1; }
+as_user "$programs/createdb" -h "$work/socket" -U runway empty
+code=0
+"$work/runway" log "postgres:///empty?host=$work/socket&user=runway" >"$work/log" 2>&1 || code=$?
+tables=$(as_user "$programs/psql" -h "$work/socket" -U runway -d empty -Atc \
+    "SELECT count(*) FROM pg_class WHERE relname LIKE 'runway%'")
+[ "$code" = 2 ] && grep -q "The database has no action log" "$work/log" && [ "$tables" = 0 ] ||
+    { echo "postgresql.sh: runway log changes a database that it reads (exit code $code, $tables tables)" >&2; cat "$work/log" >&2; exit 1; }
 echo "runway serve and runway log: $counted"
 
-TMPDIR=$work "$work/crash-test" --seconds "${1:-15}" --writers 3 --changers 0 --servers 2 --postgres "$RUNWAY_POSTGRESQL"
+TMPDIR=$work "$work/crash-test" --seconds "${1:-15}" --writers 2 --changers 2 --servers 2 --postgres "$RUNWAY_POSTGRESQL"
+TMPDIR=$work "$work/crash-test" streams --time "${1:-15}" --readers 20 --hubs 2 --database "$RUNWAY_POSTGRESQL"

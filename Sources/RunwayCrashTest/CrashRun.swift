@@ -50,10 +50,10 @@ struct CrashRun {
         try FileManager.default.createDirectory(
             at: ServerFiles(in: folder).ledger.deletingLastPathComponent(), withIntermediateDirectories: true)
         var servers: [Server] = []
-        for index in 0..<serverCount { servers.append(try await Server(ChildProcess(serverArguments(index)))) }
-        // A client that starts again may be sent to another server, except that one server has all changes.
+        for _ in 0..<serverCount { servers.append(try await Server(ChildProcess(serverArguments()))) }
+        // A client that starts again may be sent to another server, if the servers share what they store.
         func start(_ files: ClientFiles, _ arguments: [String] = []) throws -> ChildProcess {
-            let server = files.kind == .writer ? servers.randomElement(using: &random) : servers.first
+            let server = servers.randomElement(using: &random)
             return try ChildProcess(clientArguments(files, server?.url ?? "") + arguments)
         }
         var processes: [ChildProcess] = []
@@ -73,7 +73,7 @@ struct CrashRun {
                 totals.clientKills += 1
             case 5..<7:
                 try await servers[server].process.kill()
-                servers[server].process = try ChildProcess(serverArguments(server, port: servers[server].port))
+                servers[server].process = try ChildProcess(serverArguments(port: servers[server].port))
                 totals.serverKills += 1
             case 7..<9:
                 servers[server].path.cut()
@@ -95,9 +95,9 @@ struct CrashRun {
     }
 
     // No option of a child has the name of one of the tool itself, which would take it for its own.
-    private func serverArguments(_ index: Int, port: Int = 0) -> [String] {
+    private func serverArguments(port: Int = 0) -> [String] {
         ["server", "--file", ServerFiles(in: folder).actions.path, "--port", "\(port)"]
-            + (index == 0 ? ["--takes-changes"] : []) + (postgres.map { ["--database", $0] } ?? []) + bugArguments
+            + ["--takes-changes"] + (postgres.map { ["--database", $0] } ?? []) + bugArguments
     }
 
     private func clientArguments(_ files: ClientFiles, _ url: String) -> [String] {

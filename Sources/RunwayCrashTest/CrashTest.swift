@@ -33,7 +33,7 @@ struct CrashTest: AsyncParsableCommand {
     @Option(help: "How many processes make changes, each with its own offline queue.")
     var changers = 2
 
-    @Option(help: "How many servers store in the database. Changes are sent to the first.")
+    @Option(help: "How many servers store in the database.")
     var servers = 1
 
     @Option(help: "Decides what is killed or cut, and when.")

@@ -6,7 +6,7 @@ import Synchronization
 /// Executes the changes of clients, and writes down what it did.
 ///
 /// A kill between an effect and the stored response has a change executed again: the server that has the effect recognises its key, as any
-/// server has to whose effects and keys are not in one transaction.
+/// server has to whose effects and keys are not in one transaction. Several servers may share the file.
 final class Ledger: Sendable {
     /// What a change did.
     struct Effect: Sendable {
@@ -52,17 +52,41 @@ final class Ledger: Sendable {
         var number: Int
     }
 
+    private struct State {
+        /// The keys that had their effect.
+        var keys: Set<String> = []
+        /// How much of the file was read.
+        var offset: UInt64 = 0
+    }
+
+    private let url: URL
     private let file: AppendedFile
-    /// Guards the keys that had their effect.
-    private let keys: Mutex<Set<String>>
+    /// Guards what was read of the file.
+    private let state = Mutex(State())
 
     init(_ url: URL) throws {
-        var keys: Set<String> = []
-        for line in try ClientFiles.lines(of: url) {
-            if case .effect(let effect) = Entry(line) { keys.insert(effect.key) }
-        }
-        self.keys = Mutex(keys)
+        self.url = url
         file = try AppendedFile(url)
+    }
+
+    /// Adds an effect, unless this or another server has it.
+    private func add(_ effect: Effect) throws {
+        try state.withLock { state in
+            try file.locked {
+                let reader = try FileHandle(forReadingFrom: url)
+                defer { try? reader.close() }
+                try reader.seek(toOffset: state.offset)
+                let bytes = try reader.readToEnd() ?? Data()
+                // Another server may be writing the last line.
+                let lines = bytes[..<(bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex)]
+                state.offset += UInt64(lines.count)
+                for line in String(decoding: lines, as: UTF8.self).split(separator: "\n") {
+                    if case .effect(let effect) = Entry(line) { state.keys.insert(effect.key) }
+                }
+                if state.keys.contains(effect.key) { return }
+                try file.append(line: Entry.effect(effect).line)
+            }
+        }
     }
 
     /// Executes a change, below the middleware that reads its key.
@@ -71,11 +95,7 @@ final class Ledger: Sendable {
         try file.append(line: Entry.begun(key: key).line)
         let change = try await request.decode(as: Change.self, context: context)
         let effect = Effect(client: change.client, account: account, number: change.number, key: key)
-        try keys.withLock { keys in
-            if keys.contains(key) { return }
-            try file.append(line: Entry.effect(effect).line)
-            keys.insert(key)
-        }
+        try add(effect)
         return Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: "{}")))

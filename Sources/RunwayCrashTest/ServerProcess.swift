@@ -19,7 +19,7 @@ struct ServerProcess: AsyncParsableCommand {
     @Option var port = 0
     @Option var bug: PlantedBug?
     @Option var database: String?
-    /// Whether it is the one that takes changes.
+    /// Whether it takes changes.
     @Flag var takesChanges = false
 
     func run() async throws {
@@ -28,7 +28,7 @@ struct ServerProcess: AsyncParsableCommand {
         var sink = try await sink(files)
         if bug == .changedNumber { sink = TrustingSink(base: sink) }
         ActionLogRoute(to: ServerSink(base: sink, foreign: try AppendedFile(files.foreign))).add(to: router)
-        if takesChanges { try addChanges(to: router, files) }
+        if takesChanges { try await addChanges(to: router, files) }
         let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in
@@ -47,13 +47,24 @@ struct ServerProcess: AsyncParsableCommand {
         #endif
     }
 
-    private func addChanges(to router: Router<BasicRequestContext>, _ files: ServerFiles) throws {
+    /// The keys of changes: in the database, if several servers share one.
+    private func keys(_ files: ServerFiles) async throws -> any IdempotencyStore {
+        guard let database else { return try SQLiteIdempotencyStore(at: files.keys, shareOfPrincipal: 1) }
+        #if PostgreSQL
+            return try await PostgreSQLIdempotencyStore(
+                at: database, maximumCountByPrincipal: .max, maximumByteCountByPrincipal: .max)
+        #else
+            throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(database)")
+        #endif
+    }
+
+    private func addChanges(to router: Router<BasicRequestContext>, _ files: ServerFiles) async throws {
         let ledger = try Ledger(files.ledger)
         var rules = IdempotencyRules()
         rules.requiresKey = { _ in true }
         // A request whose server was killed is executed again after the lease.
         rules.lease = .seconds(1)
-        let stored = try SQLiteIdempotencyStore(at: files.keys, shareOfPrincipal: 1)
+        let stored = try await keys(files)
         let store: any IdempotencyStore = bug == .forgottenKeys ? ForgetfulStore(base: stored) : stored
         router.group()
             .add(middleware: CompletionMiddleware(ledger: ledger))

@@ -88,8 +88,33 @@
         ///
         /// - Throws: ``PostgreSQLError``.
         public func counts() async throws -> [ActionLogCount] {
-            let rows = try await rows(ActionLogStatements.counts, [tenant])
-            return rows.compactMap { row in
+            Self.counts(try await rows(ActionLogStatements.counts, [tenant]))
+        }
+
+        /// Counts the records of a database by installation and name, most first within an installation, and changes nothing there.
+        ///
+        /// - Parameters:
+        ///   - url: The database, as libpq takes it.
+        ///   - tenant: As that of the sink that stored the records. The default is `default`.
+        /// - Throws: ``PostgreSQLError``; its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the database.
+        public static func counts(at url: String, tenant: String = "default") async throws -> [ActionLogCount] {
+            let lane = PostgreSQLLane(url)
+            let rows = try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue(label: "runway.postgresql.counts").async {
+                    continuation.resume(
+                        with: Result {
+                            try lane.transaction { connection throws(PostgreSQLError) in
+                                try connection.run("SET TRANSACTION READ ONLY")
+                                return try connection.run(ActionLogStatements.counts, [tenant])
+                            }
+                        })
+                }
+            }
+            return counts(rows)
+        }
+
+        private static func counts(_ rows: [[String?]]) -> [ActionLogCount] {
+            rows.compactMap { row in
                 guard let installation = row[0].flatMap({ UUID(uuidString: $0) }),
                     let count = row[2].flatMap({ Int($0) })
                 else { return nil }

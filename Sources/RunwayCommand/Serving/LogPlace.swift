@@ -66,10 +66,9 @@ enum LogPlace: Equatable {
         case .postgres(let url):
             #if PostgreSQL
                 do {
-                    let sink = try await PostgreSQLActionLogSink(at: url)
-                    let counts = try await sink.counts()
-                    await sink.close()
-                    return counts
+                    return try await PostgreSQLActionLogSink.counts(at: url)
+                } catch let error as PostgreSQLError where error.state == "42P01" {
+                    throw CommandFailure("The log can't be read. The database has no action log.")
                 } catch {
                     throw CommandFailure("The log can't be read. \(error)")
                 }

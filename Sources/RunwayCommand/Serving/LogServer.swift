@@ -12,21 +12,24 @@ struct LogServer: Sendable {
     /// What clients must trust; `nil` without TLS.
     let certificate: DemoCertificate?
 
-    /// Serves at 127.0.0.1 until its task is cancelled, then cuts every connection and stores what waits.
+    /// Serves at an address of this machine until its task is cancelled, then cuts every connection and stores what waits.
     ///
-    /// - Parameter onServing: Called with the URL of the route once the port is bound.
+    /// - Parameters:
+    ///   - host: The address, or the name of one.
+    ///   - onServing: Called with the URL of the route once the port is bound.
     /// - Throws: The system's error if the port can't be bound.
-    func run(port: Int, onServing: @escaping @Sendable (_ url: String) -> Void) async throws {
+    func run(host: String, port: Int, onServing: @escaping @Sendable (_ url: String) -> Void) async throws {
         let router = Router()
         ActionLogRoute(to: sink).add(to: router)
         let connections = OpenConnections()
         let scheme = certificate == nil ? "http" : "https"
         let application = Application(
             router: router, server: try server(keeping: connections),
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 connections.add(channel)
-                onServing("\(scheme)://127.0.0.1:\(channel.localAddress?.port ?? port)/log")
+                let place = host.contains(":") ? "[\(host)]" : host
+                onServing("\(scheme)://\(place):\(channel.localAddress?.port ?? port)/log")
             },
             logger: Logger(label: "runway.log", factory: { _ in SwiftLogNoOpLogHandler() }))
         let result: Result<Void, any Error>

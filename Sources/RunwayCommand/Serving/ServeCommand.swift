@@ -28,13 +28,17 @@ struct ServeCommand: AsyncParsableCommand {
 
             With --log it receives the batches of action logs at /log instead, and
             stores each record once, in a SQLite file or in PostgreSQL. A batch is
-            acknowledged when it is durable. "runway log" counts what came.
+            acknowledged when it is durable. "runway log" counts what came. Other
+            machines reach it if --host names an address of this one, such as 0.0.0.0
+            for all. The certificate is for 127.0.0.1 and localhost alone: use
+            --plain, and a proxy with TLS before it.
 
             EXAMPLES
               runway serve
               runway serve --port 8443 --seed 7 --ca ca.pem
               runway serve --plain --port 8080 --listings 20000
               runway serve --log actions.sqlite --plain --port 8080
+              runway serve --log actions.sqlite --plain --port 8080 --host 0.0.0.0
 
             EXIT CODES
               0    The server was stopped, by Ctrl-C or SIGTERM.
@@ -65,6 +69,12 @@ struct ServeCommand: AsyncParsableCommand {
         completion: .file())
     var log: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The address of this machine at which --log receives. The default is 127.0.0.1: from this machine alone.",
+            valueName: "address"))
+    var host: String?
+
     func validate() throws {
         if let port, !(1...65535).contains(port) {
             throw ValidationError("--port needs a port from 1 to 65535, not \(port).")
@@ -72,6 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
         if !(1...50_000).contains(listings) {
             throw ValidationError("--listings needs a number from 1 to 50000, not \(listings).")
         }
+        if host != nil, log == nil { throw ValidationError("--host goes with --log alone.") }
         if plain, ca != nil { throw ValidationError("--plain has no certificate; --ca does not go with it.") }
     }
 
@@ -104,7 +115,8 @@ struct ServeCommand: AsyncParsableCommand {
         let certificate = plain ? nil : try DemoCertificate()
         let authorityFile = try certificate.map { try write(authority: $0.authorityPEM) }
         do {
-            try await LogServer(sink: sink, certificate: certificate).run(port: port ?? 0) { url in
+            let server = LogServer(sink: sink, certificate: certificate)
+            try await server.run(host: host ?? "127.0.0.1", port: port ?? 0) { url in
                 var text = ConsoleText("Action logs go to ", for: .output)
                 text.append(url, .bold)
                 if let authorityFile { text.append("\nCertificate authority: \(authorityFile)") }
@@ -118,8 +130,9 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func failure(to error: any Error) -> CommandFailure {
-        let reason = port.flatMap { SystemError(bindingTo: $0)?.description } ?? error.redactedDescription
-        return CommandFailure("The server can't listen on port \(port ?? 0) of 127.0.0.1: \(reason).")
+        let local = host == nil ? port.flatMap { SystemError(bindingTo: $0)?.description } : nil
+        let reason = local ?? error.redactedDescription
+        return CommandFailure("The server can't listen on port \(port ?? 0) of \(host ?? "127.0.0.1"): \(reason).")
     }
 
     /// Writes the certificate authority to a file that only the user can read; returns its path.

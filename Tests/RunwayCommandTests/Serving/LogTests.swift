@@ -60,6 +60,24 @@ struct LogTests {
         }
     }
 
+    #if os(Linux)
+        /// On Linux all addresses of 127.0.0.0/8 are those of the machine itself.
+        @Test func hostChoosesTheAddress() async throws {
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("log.sqlite").path
+                let server = try RunningTool("serve", "--log", file, "--plain", "--host", "127.0.0.2")
+                let text = try await server.wait(for: "Ctrl-C stops it.")
+                let url = String(try #require(text.firstMatch(of: /http:\S+/)).0)
+                #expect(url.hasPrefix("http://127.0.0.2:"))
+                #expect(try await send(batch(1, 1...2), to: url).hasSuffix(" 200"))
+                server.signal(SIGINT)
+                #expect(await server.end() == 0)
+                let alone = try await Tool.run("serve", "--host", "127.0.0.2")
+                #expect(alone.status == 2 && alone.errors.contains("--host goes with --log alone."))
+            }
+        }
+    #endif
+
     @Test func logIsReadWhileItIsServedOverTLS() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("log.sqlite").path

@@ -177,6 +177,18 @@ struct IdempotencyStoreTests {
         try await second.close()
     }
 
+    /// The principal and the key are what the row is found by: see the documentation of the store.
+    @Test(arguments: ["principal", "key"]) func rowWithoutItsNameIsNotFound(_ column: String) async throws {
+        let first = try SQLiteIdempotencyStore(at: folder.file)
+        try await execute("a", by: "ada", first)
+        #expect(first.logByteCount > 0)
+        try await first.close()
+        try damage("UPDATE claim SET \(column) = 'other'")
+        let second = try SQLiteIdempotencyStore(at: folder.file)
+        #expect(try await claim(second, "a") == .claimed)
+        try await second.close()
+    }
+
     @Test func fileOfTheFirstVersionIsMigrated() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let queue = try DatabaseQueue(path: folder.file.path)
