@@ -10,6 +10,8 @@ struct SignatureProblem: Sendable {
     let reason: String
     /// The server's time.
     let time: UnixTime?
+    /// The last moment, past or to come, at which the server can accept a copy of the request; `nil` if it states none.
+    let acceptedUntil: UnixTime?
     /// What the server computed in place of the signature base, if it explains its refusals.
     let signatureBase: String?
 
@@ -41,7 +43,16 @@ struct SignatureProblem: Sendable {
         guard (1...64).contains(reason.count), reason.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
         self.reason = String(reason)
         time = rawData["time"].int64.map { UnixTime(seconds: $0) }
+        acceptedUntil = rawData["acceptedUntil"].int64.map { UnixTime(seconds: $0) }
         signatureBase = rawData["signatureBase"].string.flatMap { $0.utf8.count <= Self.maximumBaseBytes ? $0 : nil }
+    }
+
+    /// Whether no copy of a request can have been accepted before this refusal, or can be later, if it was sent at most a duration before.
+    func excludesCopies(sentBefore elapsed: Duration) -> Bool {
+        guard let acceptedUntil else { return true }
+        // Both times are whole seconds.
+        guard let time else { return false }
+        return acceptedUntil + elapsed + .seconds(2) <= time
     }
 
     /// Whether the nonce was used: the server has accepted a copy of the request before.

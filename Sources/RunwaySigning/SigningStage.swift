@@ -28,8 +28,8 @@ import RunwaySignatures
 /// `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged.
 ///
 /// A request that may not be executed twice is sent again only if the server certainly did not execute it: not if its nonce was used, since
-/// then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the refusal has the server's signature. Requests
-/// may be executed twice if their method is idempotent, if they have an `Idempotency-Key`, or if `RetryPolicy.isRepeatable` says so.
+/// then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the refusal has the server's signature and excludes
+/// that a copy was accepted since the request was sent. Requests may be executed twice if their method is idempotent, if they have an `Idempotency-Key`, or if `RetryPolicy.isRepeatable` says so.
 ///
 /// Bodies pass unchanged. A stream that can be read twice is read once for its digest; one that can't must have a `Content-Digest`, or is
 /// read into memory up to ``SigningPolicy/maximumBufferedByteCount``.
@@ -141,14 +141,20 @@ public struct SigningStage: RequestStage {
             decision = .correctedTime(by: difference)
         }
         // The time is adopted for later calls all the same.
-        if decision != nil, try await !maySend(again: signed, after: response, problem, in: flight) { decision = nil }
+        let elapsed = flight.clock.now - sent.instant
+        if decision != nil, try await !maySend(again: signed, after: response, problem, within: elapsed, in: flight) {
+            decision = nil
+        }
         if decision == nil, isOfSignature { throw refusal(response, problem, of: signed, in: flight) }
         return decision
     }
 
     /// Whether a refused request may be sent again: its body can be, and it was not executed or may be executed twice.
+    ///
+    /// - Parameter elapsed: The time since before it was sent.
     private func maySend(
-        again signed: SignedRequest, after response: Response, _ problem: SignatureProblem?, in flight: Flight
+        again signed: SignedRequest, after response: Response, _ problem: SignatureProblem?, within elapsed: Duration,
+        in flight: Flight
     ) async throws(NetworkError) -> Bool {
         guard signed.request.body.isReplayable else { return false }
         if signed.request.isRepeatable(in: flight) { return true }
@@ -156,7 +162,8 @@ public struct SigningStage: RequestStage {
         if problem?.isReplay == true { return false }
         if case .stream = response.body { return false }
         guard policy.responses != nil else { return true }
-        // Anyone on the way can refuse a request that the server has executed.
+        // Anyone on the way can refuse a request that the server has executed, or send it again until the server refuses it.
+        if problem?.excludesCopies(sentBefore: elapsed) == false { return false }
         do throws(NetworkError) {
             _ = try await verify(response, to: signed, in: flight)
             return true

@@ -139,4 +139,37 @@ struct ReplayTests {
             #expect(origin.requestCount == 2)
         }
     }
+
+    /// The server was reached by a copy that it accepted, or can be reached by one later.
+    @Test(arguments: [-10, 0, 100])
+    func refusalThatExcludesNoCopySendsNothingAgain(seconds: Int) async throws {
+        try await withScriptedOrigin { origin in
+            let (peers, now) = (peers, Peers.now)
+            let text =
+                #"{"type":"urn:runway:signature:tooOld","time":\#(now.seconds),"#
+                + #""acceptedUntil":\#((now + .seconds(seconds)).seconds)}"#
+            var problem = ScriptedResponse.bytes(
+                Array(text.utf8), contentType: "application/problem+json", status: .unauthorized)
+            problem.headerFields[.acceptSignature] = try peers.refusal(at: now).headerFields[.acceptSignature]
+            let refusal = problem
+            origin.otherwise { received in
+                do {
+                    try await peers.verify(received)
+                    return try await peers.signed(.text("fine"), to: received)
+                } catch {
+                    return try await peers.signed(refusal, to: received)
+                }
+            }
+            // Time does not pass by the clock of the layer.
+            let clock = LayerClock(ManualClock()) { Date(timeIntervalSinceNow: -3_600) }
+            let network = try NetworkLayer(to: origin, verifyingPolicy, keys: OneKey(peers.requestKey), clock: clock)
+            if seconds < 0 {
+                #expect(try await network.call(Change("a", .bytes([1]))).text == "fine")
+            } else {
+                let error = try await network.failure(of: Change("a", .bytes([1])))
+                #expect(error.kind == .refused && origin.requestCount == 1)
+                #expect(try await network.call(Change("a", .bytes([1]))).text == "fine", "The time is adopted")
+            }
+        }
+    }
 }

@@ -118,15 +118,13 @@ struct RequestVerification: Sendable {
         guard let tag = tag ?? signature.parameters.tag else {
             return finding.refuse(.noSignatureWithTag, "it has no tag")
         }
-        // Alone, so that another signature with the same tag is judged for itself.
-        var head = input.head
-        (head.headerFields[.signatureInput], head.headerFields[.signature]) = (nil, nil)
-        head.headerFields.append(signature)
         let verifier = SignatureVerifier(
             policy: VerificationPolicy(tag: tag), keys: keys,
             nonces: NonceMemory(startedAt: UnixTime(seconds: .min), maximumNonces: 1))
         do throws(SignatureRefusal) {
-            let verified = try await verifier.verify(SignatureContext(head), hasBody: !input.body.isEmpty, at: now)
+            // By its label, so that another signature with the same tag is judged for itself. The others stay: one can cover another.
+            let verified = try await verifier.verify(
+                SignatureContext(input.head), label: signature.label, hasBody: !input.body.isEmpty, at: now)
             try verified.verifyBody(input.body, at: now)
         } catch {
             finding.refuse(error)

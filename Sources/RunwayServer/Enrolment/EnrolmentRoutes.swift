@@ -110,26 +110,36 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         if let replaced = sent.statement.replacedKeyID {
             try await verify(sent, replacing: replaced, of: account, at: time)
         }
-        if let attestation = rules.attestation {
-            guard let evidence = sent.evidence else { throw EnrolmentRefusal(.attestation) }
-            try await attestation.verify(evidence, of: sent.statement, at: time)
-        }
         var record = KeyRecord(
             id: sent.statement.keyID, key: sent.statement.key, owner: account, notBefore: time,
             notAfter: rules.keyLifetime.map { time + $0 })
         record.device = sent.statement.device
+        if let attestation = rules.attestation {
+            guard let evidence = sent.evidence else { throw EnrolmentRefusal(.attestation) }
+            // Evidence is used up when it is verified: whether there is room is found out before.
+            let own = try await stored { try await keys.records(of: account) }
+            let plan = KeyEnrolmentPlan(
+                record, present: present, own: own, replacing: sent.statement.replacedKeyID, overlap: rules.overlap,
+                upTo: rules.maximumKeysPerAccount, at: time)
+            try check(plan.outcome)
+            try await attestation.verify(evidence, of: sent.statement, at: time)
+        }
         let outcome = try await stored {
             try await keys.enrol(
                 record, replacing: sent.statement.replacedKeyID, overlap: rules.overlap,
                 upTo: rules.maximumKeysPerAccount, at: time)
         }
+        try check(outcome)
+        return enrolled(record.id)
+    }
+
+    private func check(_ outcome: KeyEnrolment) throws(EnrolmentRefusal) {
         switch outcome {
-        case .enrolled: break
+        case .enrolled: return
         case .inUse: throw EnrolmentRefusal(.keyInUse)
         case .full: throw EnrolmentRefusal(.tooManyKeys)
         case .notReplaceable: throw EnrolmentRefusal(.unknownKey)
         }
-        return enrolled(record.id)
     }
 
     private func enrolled(_ id: String) -> Response {

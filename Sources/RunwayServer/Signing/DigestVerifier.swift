@@ -10,14 +10,17 @@ struct DigestVerifier: Sendable {
     let nonces: any NonceStore
     /// Keys with which digests of unknown callers are computed, so that the time does not show whether a caller is known.
     let decoys: DecoyKeys
+    /// Whether a digest whose time is refused is verified all the same, so that the refusal says whether it is authentic.
+    let judgesTimeLast: Bool
 
     init(
         rules: DigestRules, policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore,
-        decoys: DecoyKeys
+        decoys: DecoyKeys, judgesTimeLast: Bool
     ) {
         precondition(
             rules.algorithms.isSubset(of: [.saltedSHA256, .saltedMD5]), "Salted digests have algorithms of their own")
         (self.rules, self.policy, self.keys, self.nonces, self.decoys) = (rules, policy, keys, nonces, decoys)
+        self.judgesTimeLast = judgesTimeLast
     }
 
     /// The digest that a request carries, if it may be accepted as far as that can be said before the body is read.
@@ -31,12 +34,18 @@ struct DigestVerifier: Sendable {
         guard rules.algorithms.contains(digest.algorithm) else {
             throw SignatureRefusal(.algorithm, "digests by \(digest.algorithm) are not accepted", at: now)
         }
-        if digest.time > now + policy.clockTolerance {
-            throw SignatureRefusal(.inFuture, "ts is in the future", at: now)
-        }
-        if digest.time + policy.maximumAge < now { throw SignatureRefusal(.tooOld, "ts is too long ago", at: now) }
+        if !judgesTimeLast, let refusal = timeRefusal(of: digest, at: now) { throw refusal }
         return digest
     }
+
+    private func timeRefusal(of digest: SaltedDigest, at now: UnixTime) -> SignatureRefusal? {
+        if digest.time > now + policy.clockTolerance {
+            return SignatureRefusal(.inFuture, "ts is in the future", at: now)
+        }
+        return lastMoment(of: digest) < now ? SignatureRefusal(.tooOld, "ts is too long ago", at: now) : nil
+    }
+
+    private func lastMoment(of digest: SaltedDigest) -> UnixTime { digest.time + policy.maximumAge }
 
     func verify(
         _ digest: SaltedDigest, of head: HTTPRequest, body: [UInt8], at now: UnixTime
@@ -47,32 +56,40 @@ struct DigestVerifier: Sendable {
         } catch {
             throw SignatureRefusal(.components, error.description, at: now)
         }
-        do {
-            return try await verify(digest, of: head, lines, at: now)
+        let late = timeRefusal(of: digest, at: now)
+        do throws(SignatureRefusal) {
+            let signer = try await verifyValue(of: digest, of: head, lines, at: now)
+            if let late { throw late.authentic(acceptedUntil: lastMoment(of: digest)) }
+            let nonce = Nonce(
+                value: digest.nonce, keyID: digest.keyID, created: digest.time - policy.clockTolerance,
+                expires: lastMoment(of: digest))
+            try await nonces.use(nonce, at: now)
+            return signer
         } catch {
-            throw error.with(base: lines.bytes)
+            let refusal = error.isAuthentic ? error : late ?? error
+            throw refusal.with(base: lines.bytes)
         }
     }
 
-    private func verify(
-        _ digest: SaltedDigest, of head: HTTPRequest, _ lines: CanonicalRequest, at now: UnixTime
+    /// Verifies all but the time and the nonce.
+    private func verifyValue(
+        of digest: SaltedDigest, of head: HTTPRequest, _ lines: CanonicalRequest, at now: UnixTime
     ) async throws(SignatureRefusal) -> VerifiedSigner {
         let isSealed = rules.requiresSealedKey || head.headerFields.contains(.runwaySealedKey)
-        let record: KeyRecord?
+        let found: KeyRecord?
         do {
-            record = try await keys.record(forKeyID: digest.keyID)
+            found = try await keys.record(forKeyID: digest.keyID)
         } catch {
             throw SignatureRefusal(.store, "the key directory has failed", at: now)
         }
-        let decoy = decoys.key(forKeyID: digest.keyID)
-        let key = record?.key ?? decoy
-        decoys.learn(key, isKnown: record != nil)
+        let record = decoys.record(forKeyID: digest.keyID, found: found)
+        let key = record.key
         if isSealed { try verifySealedKey(of: digest, lines, head, by: key, at: now) }
         let isValid = digest.isValid(of: lines, by: key)
         func refusal(_ reason: SignatureRefusal.Reason, _ before: String, _ after: String) -> SignatureRefusal {
             SignatureRefusal(reason, before, digest.keyID, after, at: now, base: lines.bytes)
         }
-        guard let record else { throw refusal(.unknownKey, "the key ", " is unknown") }
+        guard found != nil else { throw refusal(.unknownKey, "the key ", " is unknown") }
         guard key.algorithm == digest.algorithm else {
             throw refusal(.algorithm, "the key ", " is one for another algorithm")
         }
@@ -83,11 +100,8 @@ struct DigestVerifier: Sendable {
         let missing = Self.missing(policy, record)
         guard missing.isEmpty else {
             throw SignatureRefusal(.coverage, "a digest does not cover \(missing), which is required", at: now)
+                .authentic()
         }
-        let nonce = Nonce(
-            value: digest.nonce, keyID: digest.keyID, created: digest.time - policy.clockTolerance,
-            expires: digest.time + policy.maximumAge)
-        try await nonces.use(nonce, at: now)
         return VerifiedSigner(
             keyID: digest.keyID, owner: record.owner, way: isSealed ? .sealedKey : .saltedDigest, tag: policy.tag,
             head: head, coversBody: true)

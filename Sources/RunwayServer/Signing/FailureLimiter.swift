@@ -3,8 +3,8 @@ import Synchronization
 
 /// How many failures of one source are examined.
 ///
-/// Not counted are requests without a signature, with a wrong clock or a nonce that the server cannot know, failures of a store, and
-/// bodies that are refused by their `Content-Length`.
+/// Not counted are requests without a signature, with a wrong clock, with a nonce that was used or that the server cannot know, failures of a
+/// store, and bodies that are refused by their `Content-Length`.
 public struct FailureLimits: Sendable, Hashable {
     /// How many failures a source may have at once. The default is 100.
     public var burst: Int

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import NIOCore
 import RunwaySignatures
 
 /// The scheme and the authorities under which clients reach a server.
@@ -24,6 +25,10 @@ public struct PublicOrigin: Sendable, Hashable {
     /// is read if there are several authorities, and must be one of them. The proxy must replace what a client sends in it. The
     /// default is `nil`: the authority is that of the request.
     public var proxyField: HTTPField.Name?
+    /// The field in which the proxy before this server states the address of its client, such as `X-Forwarded-For`. The failures of that
+    /// address are limited (``SignatureRules/failureLimits``). The last value counts, which is the proxy's own; what a client sends stands before
+    /// it. The default is `nil`.
+    public var proxySourceField: HTTPField.Name?
 
     /// An origin with one or more authorities: hosts with a port unless it is the default.
     public init(_ authority: String, _ others: String..., scheme: String = "https") {
@@ -59,6 +64,16 @@ public struct PublicOrigin: Sendable, Hashable {
             head.authority = authority
         }
         return head
+    }
+
+    /// The address that the proxy states of its client. `nil` if it states none.
+    func statedSource(of request: HTTPRequest) -> String? {
+        guard let name = proxySourceField, let line = request.headerFields[values: name].last,
+            let value = line.split(separator: ",", omittingEmptySubsequences: false).last
+        else { return nil }
+        let text = value.filter { $0 != " " && $0 != "\t" }
+        guard !text.isEmpty else { return nil }
+        return (try? SocketAddress(ipAddress: text, port: 0))?.networkOfSource ?? text
     }
 
     private static func normalized(_ authority: String, scheme: String) -> String {

@@ -9,7 +9,8 @@ public import RunwaySignatures
 /// Why ``SignatureMiddleware`` refused a request, as a response of the type `application/problem+json` (RFC 9457).
 ///
 /// Its members are `type` (`urn:runway:signature:` and the reason), `title`, `status`, `reason`, and `time`, the server's time in
-/// seconds since 1970, by which a client corrects its clock. `Accept-Signature` says what signature would do (RFC 9421 §5). A request
+/// seconds since 1970, by which a client corrects its clock. A refusal that is signed (``SignatureRules/responses``) also has
+/// `acceptedUntil` if a copy of the request can have been accepted before, or can be later: the last such moment. `Accept-Signature` says what signature would do (RFC 9421 §5). A request
 /// with a key that is unknown, revoked or one for another algorithm is refused like one with a signature that is not valid. Only with
 /// ``SignatureRules/explainsRefusals`` it also has the precise reason, `detail`, and the server's `signatureBase`: the lines of the signature
 /// base that the request allows, or the canonical lines of a salted digest.
@@ -20,7 +21,7 @@ public import RunwaySignatures
 /// | 413 | `bodyTooLarge` |
 /// | 421 | `authority` |
 /// | 429 | `tooManyFailures`, with `Retry-After` |
-/// | 503 | `store` |
+/// | 503 | `store`; `nonceUnknown` of a salted digest, with `Retry-After` |
 /// | 401 | all others |
 public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// The reason, and the server's time.
@@ -28,9 +29,14 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// What signature would be accepted. `nil` if none would.
     public let accepted: SignatureRequest?
     let isExplained: Bool
+    /// After how many seconds the same caller is accepted, if it can only wait. `nil` if it can sign anew, or must not try again.
+    var retryAfter: Int?
 
     /// The status of the response.
-    public var status: HTTPResponse.Status { Self.status(refusal.disclosedReason) }
+    public var status: HTTPResponse.Status {
+        refusal.reason == .nonceUnknown && retryAfter != nil
+            ? .serviceUnavailable : Self.status(refusal.disclosedReason)
+    }
 
     /// The reason alone, as others may see it.
     public var description: String { "the request is refused: \(refusal.disclosedReason)" }
@@ -47,7 +53,7 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
         }
         // RFC 9110 §15.5.2 requires a challenge. RFC 9421 registers no scheme: what to do is in Accept-Signature.
         if status == .unauthorized { fields[.wwwAuthenticate] = "Signature" }
-        if status == .tooManyRequests { fields[.retryAfter] = "1" }
+        if let seconds = retryAfter { fields[.retryAfter] = "\(seconds)" }
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: problem)))
     }
 
@@ -65,6 +71,10 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
         writer.integer(status.code)
         writer.name("time")
         writer.integer(refusal.time.seconds)
+        if let moment = refusal.acceptedUntil {
+            writer.name("acceptedUntil")
+            writer.integer(moment.seconds)
+        }
         if isExplained {
             writer.name("detail")
             writer.string(refusal.detail)
@@ -111,6 +121,7 @@ extension SignatureRefusal.Reason {
     func countsAgainstSource(of request: HTTPRequest) -> Bool {
         // A body that does not state its length was received up to the limit.
         if self == .bodyTooLarge { return request.headerFields[.contentLength] == nil }
-        return ![.unsigned, .store, .tooOld, .inFuture, .nonceUnknown, .tooManyFailures].contains(self)
+        // A replay comes after a signature that is valid: whoever copied a request would shut out its sender, if they share an address.
+        return ![.unsigned, .store, .tooOld, .inFuture, .nonceUnknown, .replayed, .tooManyFailures].contains(self)
     }
 }

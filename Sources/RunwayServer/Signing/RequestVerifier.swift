@@ -48,18 +48,31 @@ struct RequestVerifier: Sendable {
         let signer = VerifiedSigner(
             keyID: signature.keyID, owner: signature.owner, way: .signature(signature), tag: rules.policy.tag,
             head: head, coversBody: signature.digest != nil || rules.policy.coversBody)
+        do {
+            let received = try await self.request(request, with: signature, streams: streams, onStreamFailure, at: time)
+            return (signer, received)
+        } catch let refusal as SignatureRefusal {
+            throw refusal.authentic()
+        }
+    }
+
+    /// The request with a body that is the one of its signature.
+    private func request(
+        _ request: Request, with signature: VerifiedSignature, streams: Bool,
+        _ onStreamFailure: @escaping @Sendable (SignatureRefusal) -> RefusedRequest, at time: UnixTime
+    ) async throws -> Request {
         guard let digest = signature.digest else {
-            return (signer, rules.policy.coversBody ? try await withoutBody(request, at: time) : request)
+            return rules.policy.coversBody ? try await withoutBody(request, at: time) : request
         }
         if streams {
             let body = DigestedBody(base: request.body, digest: digest) { error in
                 onStreamFailure(SignatureRefusal(.body, error.description, at: time))
             }
-            return (signer, request.with(RequestBody(asyncSequence: body)))
+            return request.with(RequestBody(asyncSequence: body))
         }
         let body = try await wholeBody(of: request, at: time)
         try body.withUnsafeReadableBytes { bytes throws(SignatureRefusal) in try signature.verifyBody(bytes, at: time) }
-        return (signer, request.with(RequestBody(buffer: body)))
+        return request.with(RequestBody(buffer: body))
     }
 
     /// Checks a request that reaches the middleware with a signer: the same request once more, or one that was made in this process
@@ -124,10 +137,12 @@ struct RequestVerifier: Sendable {
     /// What signature would be accepted after a refusal. `nil` if none would now.
     func accepted(after refusal: SignatureRefusal, of request: HTTPRequest) async -> SignatureRequest? {
         guard ![.store, .tooManyFailures, .bodyTooLarge, .authority].contains(refusal.reason) else { return nil }
+        // A salted digest can't have a nonce of the server: its caller has to wait.
+        if refusal.reason == .nonceUnknown, proof(of: request) == .digest { return nil }
         let hasBody = Self.announcesBody(request) || refusal.reason == .body
         var accepted = hasBody ? wanted.withBody : wanted.without
         // The signature was valid: its key's owner may know what the key requires.
-        if refusal.reason == .coverage, refusal.base != nil, let keyID = keyID(of: request),
+        if refusal.reason == .coverage, refusal.base != nil, let keyID = taggedSignature(of: request)?.parameters.keyID,
             let record = try? await keys.record(forKeyID: keyID)
         {
             var policy = rules.policy
@@ -144,8 +159,7 @@ struct RequestVerifier: Sendable {
     /// A refusal with the signature base of the request, as far as it can be made, if the refusal has none. For development.
     func explained(_ refusal: SignatureRefusal, of request: HTTPRequest) -> SignatureRefusal {
         guard refusal.base == nil, let head = try? rules.origin.head(of: request, at: refusal.time),
-            let signatures = try? head.headerFields.signatures(within: rules.policy.limits),
-            let signature = signatures.first(where: { $0.parameters.tag == rules.policy.tag })
+            let signature = taggedSignature(of: head)
         else { return refusal }
         var context = SignatureContext(head)
         context.structuredFieldTypes = rules.structuredFieldTypes
@@ -163,6 +177,26 @@ struct RequestVerifier: Sendable {
         return digests
     }
 
+    /// After how many seconds a caller is accepted who can do nothing but wait.
+    func retryAfter(_ refusal: SignatureRefusal, by proof: RequestProof?) -> Int? {
+        switch (refusal.reason, proof) {
+        case (.tooManyFailures, _): return 1
+        case (.nonceUnknown, .digest):
+            // A digest that is made now is accepted when the memory is as old as clocks may be ahead; a full one has room sooner.
+            let start = refusal.acceptedUntil ?? refusal.time
+            let tolerance = rules.policy.clockTolerance
+            let wait = (start + tolerance).seconds - refusal.time.seconds
+            return Int(min(max(wait, 1), max(tolerance.components.seconds, 1)))
+        default: return nil
+        }
+    }
+
+    /// By what a request is verified.
+    func proof(of head: HTTPRequest) -> RequestProof? {
+        if digests(for: head) != nil { return .digest }
+        return taggedSignature(of: head).map { .signature(label: $0.label) }
+    }
+
     /// Whether a request shows in no way who sent it.
     static func isUnsigned(_ head: HTTPRequest) -> Bool {
         !isSigned(head) && !head.headerFields.contains(.runwayDigest)
@@ -173,9 +207,9 @@ struct RequestVerifier: Sendable {
         head.headerFields.contains(.signature) || head.headerFields.contains(.signatureInput)
     }
 
-    private func keyID(of request: HTTPRequest) -> String? {
+    private func taggedSignature(of request: HTTPRequest) -> LabelledSignature? {
         let signatures = try? request.headerFields.signatures(within: rules.policy.limits)
-        return signatures?.first { $0.parameters.tag == rules.policy.tag }?.parameters.keyID
+        return signatures?.first { $0.parameters.tag == rules.policy.tag }
     }
 
     /// Whether the header section says that a body follows. HTTP/2 need not say it: what follows unsaid is refused when it is read.

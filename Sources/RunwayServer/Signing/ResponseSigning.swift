@@ -10,8 +10,11 @@ public import RunwaySignatures
 /// or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the components and has the label
 /// and the nonce that are asked for there.
 ///
-/// Not signed are refusals, and bodies that are longer than ``maximumBodyByteCount`` or whose length a handler does not know: a client
-/// that requires signatures refuses them. `Date` and `Server`, which Hummingbird adds later, cannot be covered.
+/// A refusal is signed if the signature or the digest of its request was found to be authentic, as after a replay or with a wrong clock;
+/// anyone could otherwise have the server sign. An error of a handler is signed as the response that it is, or as a bare 500.
+///
+/// Not signed are other refusals, bodies that are longer than ``maximumBodyByteCount`` by their length, and ``streams``: a client that requires
+/// signatures refuses them. `Date` and `Server`, which Hummingbird adds later, cannot be covered.
 public struct ResponseSigning: Sendable {
     /// The server's key.
     public let signer: any MessageSigner
@@ -19,8 +22,14 @@ public struct ResponseSigning: Sendable {
     public let keyID: String
     /// The tag of the signatures.
     public let tag: String
-    /// The longest body, in bytes, that is collected and digested. The default is 1 MiB.
+    /// The longest body, in bytes, that is collected and digested. The default is 1 MiB. A longer one whose length its handler did not state is
+    /// an error, and the response a 500.
     public var maximumBodyByteCount = 1 << 20
+    /// Chooses the responses, by request and head, whose body is passed on while it is made and not signed, if its handler did not state
+    /// its length. The default chooses `text/event-stream`. The bodies of all others are collected before they are sent.
+    public var streams: @Sendable (HTTPRequest, HTTPResponse) -> Bool = { _, response in
+        response.headerFields[.contentType]?.lowercased().hasPrefix("text/event-stream") == true
+    }
     /// Chooses requests that pass without a signature and have signed responses, such as the login of a client that has no key yet
     /// and requires signed responses. The default chooses none.
     ///
@@ -35,23 +44,29 @@ public struct ResponseSigning: Sendable {
 
     /// Signs the response to a request with the public authority.
     ///
-    /// - Parameter way: How the request shows who sent it. `nil` if it does not.
-    /// - Throws: What the body of the response throws. A response that cannot be signed is returned without a signature.
+    /// - Parameter proof: By what the request was verified. `nil` if it was not.
+    /// - Throws: What the body of the response throws, or `GatheredBody.TooLarge`. A response that cannot be signed is returned without a
+    ///   signature.
     func signed(
-        _ response: Response, to request: HTTPRequest, by way: VerifiedSigner.Way?, at now: UnixTime, logger: Logger
+        _ response: Response, to request: HTTPRequest, by proof: RequestProof?, at now: UnixTime, logger: Logger
     ) async throws -> Response {
-        guard let length = response.body.contentLength, length <= maximumBodyByteCount else { return response }
+        if let length = response.body.contentLength {
+            guard length <= maximumBodyByteCount else { return response }
+        } else if streams(request, response.head) {
+            return response
+        }
         var response = response
-        let hasBody = length > 0 && request.method != .head
-        if hasBody {
+        var hasBody = false
+        if response.body.contentLength != 0, request.method != .head {
             let body = GatheredBody(upTo: maximumBodyByteCount, within: ByteBudget(maximumBodyByteCount))
             try await body.gather(response.body)
-            response.headers[.contentDigest] = BodyDigest(of: body.bytes).fieldValue
+            hasBody = !body.bytes.isEmpty
+            if hasBody { response.headers[.contentDigest] = BodyDigest(of: body.bytes).fieldValue }
             response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body.bytes))
         }
         do {
             let asked = try request.headerFields.signatureRequests().first(where: isMet)
-            var components = Self.components(to: way, hasBody: hasBody)
+            var components = Self.components(to: proof, hasBody: hasBody)
             for component in asked?.components.identifiers ?? [] where !components.contains(component) {
                 components.append(component)
             }
@@ -75,16 +90,30 @@ public struct ResponseSigning: Sendable {
             && request.keyID.map { $0 == keyID } ?? true && request.tag.map { $0 == tag } ?? true
     }
 
-    private static func components(to way: VerifiedSigner.Way?, hasBody: Bool) -> [ComponentIdentifier] {
+    private static func components(to proof: RequestProof?, hasBody: Bool) -> [ComponentIdentifier] {
         let parts: [ComponentIdentifier] = [.method, .authority, .path, .query]
         var components: [ComponentIdentifier] = [.status] + parts.map(\.ofRequest)
-        switch way {
-        case .signature(let signature):
-            components.append(ComponentIdentifier.field(.signature).member(signature.label).ofRequest)
-        case .saltedDigest, .sealedKey: components.append(ComponentIdentifier.field(.runwayDigest).ofRequest)
+        switch proof {
+        case .signature(let label):
+            components.append(ComponentIdentifier.field(.signature).member(label).ofRequest)
+        case .digest: components.append(ComponentIdentifier.field(.runwayDigest).ofRequest)
         case nil: break
         }
         if hasBody { components.append(.contentDigest) }
         return components
+    }
+}
+
+/// By what a request is verified, to which its response is bound.
+enum RequestProof: Sendable, Hashable {
+    case signature(label: String)
+    /// A salted digest, with a sealed key or without.
+    case digest
+
+    init(_ way: VerifiedSigner.Way) {
+        switch way {
+        case .signature(let signature): self = .signature(label: signature.label)
+        case .saltedDigest, .sealedKey: self = .digest
+        }
     }
 }

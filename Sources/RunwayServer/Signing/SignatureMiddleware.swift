@@ -54,17 +54,24 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         if nonces == nil, rules.policy.serverNonces == nil { rules.policy.serverNonces = ServerNonces() }
         let nonces = nonces ?? NonceMemory(startedAt: now())
         self.rules = rules
-        let signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
+        if let warning = rules.warning { Logger(label: "runway.signatures").warning("\(warning)") }
+        var signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
+        // A refusal of the time is signed only if the signature is authentic.
+        let judgesTimeLast = rules.responses != nil
+        signatures.judgesTimeLast = judgesTimeLast
+        let decoys = signatures.decoys
         verifier = RequestVerifier(
             rules: rules, keys: keys, signatures: signatures,
             digests: rules.digests.map {
-                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: signatures.decoys)
+                DigestVerifier(
+                    rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: decoys,
+                    judgesTimeLast: judgesTimeLast)
             }, now: now)
         limiter = rules.failureLimits.map(FailureLimiter.init)
         outcomes = SignatureOutcomes(metrics)
     }
 
-    /// Verifies a request and passes it on, or throws a ``RefusedRequest``.
+    /// Verifies a request and passes it on, or throws a ``RefusedRequest``. A refusal that is signed is returned as a response.
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -72,7 +79,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             do throws(SignatureRefusal) {
                 try await verifier.check(request.head, lent: signer)
             } catch {
-                throw await refuse(request, error, context, source: nil)
+                return try await refuse(request, error, context, source: nil)
             }
             return try await next(request, context)
         }
@@ -82,7 +89,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             do throws(SignatureRefusal) {
                 head = try rules.origin.head(of: request.head, at: verifier.now())
             } catch {
-                throw await refuse(request, error, context, source: nil)
+                return try await refuse(request, error, context, source: nil)
             }
             return try await respond(to: request, head: head, by: nil, context, signing, next)
         }
@@ -99,33 +106,46 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
                 return RefusedRequest(refusal: refusal, accepted: nil, isExplained: isExplained)
             }
         } catch let refusal as SignatureRefusal {
-            throw await refuse(request, refusal, context, source: source)
+            return try await refuse(request, refusal, context, source: source)
         }
         outcomes.countAccepted()
         var context = context
         context.signer = verified.signer
         guard let signing = rules.responses else { return try await next(verified.request, context) }
         return try await respond(
-            to: verified.request, head: verified.signer.head, by: verified.signer.way, context, signing, next)
+            to: verified.request, head: verified.signer.head, by: RequestProof(verified.signer.way), context, signing,
+            next)
     }
 
     /// Passes a request on, and signs the response.
     private func respond(
-        to request: Request, head: HTTPRequest, by way: VerifiedSigner.Way?, _ context: Context,
+        to request: Request, head: HTTPRequest, by proof: RequestProof?, _ context: Context,
         _ signing: ResponseSigning, _ next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let response: Response
-        do {
-            response = try await next(request, context)
-        } catch let error as any HTTPResponseError {
-            response = try error.response(from: request, context: context)
+        func signed(_ response: Response) async throws -> Response {
+            try await signing.signed(response, to: head, by: proof, at: verifier.now(), logger: context.logger)
         }
-        return try await signing.signed(response, to: head, by: way, at: verifier.now(), logger: context.logger)
+        do {
+            do {
+                return try await signed(try await next(request, context))
+            } catch let error as any HTTPResponseError {
+                return try await signed(try error.response(from: request, context: context))
+            }
+        } catch {
+            if Task.isCancelled { throw error }
+            // Hummingbird would respond without a signature.
+            let reason = error is GatheredBody.TooLarge ? "the body is too long to be signed" : "\(type(of: error))"
+            context.logger.error("a request failed", metadata: ["error": "\(reason)"])
+            return try await signed(Response(status: .internalServerError))
+        }
     }
 
+    /// Returns the response of a refusal, if the server signs it.
+    ///
+    /// - Throws: The ``RefusedRequest`` otherwise.
     private func refuse(
         _ request: Request, _ refusal: SignatureRefusal, _ context: Context, source: String?
-    ) async -> RefusedRequest {
+    ) async throws -> Response {
         outcomes.count(refusal.reason)
         if let source, refusal.reason.countsAgainstSource(of: request.head) {
             limiter?.record(source, at: refusal.time)
@@ -133,9 +153,17 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         // The reason alone: key identifiers, header fields and bases are the client's.
         context.logger.debug("request refused", metadata: ["runway.signature": "\(refusal.reason)"])
         let accepted = await verifier.accepted(after: refusal, of: request.head)
-        return RefusedRequest(
+        var refused = RefusedRequest(
             refusal: rules.explainsRefusals ? verifier.explained(refusal, of: request.head) : refusal,
             accepted: accepted, isExplained: rules.explainsRefusals)
+        let proof = verifier.proof(of: request.head)
+        refused.retryAfter = verifier.retryAfter(refusal, by: proof)
+        // Anyone could have the server sign otherwise.
+        guard let signing = rules.responses, refusal.isAuthentic,
+            let head = try? rules.origin.head(of: request.head, at: refusal.time)
+        else { throw refused }
+        let response = refused.response(from: request, context: context)
+        return try await signing.signed(response, to: head, by: proof, at: refusal.time, logger: context.logger)
     }
 }
 

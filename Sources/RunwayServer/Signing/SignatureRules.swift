@@ -27,9 +27,9 @@ public struct SignatureRules: Sendable {
     /// How many failures of one source are examined before its requests are refused with 429. `nil` sets no limit.
     public var failureLimits: FailureLimits? = FailureLimits()
     /// Returns the source of a request, whose failures are limited, or `nil` for one without limit. By default it is the remote IP
-    /// address, of IPv6 its first 64 bits. Behind a proxy all requests have the proxy's address: return what the proxy states of its
-    /// client. If ``PublicOrigin/proxyField`` is set and this is not, failures have no limit, since one client would use up that of
-    /// all.
+    /// address, of IPv6 its first 64 bits, or the one that ``PublicOrigin/proxySourceField`` states. Behind a proxy all requests have the
+    /// proxy's address: set that field, or return what identifies the client. If ``PublicOrigin/proxyField`` is set and neither is, failures
+    /// have no limit, since one client would use up that of all, and the middleware logs a warning.
     public var source: (@Sendable (HTTPRequest, SocketAddress?) -> String?)?
     /// Whether refusals explain themselves, with the signature base of the server, which the app's `SigningStage` compares with its own. They then help an attacker, too, and can have
     /// what covered header fields have. The default is `false`.
@@ -43,7 +43,16 @@ public struct SignatureRules: Sendable {
 
     func source(of request: HTTPRequest, from address: SocketAddress?) -> String? {
         if let source { return source(request, address) }
+        if let stated = origin.statedSource(of: request) { return stated }
         return origin.proxyField == nil ? address?.networkOfSource : nil
+    }
+
+    /// What is probably not meant, for the log.
+    var warning: String? {
+        guard failureLimits != nil, origin.proxyField != nil, origin.proxySourceField == nil, source == nil else {
+            return nil
+        }
+        return "failures have no limit behind this proxy: set PublicOrigin.proxySourceField or SignatureRules.source"
     }
 }
 

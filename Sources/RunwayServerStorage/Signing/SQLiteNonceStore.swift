@@ -112,7 +112,8 @@ public final class SQLiteNonceStore: NonceStore {
             try memory.value(0), try memory.value(1), try memory.value(2)
         )
         // A nonce of this time may have been used and removed, also if the clock was set back since.
-        if nonce.created.seconds < began || nonce.expires.seconds < max(first, now) { return .beforeMemory }
+        if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }
+        if nonce.expires.seconds < max(first, now) { return .beforeMemory }
         let isUsed = try Bool.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM nonce WHERE key = ? AND value = ?"), arguments: [key, value])
         if isUsed != nil { return .replayed }

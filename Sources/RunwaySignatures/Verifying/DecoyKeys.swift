@@ -9,10 +9,10 @@ import Synchronization
 /// the verification says, the signature of an unknown key is refused. The kinds that a directory names are known from the start
 /// (``KeyDirectory/exampleKeys``). If it names none, there is one for P-256 until a key is found.
 package final class DecoyKeys: Sendable {
-    /// Guards the keys and their kinds, sorted, so that all servers that have seen the same kinds choose alike.
-    private let keys = Mutex<[(kind: KeyKind, key: VerificationKey)]>([])
+    /// Guards records of the keys and their kinds, sorted, so that all servers that have seen the same kinds choose alike.
+    private let decoys = Mutex<[(kind: KeyKind, record: KeyRecord)]>([])
     /// The decoy before any key was found.
-    private static let first = VerificationKey.p256(P256.Signing.PrivateKey().publicKey)
+    private static let first = KeyRecord(decoy: .p256(P256.Signing.PrivateKey().publicKey))
     /// The keyed hash before its first byte.
     private let keyed: HMAC<SHA256>
 
@@ -24,14 +24,29 @@ package final class DecoyKeys: Sendable {
     ///   - examples: Keys of the kinds that the directory has.
     package init(secret: SymmetricKey = SymmetricKey(size: .bits256), examples: [VerificationKey] = []) {
         keyed = HMAC(key: secret)
-        for key in examples { learn(key, isKnown: true) }
+        for key in examples { learn(key) }
+    }
+
+    /// The record of a key that was found, or that of a decoy for its identifier. Both are the same work.
+    ///
+    /// A decoy is added of the kind of a key that was found, unless there is one.
+    package func record(forKeyID keyID: String, found: KeyRecord?) -> KeyRecord {
+        let decoy = decoy(forKeyID: keyID)
+        let isKnown = found != nil
+        let record = found ?? decoy
+        learn(record.key, isKnown: isKnown)
+        return record
     }
 
     /// The key for a signature of an unknown key with an identifier.
-    package func key(forKeyID keyID: String) -> VerificationKey {
+    package func key(forKeyID keyID: String) -> VerificationKey { decoy(forKeyID: keyID).key }
+
+    private func decoy(forKeyID keyID: String) -> KeyRecord {
         let code = keyed.code(of: Array(keyID.utf8))
         let number = code.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        return keys.withLock { keys in keys.isEmpty ? Self.first : keys[Int(number % UInt32(keys.count))].key }
+        return decoys.withLock { decoys in
+            decoys.isEmpty ? Self.first : decoys[Int(number % UInt32(decoys.count))].record
+        }
     }
 
     /// Adds a decoy of the kind of a key that was found, unless there is one.
@@ -39,15 +54,20 @@ package final class DecoyKeys: Sendable {
     /// - Parameters:
     ///   - key: The key with which a signature is verified.
     ///   - isKnown: Whether the key was found. A decoy adds nothing; looking for its kind is the same work.
-    package func learn(_ key: VerificationKey, isKnown: Bool) {
+    func learn(_ key: VerificationKey, isKnown: Bool = true) {
         let kind = key.kind
-        keys.withLock { keys in
-            let isNew = !keys.contains { $0.kind == kind }
-            guard isNew, isKnown, keys.count < Self.maximumKinds else { return }
-            keys.append((kind, key.decoy))
-            keys.sort { $0.kind < $1.kind }
+        decoys.withLock { decoys in
+            let isNew = !decoys.contains { $0.kind == kind }
+            guard isNew, isKnown, decoys.count < Self.maximumKinds else { return }
+            decoys.append((kind, KeyRecord(decoy: key.decoy)))
+            decoys.sort { $0.kind < $1.kind }
         }
     }
+}
+
+extension KeyRecord {
+    /// The record of a decoy, which is accepted at any time.
+    fileprivate init(decoy key: VerificationKey) { self.init(id: "", key: key, owner: "") }
 }
 
 /// What the time of a verification can show of a key: its algorithm, and the length of its signatures.

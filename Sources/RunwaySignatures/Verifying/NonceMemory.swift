@@ -7,10 +7,11 @@ import Synchronization
 /// have the signatures of all others refused. It forgets everything when the server restarts; signatures that may have been made
 /// before the start are therefore refused, and their signers have to sign again. Since a signer's clock may be ahead, these are all
 /// whose `created` is before the start plus the policy's ``VerificationPolicy/clockTolerance``: for that long, only signatures with
-/// a nonce of ``ServerNonces`` are accepted. A wall clock that is set back lets no nonce be used twice: what has expired once stays
-/// expired.
+/// a nonce of ``ServerNonces`` are accepted. A wall clock that is set back lets no nonce be used twice: what expired no later than a
+/// nonce that was removed is refused. A clock that was far ahead for a moment therefore has signatures refused that were made before
+/// the moment, and none of those that are made after it.
 ///
-/// A nonce takes 16 bytes in a set, by its digest: about 32 bytes with the set's spare room. The memory has 16 parts; a key takes
+/// A nonce takes 16 bytes in a set, by its digest: about 35 bytes with the set's spare room. The memory has 16 parts; a key takes
 /// about 32 bytes more in each part that has nonces of it.
 public final class NonceMemory: NonceStore {
     /// Parts with locks of their own, so that claims seldom wait for each other.
@@ -18,12 +19,10 @@ public final class NonceMemory: NonceStore {
     private let start: UnixTime
     private let maximumPerShard: Int
     private let maximumPerKeyAndShard: Int
-    /// The first interval that has not expired at any time so far.
-    private let firstInterval = Atomic(Int64.min)
 
     /// - Parameters:
     ///   - startedAt: When the server started.
-    ///   - maximumNonces: The greatest number of nonces. By default one million, which is about 32 MB.
+    ///   - maximumNonces: The greatest number of nonces. By default one million, which is about 35 MB.
     ///   - maximumNoncesPerKey: The greatest number of nonces of one key identifier, from 1 to `maximumNonces`. By default a
     /// quarter of `maximumNonces`, and at least 1. Where all requests are signed with one key, pass `maximumNonces`.
     ///
@@ -42,16 +41,14 @@ public final class NonceMemory: NonceStore {
 
     /// Claims a nonce.
     public func claim(_ nonce: Nonce, at now: UnixTime) -> NonceClaim {
-        if nonce.created < start { return .beforeMemory }
+        if nonce.created < start { return .beforeStart(start) }
+        if nonce.expires < now { return .beforeMemory }
         let fingerprint = Fingerprint(nonce)
-        let first = firstInterval.max(NonceTable.interval(of: now), ordering: .relaxed).newValue
-        let interval = NonceTable.interval(of: nonce.expires)
-        if interval < first || nonce.expires < now { return .beforeMemory }
         let shard = shards[Int(fingerprint.nonce % UInt64(shards.count))]
         return shard.state.withLock { table in
-            table.evict(before: first)
+            table.evict(at: now)
             return table.claim(
-                fingerprint, in: interval, maximum: maximumPerShard, maximumPerKey: maximumPerKeyAndShard)
+                fingerprint, expiring: nonce.expires, maximum: maximumPerShard, maximumPerKey: maximumPerKeyAndShard)
         }
     }
 
@@ -89,35 +86,45 @@ private struct Fingerprint: Hashable, Sendable {
 
 /// Nonces in sets by the time at which they expire, so that a whole set is removed at once.
 private struct NonceTable {
-    private var sets: [Int64: Set<Fingerprint>] = [:]
+    private struct Expiring {
+        var nonces: Set<Fingerprint> = []
+        var lastExpiry = UnixTime(seconds: .min)
+    }
+
+    private var sets: [Int64: Expiring] = [:]
     /// How many of the nonces are of each key, by the digest of its identifier.
     private var countsByKey: [UInt64: Int] = [:]
-    private var firstInterval = Int64.min
+    /// The last time of expiry of a nonce that was removed. It is not the time of the clock: one that was ahead for a moment would have all
+    /// later signatures refused until that time.
+    private var lastRemovedExpiry = UnixTime(seconds: .min)
     private(set) var count = 0
 
     /// The seconds that a set spans.
     private static let interval: Int64 = 16
 
     mutating func claim(
-        _ nonce: Fingerprint, in interval: Int64, maximum: Int, maximumPerKey: Int
+        _ nonce: Fingerprint, expiring expiry: UnixTime, maximum: Int, maximumPerKey: Int
     ) -> NonceClaim {
-        // Another claim may have removed the set meanwhile.
-        if interval < firstInterval { return .beforeMemory }
-        if sets.values.contains(where: { $0.contains(nonce) }) { return .replayed }
+        if sets.values.contains(where: { $0.nonces.contains(nonce) }) { return .replayed }
+        // It may be one of those that were removed, if the clock was set back since.
+        if expiry <= lastRemovedExpiry { return .beforeMemory }
         if count >= maximum || countsByKey[nonce.key, default: 0] >= maximumPerKey { return .full }
-        sets[interval, default: []].insert(nonce)
+        let interval = Self.interval(of: expiry)
+        sets[interval, default: Expiring()].nonces.insert(nonce)
+        sets[interval, default: Expiring()].lastExpiry.raise(to: expiry)
         countsByKey[nonce.key, default: 0] += 1
         count += 1
         return .claimed
     }
 
-    mutating func evict(before interval: Int64) {
-        guard interval > firstInterval else { return }
-        firstInterval = interval
-        for (key, nonces) in sets where key < interval {
-            count -= nonces.count
-            for nonce in nonces { release(nonce.key) }
-            sets[key] = nil
+    /// Removes the sets whose nonces have all expired.
+    mutating func evict(at now: UnixTime) {
+        let current = Self.interval(of: now)
+        for (interval, expired) in sets where interval < current {
+            lastRemovedExpiry.raise(to: expired.lastExpiry)
+            count -= expired.nonces.count
+            for nonce in expired.nonces { release(nonce.key) }
+            sets[interval] = nil
         }
     }
 
@@ -126,8 +133,13 @@ private struct NonceTable {
         countsByKey[key] = count > 1 ? count - 1 : nil
     }
 
-    static func interval(of time: UnixTime) -> Int64 {
+    private static func interval(of time: UnixTime) -> Int64 {
         let (quotient, remainder) = time.seconds.quotientAndRemainder(dividingBy: interval)
         return remainder < 0 ? quotient - 1 : quotient
     }
+}
+
+extension UnixTime {
+    /// Replaces this time by a later one.
+    fileprivate mutating func raise(to time: UnixTime) { self = max(self, time) }
 }

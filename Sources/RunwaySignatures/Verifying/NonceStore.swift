@@ -24,7 +24,10 @@ public enum NonceClaim: Sendable, Hashable {
     case replayed
     /// There is no room to remember it, or none for this key.
     case full
-    /// The signature was made before the memory began, or has expired: nothing can tell whether its nonce was used.
+    /// The signature may have been made before the memory began, at this time: nothing can tell whether its nonce was used before then. It
+    /// was not used since.
+    case beforeStart(UnixTime)
+    /// The signature may have been made before the memory began, or has expired: nothing can tell whether its nonce was used.
     case beforeMemory
 }
 
@@ -41,20 +44,28 @@ public protocol NonceStore: Sendable {
 }
 
 extension NonceStore {
-    /// Claims a nonce, or throws why the signature is refused.
+    /// Claims a nonce of a signature that was found to be valid, or throws why it is refused.
     package func use(_ nonce: Nonce, at now: UnixTime) async throws(SignatureRefusal) {
         let claim: NonceClaim
         do {
             claim = try await self.claim(nonce, at: now)
         } catch {
-            throw SignatureRefusal(.store, "the nonce store has failed", at: now)
+            throw refusal(.store, "the nonce store has failed", now, acceptedUntil: nonce.expires)
         }
         switch claim {
         case .claimed: return
-        case .replayed: throw SignatureRefusal(.replayed, "the nonce has been used", at: now)
-        case .full: throw SignatureRefusal(.nonceUnknown, "the nonce memory is full", at: now)
+        case .replayed: throw refusal(.replayed, "the nonce has been used", now, acceptedUntil: now)
+        case .full: throw refusal(.nonceUnknown, "the nonce memory is full", now, acceptedUntil: nonce.expires)
+        case .beforeStart(let start):
+            throw refusal(.nonceUnknown, "the signature is older than the nonce memory", now, acceptedUntil: start)
         case .beforeMemory:
-            throw SignatureRefusal(.nonceUnknown, "the signature is older than the nonce memory", at: now)
+            throw refusal(.nonceUnknown, "the nonce memory cannot know the nonce", now, acceptedUntil: now)
         }
+    }
+
+    private func refusal(
+        _ reason: SignatureRefusal.Reason, _ detail: String, _ now: UnixTime, acceptedUntil: UnixTime
+    ) -> SignatureRefusal {
+        SignatureRefusal(reason, detail, at: now).authentic(acceptedUntil: acceptedUntil)
     }
 }

@@ -12,15 +12,22 @@ struct SignatureExamination: Sendable {
     let nonce: String?
     let base: [UInt8]
     let digest: BodyDigest?
+    /// Why the time of the signature is refused, if that is judged after its value.
+    private let lateRefusal: SignatureRefusal?
     private let policy: VerificationPolicy
     private let now: UnixTime
 
     /// Examines all but the key and the signature's value.
+    ///
+    /// - Parameters:
+    ///   - label: The label of the signature; `nil` for the only one with the tag of the policy.
+    ///   - judgesTimeLast: Whether a signature whose time is refused is verified all the same.
     init(
-        _ context: SignatureContext, hasBody: Bool, policy: VerificationPolicy, at now: UnixTime
+        _ context: SignatureContext, label: String? = nil, hasBody: Bool, policy: VerificationPolicy,
+        judgesTimeLast: Bool = false, at now: UnixTime
     ) throws(SignatureRefusal) {
         (self.policy, self.now) = (policy, now)
-        signature = try Self.signature(in: context.headerFields, policy, now)
+        signature = try Self.signature(in: context.headerFields, label: label, policy, now)
         let parameters = signature.parameters
         let claimed: UnixTime
         (keyID, claimed) = try Self.identity(of: parameters, policy, now)
@@ -29,32 +36,44 @@ struct SignatureExamination: Sendable {
         created = issued ?? claimed
         earliestCreation = issued ?? claimed - policy.clockTolerance
         expires = issued == nil ? parameters.expires : nil
-        try Self.checkTime(created: created, expires: expires, policy, now)
+        let timeRefusal = Self.timeRefusal(created: created, expires: expires, policy, now)
+        if let timeRefusal, !judgesTimeLast { throw timeRefusal }
+        lateRefusal = timeRefusal
+        if timeRefusal == nil, let expires, expires < created {
+            throw SignatureRefusal(.parameters, "expires is before created", at: now)
+        }
         let digest = hasBody && policy.coversBody ? [ComponentIdentifier.contentDigest] : []
         let missing = policy.missing(from: parameters.components, besides: digest)
         guard missing.isEmpty, !parameters.components.identifiers.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")
-            throw SignatureRefusal(
-                .coverage, "the signature does not cover \(names.isEmpty ? "anything" : names)", at: now)
+            let detail = "the signature does not cover \(names.isEmpty ? "anything" : names)"
+            throw timeRefusal ?? SignatureRefusal(.coverage, detail, at: now)
         }
         do {
             base = try context.signatureBase(for: parameters)
             self.digest = try parameters.components.digest(of: context.headerFields)
         } catch {
-            throw SignatureRefusal(.components, error.description, at: now)
+            throw timeRefusal ?? SignatureRefusal(.components, error.description, at: now)
         }
     }
 
-    /// Verifies the signature with the key that was found. Without one, the same work is done with another key.
-    func verify(with record: KeyRecord?, orElse decoys: DecoyKeys) throws(SignatureRefusal) -> VerifiedSignature {
-        let decoy = decoys.key(forKeyID: keyID)
-        let key = record?.key ?? decoy
-        decoys.learn(key, isKnown: record != nil)
-        let isValid = key.isValid(signature.signature, of: base)
+    /// Verifies the signature with the key that was found.
+    ///
+    /// - Parameter isKnown: Whether the record is that of the key. If not, the same work is done, and the signature is refused.
+    func verify(with record: KeyRecord, isKnown: Bool) throws(SignatureRefusal) -> VerifiedSignature {
+        guard let lateRefusal else { return try verifyValue(with: record, isKnown: isKnown) }
+        let isAuthentic = (try? verifyValue(with: record, isKnown: isKnown)) != nil
+        throw isAuthentic ? lateRefusal.authentic(acceptedUntil: lastMoment) : lateRefusal
+    }
+
+    private func verifyValue(with record: KeyRecord, isKnown: Bool) throws(SignatureRefusal) -> VerifiedSignature {
+        let isValid = record.key.isValid(signature.signature, of: base)
         // Judged of unknown keys too, so that the work does not show whether a key is known.
         let claimed = signature.parameters.algorithm
-        let isAccepted = policy.algorithms.contains(key.algorithm) && (claimed == nil || claimed == key.algorithm.name)
-        guard let record else { throw refusal(.unknownKey, "the key ", keyID, " is unknown") }
+        let isAccepted =
+            policy.algorithms.contains(record.key.algorithm)
+            && (claimed == nil || claimed == record.key.algorithm.name)
+        guard isKnown else { throw refusal(.unknownKey, "the key ", keyID, " is unknown") }
         guard isAccepted else {
             throw refusal(
                 .algorithm, "the key ", keyID, " is one for another algorithm, or for one that is not accepted")
@@ -69,7 +88,7 @@ struct SignatureExamination: Sendable {
         let missing = signature.parameters.components.missing(among: record.requiredComponents)
         guard missing.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")
-            throw refusal(.coverage, "signatures of the key ", keyID, " must cover \(names)")
+            throw refusal(.coverage, "signatures of the key ", keyID, " must cover \(names)").authentic()
         }
         return VerifiedSignature(
             label: signature.label, parameters: signature.parameters, keyID: keyID, owner: record.owner, digest: digest,
@@ -92,7 +111,7 @@ struct SignatureExamination: Sendable {
 
 extension SignatureExamination {
     private static func signature(
-        in fields: HTTPFields, _ policy: VerificationPolicy, _ now: UnixTime
+        in fields: HTTPFields, label: String?, _ policy: VerificationPolicy, _ now: UnixTime
     ) throws(SignatureRefusal) -> LabelledSignature {
         let signatures: [LabelledSignature]
         do {
@@ -101,7 +120,9 @@ extension SignatureExamination {
             throw SignatureRefusal(.malformed, error.description, at: now)
         }
         if signatures.isEmpty { throw SignatureRefusal(.unsigned, "the message has no signature", at: now) }
-        let tagged = signatures.indices.filter { signatures[$0].parameters.tag == policy.tag }
+        let tagged = signatures.indices.filter { index in
+            signatures[index].parameters.tag == policy.tag && (label == nil || signatures[index].label == label)
+        }
         guard let index = tagged.first, tagged.count == 1 else {
             throw SignatureRefusal(
                 .noSignatureWithTag, "\(tagged.count) signatures have the tag \(policy.tag)", at: now)
@@ -150,18 +171,17 @@ extension SignatureExamination {
         return time
     }
 
-    private static func checkTime(
+    private static func timeRefusal(
         created: UnixTime, expires: UnixTime?, _ policy: VerificationPolicy, _ now: UnixTime
-    ) throws(SignatureRefusal) {
+    ) -> SignatureRefusal? {
         if created > now + policy.clockTolerance {
-            throw SignatureRefusal(.inFuture, "created is in the future", at: now)
+            return SignatureRefusal(.inFuture, "created is in the future", at: now)
         }
-        if created + policy.maximumAge < now { throw SignatureRefusal(.tooOld, "created is too long ago", at: now) }
-        guard let expires else { return }
-        if expires + policy.clockTolerance < now {
-            throw SignatureRefusal(.tooOld, "the signature has expired", at: now)
+        if created + policy.maximumAge < now {
+            return SignatureRefusal(.tooOld, "created is too long ago", at: now)
         }
-        if expires < created { throw SignatureRefusal(.parameters, "expires is before created", at: now) }
+        guard let expires, expires + policy.clockTolerance < now else { return nil }
+        return SignatureRefusal(.tooOld, "the signature has expired", at: now)
     }
 }
 

@@ -52,6 +52,11 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
     public let time: UnixTime
     /// The signature base that the verifier made, where it got that far, for comparison with the signer's. For developers, too.
     public let base: [UInt8]?
+    /// Whether the signature, or the salted digest, is that of the message by a key that is accepted: it is refused for another reason.
+    public private(set) var isAuthentic = false
+    /// The last moment, past or to come, at which a copy of the message can be accepted. `nil` if none can, or if the signature is not
+    /// authentic.
+    package private(set) var acceptedUntil: UnixTime?
 
     /// The detail, which is put together when it is read: whether a key is known must not show in the work.
     private let parts: Parts
@@ -76,7 +81,18 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
 
     /// The same refusal with what the verifier computed for comparison with the signer's.
     package func with(base: [UInt8]) -> SignatureRefusal {
-        SignatureRefusal(reason, parts.before, parts.subject, parts.after, at: time, base: base)
+        var refusal = SignatureRefusal(reason, parts.before, parts.subject, parts.after, at: time, base: base)
+        (refusal.isAuthentic, refusal.acceptedUntil) = (isAuthentic, acceptedUntil)
+        return refusal
+    }
+
+    /// The same refusal of a signature that was found to be valid.
+    ///
+    /// - Parameter moment: The last moment, past or to come, at which a copy of the message can be accepted; `nil` if none can.
+    package func authentic(acceptedUntil moment: UnixTime? = nil) -> SignatureRefusal {
+        var refusal = self
+        (refusal.isAuthentic, refusal.acceptedUntil) = (true, moment)
+        return refusal
     }
 
     /// The reason as anyone may see it: the same for everything that has to do with the key and the signature's value.

@@ -19,6 +19,8 @@ public struct SignatureVerifier: Sendable {
     private let nonces: any NonceStore
     /// The keys with which signatures of unknown keys are verified.
     package let decoys: DecoyKeys
+    /// Whether a signature whose time is refused is verified all the same, so that the refusal says whether it is authentic.
+    package var judgesTimeLast = false
 
     /// - Parameters:
     ///   - policy: What a signature must have.
@@ -43,14 +45,25 @@ public struct SignatureVerifier: Sendable {
     public func verify(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> VerifiedSignature {
-        let examination = try SignatureExamination(context, hasBody: hasBody, policy: policy, at: now)
-        let record: KeyRecord?
+        try await verify(context, label: nil, hasBody: hasBody, at: now)
+    }
+
+    /// Verifies the signature with a label, which has the tag of the policy. Others may have the same tag.
+    ///
+    /// - Parameter label: The label; `nil` for the only signature with the tag of the policy.
+    package func verify(
+        _ context: SignatureContext, label: String?, hasBody: Bool, at now: UnixTime
+    ) async throws(SignatureRefusal) -> VerifiedSignature {
+        let examination = try SignatureExamination(
+            context, label: label, hasBody: hasBody, policy: policy, judgesTimeLast: judgesTimeLast, at: now)
+        let found: KeyRecord?
         do {
-            record = try await keys.record(forKeyID: examination.keyID)
+            found = try await keys.record(forKeyID: examination.keyID)
         } catch {
             throw SignatureRefusal(.store, "the key directory has failed", at: now)
         }
-        let verified = try examination.verify(with: record, orElse: decoys)
+        let record = decoys.record(forKeyID: examination.keyID, found: found)
+        let verified = try examination.verify(with: record, isKnown: found != nil)
         if let nonce = examination.nonce {
             let nonce = Nonce(
                 value: nonce, keyID: examination.keyID, created: examination.earliestCreation,

@@ -13,8 +13,8 @@ public import RunwaySignatures
 /// A response without it, or with one that is not valid, fails as `NetworkError.Kind.notTrusted` at the step `FlightStep.signing`, with a
 /// `SignatureRefusal` as the underlying error; so does one of a gateway before the server. A refusal of the request's own signature
 /// need not be signed: with status 400, 401 or 421 it fails as `NetworkError.Kind.refused` at this step, and with 413, 429 or 503 as
-/// that status does, so that `Retry-After` applies. Neither has the body of the response. For a refusal that is not signed, a request that may
-/// not be executed twice is not sent again. The end of a streamed body throws `notTrusted` if the digest is not that of the body. Content
+/// that status does, so that `Retry-After` applies. Neither has the body of the response. A request that may not be executed twice is sent
+/// again only after a refusal that is signed, and that excludes that a copy of the request was accepted. The end of a streamed body throws `notTrusted` if the digest is not that of the body. Content
 /// codings are not asked for, since a digest is that of the coded bytes.
 public struct ResponseSignatures: Sendable {
     /// The tag by which the signature is found.

@@ -1,4 +1,7 @@
+import Crypto
 import Foundation
+import HTTPTypes
+import RunwaySignatures
 import Testing
 
 /// `runway sign`, as a process of its own.
@@ -112,6 +115,25 @@ struct SignTests {
             let tool = try await Tool.run(
                 "/usr/bin/env", ["python3", checker, file, "--secret", secret], input: [], environment: [:])
             #expect(tool.status == 0 && tool.output.hasSuffix("valid\n"), "\(tool.output)\(tool.errors)")
+        }
+    }
+
+    @Test(arguments: ["md5=:AAAAAAAAAAAAAAAAAAAAAA==:", "md5=:AA==:, unixsum=:AA==:"])
+    func referenceCheckerRefusesDigestsThatItDoesNotKnow(digest: String) async throws {
+        let vectors = try #require(vectors)
+        // A signature that is valid, and covers a digest that says nothing to the checker.
+        var request = HTTPRequest(
+            method: .post, scheme: "https", authority: "a", path: "/x", headerFields: [.contentDigest: digest])
+        let parameters = try SignatureParameters(
+            components: CoveredComponents([.method, .contentDigest]), created: UnixTime(seconds: 1_790_000_000),
+            keyID: "k")
+        let key = try SigningKey.hmac(SymmetricKey(data: Array("runway test secret 0123456789".utf8)))
+        request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
+        let fields = request.headerFields.map { "\($0.name.rawName): \($0.value)\n" }.joined()
+        try await withTemporaryFolder { folder in
+            let file = try folder.privateFile("request", "POST /x HTTP/1.1\nHost: a\n\(fields)\nany body")
+            let tool = try await runChecker(file, "--secret", vectors.secret.trimmingCharacters(in: .newlines))
+            #expect(tool.status != 0 && tool.errors.contains("no digest by sha-256"), "\(tool.output)\(tool.errors)")
         }
     }
 

@@ -1,5 +1,10 @@
+import Crypto
 import Foundation
+import HTTPTypes
+import RunwaySignatures
 import Testing
+
+@testable import RunwayCommand
 
 /// `runway verify`, as a process of its own.
 @Suite(.timeLimit(.minutes(10)))
@@ -106,6 +111,35 @@ struct VerifyTests {
             tool.output.contains("sig1: verified") && tool.output.contains("other: refused"),
             "\(tool.output)\(tool.errors)")
         #expect(try await verify(request, "--at", "1790000000", "--label", "sig1").status == 0)
+    }
+
+    /// RFC 9421 §4.3: the signature of a proxy covers that of the client.
+    @Test func signatureThatCoversAnotherIsVerified() async throws {
+        let vectors = try #require(vectors)
+        let key = try SigningKey.hmac(SymmetricKey(data: Array("runway test secret 0123456789".utf8)))
+        var request = try RequestInput(Array(vectors.requests[0].utf8), scheme: "https").head
+        let components: [ComponentIdentifier] = [
+            .method, .authority, .path, .query, .contentDigest, .field(.signature).member("sig1"),
+        ]
+        let parameters = try SignatureParameters(
+            components: CoveredComponents(components), created: UnixTime(seconds: 1_790_000_001), nonce: "n-2",
+            keyID: "proxy", tag: "proxy")
+        request.headerFields.append(
+            try await SignatureContext(request).signature(parameters, label: "proxy_sig", by: key))
+        let inputs = request.headerFields[values: .signatureInput].joined(separator: ", ")
+        let signatures = request.headerFields[values: .signature].joined(separator: ", ")
+        let lines = vectors.requests[0].components(separatedBy: "\n").map { line in
+            line.hasPrefix("Signature-Input: ")
+                ? "Signature-Input: " + inputs : line.hasPrefix("Signature: ") ? "Signature: " + signatures : line
+        }
+        let tool = try await verify(lines.joined(separator: "\n"), "--at", "1790000030")
+
+        #expect(tool.status == 0, "\(tool.output)\(tool.errors)")
+        #expect(tool.output.contains("sig1: verified") && tool.output.contains("proxy_sig: verified"), "\(tool.output)")
+        // It is bound to the signature that it covers.
+        let changed = lines.joined(separator: "\n").replacing("sig1=:b", with: "sig1=:c")
+        let refused = try await verify(changed, "--at", "1790000030", "--label", "proxy_sig")
+        #expect(refused.status == 1 && refused.output.contains("invalid"), "\(refused.output)\(refused.errors)")
     }
 
     @Test func reportForProgramsHasReasonAndBase() async throws {

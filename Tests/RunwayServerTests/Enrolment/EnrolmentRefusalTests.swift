@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import RunwayJSON
 import RunwayServer
+import Synchronization
 import Testing
 
 @testable import RunwaySignatures
@@ -200,6 +201,34 @@ struct EnrolmentRefusalTests {
             #expect(try await anna.send("DELETE", "/\(id)").0 == 204)
             // A revoked key stays revoked.
             #expect(try await anna.enrol(try anna.body(try await anna.challenge())) == "409 keyInUse")
+        }
+    }
+
+    /// A device of App Attest is remembered when its evidence is verified, which can be done once.
+    @Test func refusedEnrolmentUsesNoEvidenceUp() async throws {
+        final class Counting: DeviceAttestation {
+            let count = Mutex(0)
+            func verify(_ evidence: DeviceEvidence, of statement: EnrolmentStatement, at now: UnixTime) async throws {
+                count.withLock { $0 += 1 }
+            }
+        }
+        let attestation = Counting()
+        let evidence = ["evidenceFormat": "counting", "evidence": Base64.encodedForURL([1, 2, 3])]
+        try await withEnrolmentServer {
+            $0.attestation = attestation
+            $0.maximumKeysPerAccount = 1
+        } _: { server in
+            let first = Caller(server: server)
+            let id = try await first.enrol(try first.body(try await first.challenge()).merging(evidence) { $1 })
+            #expect(id.count == 43)
+            let second = Caller(server: server, device: "phone-2")
+            let full = try await second.enrol(try second.body(try await second.challenge()).merging(evidence) { $1 })
+            #expect(full == "403 tooManyKeys" && attestation.count.withLock { $0 } == 1)
+            #expect(try await first.send("DELETE", "/\(id)").0 == 204)
+            let revoked = try await first.enrol(try first.body(try await first.challenge()).merging(evidence) { $1 })
+            #expect(revoked == "409 keyInUse" && attestation.count.withLock { $0 } == 1)
+            let room = try await second.enrol(try second.body(try await second.challenge()).merging(evidence) { $1 })
+            #expect(room.count == 43 && attestation.count.withLock { $0 } == 2)
         }
     }
 

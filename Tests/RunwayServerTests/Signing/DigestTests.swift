@@ -133,6 +133,31 @@ struct DigestTests {
         }
     }
 
+    /// A digest can't have a nonce of the server: its caller can only wait.
+    @Test func callerOfADigestWaitsAfterAStart() async throws {
+        try await withSignedServer(isFresh: true, rules: Self.allow) { server in
+            var digested = Digested()
+            let refused = try await digested.send(to: server)
+            #expect(try refused.status == 503 && refused.reason == "nonceUnknown")
+            #expect(refused.fields[.retryAfter] == "30")
+            #expect(refused.fields[.acceptSignature] == nil && refused.fields[.wwwAuthenticate] == nil)
+            server.time.set(ServerTime.start + .seconds(30))
+            digested.time = server.time.now
+            #expect(try await digested.send(to: server).text == "partner")
+        }
+    }
+
+    @Test func callerOfADigestWaitsForRoom() async throws {
+        let nonces = NonceMemory(startedAt: ServerTime.start - .seconds(60), maximumNonces: 1)
+        try await withSignedServer(nonces: nonces, rules: Self.allow) { server async throws in
+            #expect(try await Digested().send(to: server).text == "partner")
+            let refused = try await Digested().send(to: server)
+            #expect(refused.status == 503 && refused.fields[.retryAfter] == "30")
+            // A signature still gets the nonce that it can use.
+            #expect(try await SignedCall().send(to: server).status == 401)
+        }
+    }
+
     @Test func digestIsRefusedIfMoreIsRequired() async throws {
         let more: @Sendable (inout SignatureRules) -> Void = { rules in
             Self.allow(&rules)

@@ -42,6 +42,39 @@ struct FailureLimiterTests {
         #expect(rules.source(of: request, from: address) == "client")
     }
 
+    @Test func lastValueOfProxyFieldIsSource() throws {
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        let address = try SocketAddress(ipAddress: "192.0.2.7", port: 1)
+        var rules = SignatureRules(tag: "app", origin: PublicOrigin("a.example"))
+        rules.origin.proxyField = HTTPField.Name("X-Forwarded-Host")
+        #expect(rules.warning != nil)
+        rules.origin.proxySourceField = name
+        #expect(rules.warning == nil)
+        func source(_ lines: String...) -> String? {
+            var request = HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/")
+            for line in lines { request.headerFields.append(HTTPField(name: name, value: line)) }
+            return rules.source(of: request, from: address)
+        }
+        // What the client sends stands before what the proxy adds.
+        #expect(source("198.51.100.1, 203.0.113.9") == "203.0.113.9")
+        #expect(source("203.0.113.8", "203.0.113.9") == "203.0.113.9")
+        #expect(source("203.0.113.9, 2001:db8:1:2:3::4") == "2001:db8:1:2")
+        #expect(source("203.0.113.9,unknown") == "unknown")
+        #expect(source("203.0.113.9,") == nil && source() == nil)
+    }
+
+    @Test func limitThatIsOffBehindAProxyIsWarnedOf() {
+        var rules = SignatureRules(tag: "app", origin: PublicOrigin("a.example"))
+        #expect(rules.warning == nil)
+        rules.origin.proxyField = HTTPField.Name("X-Forwarded-Host")
+        #expect(rules.warning?.contains("proxySourceField") == true)
+        rules.failureLimits = nil
+        #expect(rules.warning == nil)
+        rules.failureLimits = FailureLimits()
+        rules.source = { _, _ in "client" }
+        #expect(rules.warning == nil)
+    }
+
     @Test func sourcesNeverShareFailures() {
         // One slot for all: each source replaces the one before it.
         let limiter = FailureLimiter(FailureLimits(burst: 2, perSecond: 1, maximumSources: 1))

@@ -86,7 +86,9 @@ struct LentSignerTests {
             rules: rules, keys: keys,
             signatures: SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces),
             digests: rules.digests.map {
-                DigestVerifier(rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: DecoyKeys())
+                DigestVerifier(
+                    rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: DecoyKeys(),
+                    judgesTimeLast: false)
             }, now: { ServerTime.start })
     }
 

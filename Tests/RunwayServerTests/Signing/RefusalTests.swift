@@ -313,6 +313,17 @@ struct RefusalTests {
         }
     }
 
+    /// Who copied a request would otherwise shut out its sender, behind the same address.
+    @Test func replayDoesNotCountAgainstSource() async throws {
+        try await withSignedServer(rules: { $0.failureLimits = FailureLimits(burst: 1, perSecond: 1) }) {
+            server async throws in
+            let request = try await SignedCall().signed()
+            #expect(try await server.send(request).status == 200)
+            for _ in 0..<4 { #expect(try await server.send(request).reason == "replayed") }
+            #expect(try await SignedCall().send(to: server).status == 200)
+        }
+    }
+
     @Test func wrongClockDoesNotCountAgainstSource() async throws {
         try await withSignedServer(rules: { $0.failureLimits = FailureLimits(burst: 1, perSecond: 1) }) {
             server async throws in

@@ -1,7 +1,9 @@
 import Crypto
 import HTTPTypes
 import Hummingbird
+import InMemoryLogging
 import Logging
+import RunwayJSON
 import RunwaySignatures
 import Testing
 
@@ -73,6 +75,106 @@ struct ResponseSigningTests {
             let reply = try await server.send(request)
             #expect(reply.status == 404)
             _ = try await Self.verify(reply, to: request, nonce: "c-1")
+        }
+    }
+
+    @Test func unexpectedErrorIsSigned() async throws {
+        let log = InMemoryLogHandler()
+        let logger = Logger(label: "test", factory: { _ in log })
+        try await withSignedServer(rules: Self.sign, logger: logger) { server in
+            var call = SignedCall()
+            call.path = "/v1/failure"
+            call.fields[.acceptSignature] = #"sig1=();created;nonce="c-1";tag="reply""#
+            let request = try await call.signed()
+            let reply = try await server.send(request)
+            #expect(reply.status == 500 && reply.body.isEmpty)
+            _ = try await Self.verify(reply, to: request, nonce: "c-1")
+        }
+        let types = log.entries.compactMap { $0.metadata["error"].map { "\($0)" } }
+        #expect(types.contains("HandlerFailure"), "\(types)")
+    }
+
+    /// Whether the response of a handler that does not state the length of its ten bytes is signed.
+    private func isSigned(_ type: String, upTo byteCount: Int) async throws -> Bool {
+        let signed = Count()
+        try await withSignedServer(rules: { rules in
+            Self.sign(&rules)
+            rules.responses?.maximumBodyByteCount = byteCount
+        }) { server in
+            var call = try Self.call(nonce: "c-1")
+            call.path = "/v1/parts/\(type)"
+            call.fields[.acceptSignature] = #"sig1=();created;nonce="c-1";tag="reply""#
+            let request = try await call.signed()
+            let reply = try await server.send(request)
+            #expect(reply.text == (type == "plain" && byteCount < 10 ? "" : "ababababab"))
+            #expect(reply.status == (reply.body.isEmpty ? 500 : 200))
+            guard reply.fields[.signature] != nil else { return }
+            _ = try await Self.verify(reply, to: request, nonce: "c-1")
+            signed.add()
+        }
+        return signed.value == 1
+    }
+
+    @Test func bodyWithoutALengthIsCollectedAndSigned() async throws {
+        #expect(try await isSigned("plain", upTo: 10))
+        // A longer one is an error, and no response that a client could not trust.
+        #expect(try await isSigned("plain", upTo: 9))
+    }
+
+    @Test func eventStreamIsPassedOnUnsigned() async throws {
+        #expect(try await !isSigned("event-stream", upTo: 10))
+    }
+
+    @Test func refusalAfterAValidSignatureIsSigned() async throws {
+        try await withSignedServer(rules: Self.sign) { server in
+            var call = try Self.call(nonce: "c-1")
+            var request = try await call.signed()
+            #expect(try await server.send(request).status == 200)
+            let replayed = try await server.send(request)
+            #expect(try replayed.reason == "replayed")
+            _ = try await Self.verify(replayed, to: request, nonce: "c-1")
+            // Each with the last moment at which a copy can be accepted.
+            for (seconds, reason, moment) in [(-500, "tooOld", -380), (60, "inFuture", 180)] {
+                call.created = ServerTime.start + .seconds(seconds)
+                request = try await call.again.signed()
+                let refused = try await server.send(request)
+                #expect(try refused.reason == reason)
+                let stated = try refused.problem["acceptedUntil"].int
+                #expect(stated == Int((ServerTime.start + .seconds(moment)).seconds))
+                _ = try await Self.verify(refused, to: request, nonce: "c-1")
+            }
+        }
+    }
+
+    @Test func refusalOfAStaleDigestIsSigned() async throws {
+        try await withSignedServer(rules: { rules in
+            Self.sign(&rules)
+            rules.digests = DigestRules()
+        }) { server in
+            var digested = DigestTests.Digested()
+            digested.time = ServerTime.start - .seconds(121)
+            digested.head.headerFields[.acceptSignature] = #"sig1=();created;nonce="c-1";tag="reply""#
+            let request = try await digested.request()
+            let refused = try await server.send(request, body: digested.body)
+            #expect(try refused.reason == "tooOld")
+            _ = try await Self.verify(refused, to: request, nonce: "c-1")
+            let forged = try await server.send(request, body: Array("user=ben".utf8))
+            #expect(try forged.reason == "tooOld" && forged.fields[.signature] == nil)
+        }
+    }
+
+    /// Whoever has no key can't have the server sign.
+    @Test(arguments: ["forged", "unknown", "revoked"])
+    func refusalOfAStaleForgeryIsNotSigned(kind: String) async throws {
+        try await withSignedServer(rules: Self.sign) { server in
+            var call = try Self.call(nonce: "c-1")
+            call.created = ServerTime.start - .seconds(500)
+            if kind == "forged" { call.key = try .hmac(SymmetricKey(size: .bits256)) }
+            if kind == "unknown" { call.keyID = "nobody" }
+            if kind == "revoked" { server.keys.revoke("k-1") }
+            let refused = try await call.send(to: server)
+            #expect(try refused.reason == "tooOld" && refused.fields[.signature] == nil)
+            #expect(try refused.problem["acceptedUntil"].kind == .missing)
         }
     }
 

@@ -50,6 +50,9 @@ struct SignedServer: Sendable {
     }
 }
 
+/// An error that Hummingbird knows nothing of.
+private struct HandlerFailure: Error {}
+
 private func makeRouter(handled: Count) -> Router<SignedContext> {
     let router = Router(context: SignedContext.self)
     router.get("v1/public") { _, _ in "public" }
@@ -74,6 +77,17 @@ private func addRoutes(to router: Router<SignedContext>, handled: Count) {
         return request.headers.map { "\($0.name.canonicalName): \($0.value)\n" }.joined()
     }
     router.get("v1/missing-route-error") { _, _ -> String in throw HTTPError(.notFound) }
+    router.get("v1/failure") { _, _ -> String in throw HandlerFailure() }
+    // Its length is not stated, and ten bytes.
+    router.get("v1/parts/:type") { _, context in
+        let type = context.parameters.get("type") ?? ""
+        return Response(
+            status: .ok, headers: [.contentType: "text/\(type)"],
+            body: ResponseBody { writer in
+                for _ in 0..<5 { try await writer.write(ByteBuffer(string: "ab")) }
+                try await writer.finish(nil)
+            })
+    }
 }
 
 /// Serves on a free port of the loopback while `body` runs.

@@ -45,6 +45,8 @@ private struct TerminatingProxy: Transport {
     var tamper: @Sendable (inout Request) -> Void = { _ in }
     /// The number of the first requests that the proxy sends twice, passing on the second response.
     let doubled: AwaitedValue<Int>
+    /// What happens between the two.
+    var between: @Sendable () -> Void = {}
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         var request = request
@@ -54,6 +56,7 @@ private struct TerminatingProxy: Transport {
         if doubled.value > 0 {
             doubled.update { $0 -= 1 }
             _ = try await wire.send(request, in: flight)
+            between()
         }
         return try await wire.send(request, in: flight)
     }
@@ -67,7 +70,8 @@ struct StageAndMiddlewareTests {
     private func layer(
         _ server: SignedServer, _ policy: SigningPolicy, _ key: RequestKey, sinks: [any EventSink] = [],
         clock: LayerClock = .system, doubling count: Int = 0,
-        tamper: @escaping @Sendable (inout Request) -> Void = { _ in }
+        tamper: @escaping @Sendable (inout Request) -> Void = { _ in },
+        between: @escaping @Sendable () -> Void = {}
     ) throws -> NetworkLayer {
         let wire = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
         var pipeline = RequestPipeline()
@@ -75,7 +79,8 @@ struct StageAndMiddlewareTests {
         let authority = String(server.url.dropFirst("http://".count))
         return NetworkLayer(
             transport: TerminatingProxy(
-                wire: wire, authority: authority, tamper: tamper, doubled: AwaitedValue(count)),
+                wire: wire, authority: authority, tamper: tamper, doubled: AwaitedValue(count),
+                between: between),
             pipeline: pipeline, clock: clock, sinks: sinks)
     }
 
@@ -143,6 +148,78 @@ struct StageAndMiddlewareTests {
                 clock: LayerClock(ContinuousClock(), wall: { date }))
             #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
             #expect(try server.handled.value == 1 && server.outcomes("nonceUnknown") == 1)
+        }
+    }
+
+    // MARK: - Refusals that the server signs
+
+    private static let serverKey = Curve25519.Signing.PrivateKey()
+
+    private static func sign(_ rules: inout SignatureRules) {
+        rules.responses = ResponseSigning(by: SigningKey.ed25519(serverKey), keyID: "server", tag: "reply")
+    }
+
+    private var verifyingPolicy: SigningPolicy {
+        let record = KeyRecord(id: "server", key: .ed25519(Self.serverKey.publicKey), owner: "server")
+        var policy = SigningPolicy(.signature(tag: "app"))
+        policy.responses = ResponseSignatures(tag: "reply", keys: InMemoryKeyDirectory([record]))
+        return policy
+    }
+
+    @Test func postWithASlowClockIsSentAgainAfterASignedRefusal() async throws {
+        try await serve(off: .seconds(3_600), rules: Self.sign) { server in
+            let network = try layer(server, verifyingPolicy, Self.deviceKey)
+            #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
+            #expect(try server.handled.value == 1 && server.outcomes("tooOld") == 1)
+        }
+    }
+
+    /// A copy of the first request can be accepted when its time has come.
+    @Test func postWithAFastClockFailsOnce() async throws {
+        try await serve(off: .seconds(-3_600), rules: Self.sign) { server in
+            let network = try layer(server, verifyingPolicy, Self.deviceKey)
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Mirror(bytes: [1, 2])) }
+            #expect(error?.kind == .refused && server.handled.value == 0)
+            #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
+        }
+    }
+
+    /// Whoever can delay a copy has it refused as too old after the first one was executed.
+    @Test func delayedCopyOfAnExecutedPostIsNoRefusalOfIt() async throws {
+        try await withSignedServer(rules: Self.sign) { server in
+            let clock = ManualClock()
+            let start = clock.now
+            let layerClock = LayerClock(clock) {
+                let elapsed = start.duration(to: clock.now) / .seconds(1)
+                return Date(timeIntervalSince1970: Double(ServerTime.start.seconds) + elapsed)
+            }
+            let network = try layer(
+                server, verifyingPolicy, Self.deviceKey, clock: layerClock, doubling: 1,
+                between: {
+                    clock.advance(by: .seconds(200))
+                    server.time.set(ServerTime.start + .seconds(200))
+                })
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Mirror(bytes: [1, 2])) }
+            #expect(error?.kind == .refused)
+            #expect(try server.handled.value == 1 && server.outcomes("tooOld") == 1)
+        }
+    }
+
+    @Test(arguments: [25, 1])
+    func postAfterAStartIsSentAgainIfItIsNewer(seconds: Int) async throws {
+        try await withSignedServer(isFresh: true, rules: Self.sign) { server in
+            let now = ServerTime.start + .seconds(seconds)
+            server.time.set(now)
+            let clock = LayerClock(ManualClock()) { Date(timeIntervalSince1970: Double(now.seconds)) }
+            let network = try layer(server, verifyingPolicy, Self.deviceKey, clock: clock)
+            if seconds > 2 {
+                #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
+            } else {
+                // It may be older than the server, and have been executed by the one before.
+                let error = await #expect(throws: NetworkError.self) { try await network.call(Mirror(bytes: [1, 2])) }
+                #expect(error?.kind == .refused && server.handled.value == 0)
+            }
+            #expect(try server.outcomes("nonceUnknown") == 1)
         }
     }
 

@@ -78,8 +78,8 @@ struct SealedKeyTests {
         #expect("\(caller)" == "Caller(partner)" && !dumped.contains("secret"))
     }
 
-    /// RFC 9180 appendix A.2.1: the suite of the sealed key.
-    @Test func hpkeOpensTheVectorOfTheRFC() throws {
+    /// RFC 9180 appendix A.2.1, sequence numbers 0 to 2: the suite of the sealed key.
+    @Test func hpkeOpensTheVectorsOfTheRFC() throws {
         func bytes(_ text: String) throws -> Data { Data(try #require(Hex.decoded(text[...]))) }
         let key = try Curve25519.KeyAgreement.PrivateKey(
             rawRepresentation: bytes("8057991eef8f1f1af18f4a9491d16a1ce333f695d4db8e38da75975c4478e0fb"))
@@ -87,9 +87,22 @@ struct SealedKeyTests {
             privateKey: key, ciphersuite: .init(kem: .Curve25519_HKDF_SHA256, kdf: .HKDF_SHA256, aead: .chaChaPoly),
             info: bytes("4f6465206f6e2061204772656369616e2055726e"),
             encapsulatedKey: bytes("1afa08d3dec047a643885163f1180476fa7ddb54c6a8029ea33f95796bf2ac4a"))
-        let plain = try recipient.open(
-            bytes("1c5250d8034ec2b784ba2cfd69dbdb8af406cfe3ff938e131f0def8c8b60b4db21993c62ce81883d2dd1b51a28"),
-            authenticating: bytes("436f756e742d30"))
-        #expect(String(decoding: plain, as: UTF8.self) == "Beauty is truth, truth beauty")
+        for (aad, text, tag) in [
+            (
+                "436f756e742d30", "1c5250d8034ec2b784ba2cfd69dbdb8af406cfe3ff938e131f0def8c8b",
+                "60b4db21993c62ce81883d2dd1b51a28"
+            ),
+            (
+                "436f756e742d31", "6b53c051e4199c518de79594e1c4ab18b96f081549d45ce015be002090",
+                "bb119e85285337cc95ba5f59992dc98c"
+            ),
+            (
+                "436f756e742d32", "71146bd6795ccc9c49ce25dda112a48f202ad220559502cef1f34271e0",
+                "cb4b02b4f10ecac6f48c32f878fae86b"
+            ),
+        ] {
+            let plain = try recipient.open(bytes(text + tag), authenticating: bytes(aad))
+            #expect(String(decoding: plain, as: UTF8.self) == "Beauty is truth, truth beauty")
+        }
     }
 }

@@ -21,7 +21,7 @@ struct NonceMemoryTests {
 
     @Test func signaturesBeforeTheStartAreRefused() {
         let memory = NonceMemory(startedAt: Self.start)
-        #expect(memory.claim(nonce("a", created: -1), at: Self.start) == .beforeMemory)
+        #expect(memory.claim(nonce("a", created: -1), at: Self.start) == .beforeStart(Self.start))
     }
 
     @Test func aFullMemoryRefusesUntilNoncesExpire() {
@@ -60,7 +60,24 @@ struct NonceMemoryTests {
         let memory = NonceMemory(startedAt: Self.start)
         #expect(memory.claim(nonce("a"), at: Self.start) == .claimed)
         _ = memory.claim(nonce("b", created: 900, expires: 1_020), at: Self.start + .seconds(900))
-        #expect(memory.claim(nonce("a"), at: Self.start) == .beforeMemory)
+        #expect(memory.claim(nonce("a"), at: Self.start) != .claimed)
+    }
+
+    @Test func aClockThatWasAheadRefusesNothingLater() {
+        let memory = NonceMemory(startedAt: Self.start)
+        // In each part there is a nonce of before, and a claim while the clock is an hour ahead.
+        for index in 0..<200 { #expect(memory.claim(nonce("old \(index)"), at: Self.start) == .claimed) }
+        let ahead = Self.start + .seconds(3_600)
+        for index in 0..<200 {
+            let nonce = nonce("ahead \(index)", created: 3_600, expires: 3_720)
+            #expect(memory.claim(nonce, at: ahead) == .claimed)
+        }
+        for index in 0..<200 {
+            let nonce = nonce("new \(index)", created: 1, expires: 121)
+            #expect(memory.claim(nonce, at: Self.start + .seconds(1)) == .claimed)
+        }
+        for index in 0..<200 { #expect(memory.claim(nonce("old \(index)"), at: Self.start) != .claimed) }
+        #expect(memory.count == 400)
     }
 
     @Test func concurrentClaimsHaveOneWinner() async {
@@ -89,7 +106,7 @@ struct NonceMemoryTests {
             if claim == .claimed {
                 // A nonce may come again once its first signature has expired.
                 #expect(used.insert("\(name) \(created)").inserted, "seed \(seed)")
-            } else if claim == .beforeMemory {
+            } else if claim == .beforeMemory || claim == .beforeStart(Self.start) {
                 #expect(created < 0 || created + 120 < clock, "seed \(seed)")
             } else {
                 #expect(claim == .replayed && used.contains { $0.hasPrefix("\(name) ") }, "seed \(seed)")

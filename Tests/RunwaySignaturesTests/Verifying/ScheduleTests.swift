@@ -6,7 +6,8 @@ import Testing
 
 @testable import RunwaySignatures
 
-/// Random schedules of rotation, revocation, restarts and wrong clocks, compared with a model that knows everything.
+/// Random schedules of rotation, revocation, restarts, nonces of the server and wrong clocks on both sides, compared with a model that knows
+/// everything.
 struct ScheduleTests {
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func verifierAgreesWithTheModel(seed: UInt64) async throws {
@@ -14,14 +15,21 @@ struct ScheduleTests {
         defer { schedule.removeFile() }
         for number in 0..<1_000 { try await schedule.step(number) }
         // The schedule has enough of each.
-        #expect(schedule.outcomes.count == 6, "seed \(seed): \(schedule.outcomes)")
-        #expect(schedule.outcomes.values.allSatisfy { $0 >= 5 }, "seed \(seed): \(schedule.outcomes)")
+        let (outcomes, common) = (schedule.outcomes, Expected.common)
+        #expect(common.allSatisfy { outcomes[$0, default: 0] >= 5 }, "seed \(seed): \(outcomes)")
+        #expect(schedule.acceptedServerNonces >= 5 && schedule.acceptedAfterJump >= 5, "seed \(seed): \(outcomes)")
     }
 }
 
 /// What should become of a signature, in the order in which it is found out.
 private enum Expected: Hashable {
     case accepted, outsideWindow, unknownKey, inactiveKey, beforeStart, replayed
+    /// The memory may have removed its nonce while the clock was ahead: refused if it was used.
+    case acceptedOrForgotten, replayedOrForgotten
+    /// The nonce was issued by the server before it started anew.
+    case foreignNonce
+
+    static let common = [accepted, outsideWindow, unknownKey, inactiveKey, beforeStart, replayed]
 
     func matches(_ reason: SignatureRefusal.Reason?) -> Bool {
         switch self {
@@ -31,6 +39,9 @@ private enum Expected: Hashable {
         case .inactiveKey: reason == .inactiveKey
         case .beforeStart: reason == .nonceUnknown
         case .replayed: reason == .replayed
+        case .acceptedOrForgotten: reason == nil || reason == .nonceUnknown
+        case .replayedOrForgotten: reason == .replayed || reason == .nonceUnknown
+        case .foreignNonce: reason == .nonceUnknown
         }
     }
 }
@@ -47,7 +58,14 @@ private struct Schedule {
         let key: String
         let nonce: String
         let created: Int64
+        /// Which server issued the nonce, and when; `nil` for a nonce of the client's own.
+        let issue: (server: Int, time: Int64)?
         let request: HTTPRequest
+
+        /// When it was made, by the clock that counts.
+        var made: Int64 { issue?.time ?? created }
+        /// The earliest moment at which it can have been made.
+        var earliest: Int64 { issue?.time ?? created - 30 }
     }
 
     private let seed: UInt64
@@ -57,11 +75,23 @@ private struct Schedule {
     // The server.
     private var directory = InMemoryKeyDirectory()
     private var nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
+    private var serverNonces = ServerNonces()
     // The model.
     private var now: Int64 = 1_790_000_000
     private var start: Int64 = 0
     private var keys: [String: Key] = [:]
     private var used: Set<String> = []
+    /// How many servers there were before this one.
+    private var server = 0
+    /// By how much the server's clock is ahead, and after which step it is set back.
+    private var ahead: (seconds: Int64, end: Int)?
+    /// When the last nonce expires that was used since the start and had expired by the clock at some time.
+    private var lastRemovedExpiry = Int64.min
+    /// The last time, by the clock or by a nonce of the server, at which a message was accepted.
+    private var lastUse = Int64.min
+    private var expiries: [Int64] = []
+    private(set) var acceptedServerNonces = 0
+    private(set) var acceptedAfterJump = 0
     private var sent: [Message] = []
     private(set) var outcomes: [Expected: Int] = [:]
 
@@ -75,17 +105,32 @@ private struct Schedule {
 
     mutating func step(_ number: Int) async throws {
         now += Int64.random(in: 0...8, using: &random)
+        moveClock(number)
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<3: try rotate(to: "k-\(number)")
         case 3: revoke()
         case 4: if keys.count < 4 { try add("k-\(number)", later: Int64.random(in: 0...60, using: &random)) }
-        case 5: try restart()
+        // A memory can't know what an earlier one accepted by a clock that was ahead.
+        case 5: if ahead == nil, lastUse <= now { try restart() }
         case 6..<30:
             if let message = sent.suffix(60).randomElement(using: &random) { try await deliver(message, number) }
         default:
             let message = try sign(number)
             sent.append(message)
             try await deliver(message, number)
+        }
+    }
+
+    /// The server's clock is sometimes set ahead for a few steps, and then back.
+    private mutating func moveClock(_ number: Int) {
+        if let jump = ahead {
+            guard number >= jump.end else { return }
+            now -= jump.seconds
+            ahead = nil
+        } else if Int.random(in: 0..<100, using: &random) == 0 {
+            let seconds = Int64.random(in: 150...250, using: &random)
+            now += seconds
+            ahead = (seconds, number + Int.random(in: 1...4, using: &random))
         }
     }
 
@@ -128,6 +173,11 @@ private struct Schedule {
         now += 1
         start = now
         nonces = NonceMemory(startedAt: UnixTime(seconds: now))
+        (lastRemovedExpiry, expiries) = (.min, [])
+        // Its nonces have another key half of the time.
+        guard Bool.random(using: &random) else { return }
+        serverNonces = ServerNonces()
+        server += 1
     }
 
     private func record(_ id: String, from start: Int64) throws -> KeyRecord {
@@ -143,12 +193,20 @@ private struct Schedule {
         let skew = Bool.random(using: &random) ? 0 : Int64.random(in: -160...45, using: &random)
         var exchange = try Exchange(.hmac(secret))
         exchange.created = UnixTime(seconds: now + skew)
-        (exchange.keyID, exchange.nonce) = (id, "n-\(number)")
-        return Message(key: id, nonce: "n-\(number)", created: now + skew, request: try exchange.signed())
+        let isIssued = Int.random(in: 0..<4, using: &random) == 0
+        let nonce = isIssued ? serverNonces.issue(at: UnixTime(seconds: now)) : "n-\(number)"
+        (exchange.keyID, exchange.nonce) = (id, nonce)
+        return Message(
+            key: id, nonce: nonce, created: now + skew, issue: isIssued ? (server, now) : nil,
+            request: try exchange.signed())
     }
 
     private mutating func deliver(_ message: Message, _ number: Int) async throws {
-        let verifier = SignatureVerifier(policy: VerificationPolicy(tag: "app"), keys: directory, nonces: nonces)
+        var policy = VerificationPolicy(tag: "app")
+        policy.serverNonces = serverNonces
+        let verifier = SignatureVerifier(policy: policy, keys: directory, nonces: nonces)
+        // Removed at most are those whose time is over.
+        lastRemovedExpiry = expiries.filter { $0 < now }.reduce(lastRemovedExpiry, max)
         var reason: SignatureRefusal.Reason?
         do throws(SignatureRefusal) {
             _ = try await verifier.verify(
@@ -163,15 +221,22 @@ private struct Schedule {
         if reason == nil {
             // Over all restarts, no message is accepted twice.
             #expect(used.insert(message.nonce).inserted, "seed \(seed), step \(number)")
+            expiries.append(message.made + 120)
+            lastUse = max(lastUse, now, message.issue?.time ?? now)
+            if message.issue != nil { acceptedServerNonces += 1 }
+            if ahead == nil, lastRemovedExpiry > now { acceptedAfterJump += 1 }
         }
     }
 
     private func expected(_ message: Message) -> Expected {
-        if message.created > now + 30 || message.created + 120 < now { return .outsideWindow }
+        if let issue = message.issue, issue.server != server { return .foreignNonce }
+        if message.made > now + 30 || message.made + 120 < now { return .outsideWindow }
         guard let key = keys[message.key] else { return .unknownKey }
         if key.isRevoked || now < key.start || now > key.end { return .inactiveKey }
         // A signer's clock may be ahead by as much as is tolerated.
-        if message.created - 30 < start { return .beforeStart }
-        return used.contains(message.nonce) ? .replayed : .accepted
+        if message.earliest < start { return .beforeStart }
+        let isUsed = used.contains(message.nonce)
+        if message.made + 120 <= lastRemovedExpiry { return isUsed ? .replayedOrForgotten : .acceptedOrForgotten }
+        return isUsed ? .replayed : .accepted
     }
 }
