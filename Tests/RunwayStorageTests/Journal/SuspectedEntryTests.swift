@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunwayStorage
 
-/// How an entry on which the server fails is told from a server that is down.
+/// How an entry on which the server fails is distinguished from a server that is down.
 struct SuspectedEntryTests {
     private let head = UUID()
     private let other = UUID()
