@@ -215,7 +215,10 @@ let package = Package(
         ),
         .target(
             name: "RunwayPostgreSQL",
-            dependencies: ["RunwayServer", .target(name: "RunwayLibPQ", condition: .when(traits: ["PostgreSQL"]))],
+            dependencies: [
+                "RunwayServer", "RunwaySignatures",
+                .target(name: "RunwayLibPQ", condition: .when(traits: ["PostgreSQL"])),
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -401,7 +404,8 @@ let package = Package(
         .testTarget(
             name: "RunwayPostgreSQLTests",
             dependencies: [
-                "RunwayServer", "RunwayPostgreSQL", product("Hummingbird", of: "hummingbird", with: "Command"),
+                "RunwayServer", "RunwaySignatures", "RunwayPostgreSQL",
+                product("Hummingbird", of: "hummingbird", with: "Command"),
             ],
             swiftSettings: settings),
         .testTarget(

@@ -2,6 +2,7 @@
     import Hummingbird
     import RunwayPostgreSQL
     import RunwayServer
+    import RunwaySignatures
 
     // The examples in the doc comments, line by line. They are compiled and not run.
 
@@ -15,6 +16,13 @@
     ) async throws {
         let store = try await PostgreSQLIdempotencyStore(at: "postgres://api@db.example.com/api")
         router.add(middleware: IdempotencyMiddleware(store: store) { request, _ in account(request) })
+    }
+
+    private func addSignatures(
+        to router: Router<BasicSignedRequestContext>, _ rules: SignatureRules, keys: any KeyDirectory, now: UnixTime
+    ) async throws {
+        let nonces = try await PostgreSQLNonceStore(at: "postgres://api@db.example.com/api", startedAt: now)
+        router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
     }
 
     private func makeChat() async throws -> ChatService {

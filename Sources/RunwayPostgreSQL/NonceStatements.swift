@@ -1,0 +1,48 @@
+/// The SQL of the store of nonces; the rules of ``ActionLogStatements`` hold.
+enum NonceStatements {
+    /// `runway_nonce_memory` has a row for each tenant: when the memory began, and the first time of expiry of which no nonce was removed.
+    static let tables = [
+        """
+        CREATE TABLE IF NOT EXISTS runway_nonce (tenant text NOT NULL, key bytea NOT NULL, value bytea NOT NULL,
+        expiry bigint NOT NULL, PRIMARY KEY (tenant, key, value))
+        """,
+        "CREATE INDEX IF NOT EXISTS runway_nonce_by_expiry ON runway_nonce (tenant, expiry)",
+        """
+        CREATE TABLE IF NOT EXISTS runway_nonce_memory (tenant text NOT NULL, began bigint NOT NULL, first bigint NOT NULL,
+        PRIMARY KEY (tenant))
+        """,
+    ]
+
+    static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+    /// Begins the memory of a tenant, unless it has begun.
+    static let begin = """
+        INSERT INTO runway_nonce_memory (tenant, began, first) VALUES ($1, $2, -9000000000000000)
+        ON CONFLICT (tenant) DO NOTHING
+        """
+    static let memory = "SELECT began, first FROM runway_nonce_memory WHERE tenant = $1"
+    /// How many nonces a key has, up to a number.
+    static let usage = """
+        SELECT count(*) FROM (SELECT expiry FROM runway_nonce WHERE tenant = $1 AND key = $2 LIMIT $3) AS own
+        """
+    static let find = "SELECT expiry FROM runway_nonce WHERE tenant = $1 AND key = $2 AND value = $3"
+    /// Inserts a nonce, unless it is there.
+    static let insert = """
+        INSERT INTO runway_nonce (tenant, key, value, expiry) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (tenant, key, value) DO NOTHING RETURNING expiry
+        """
+    static let take = "DELETE FROM runway_nonce WHERE tenant = $1 AND key = $2 AND value = $3"
+    /// The last time of expiry of the first nonces that have expired.
+    static let lastExpired = """
+        SELECT max(expiry) FROM (SELECT expiry FROM runway_nonce WHERE tenant = $1 AND expiry < $2::bigint
+        ORDER BY expiry LIMIT 1000) AS expired
+        """
+    static let forget = "UPDATE runway_nonce_memory SET first = $2 WHERE tenant = $1 AND first < $2::bigint"
+    /// Removes nonces that are forgotten, without waiting for other transactions.
+    static let remove = """
+        DELETE FROM runway_nonce WHERE tenant = $1 AND (key, value) IN (SELECT key, value FROM runway_nonce
+        WHERE tenant = $1 AND expiry <= $2::bigint ORDER BY expiry LIMIT 2000 FOR UPDATE SKIP LOCKED)
+        """
+
+    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    static var all: [String] { tables + [begin, memory, usage, find, insert, take, lastExpired, forget, remove] }
+}

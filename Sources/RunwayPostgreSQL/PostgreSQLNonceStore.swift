@@ -1,0 +1,111 @@
+#if PostgreSQL
+    public import RunwaySignatures
+    import Synchronization
+
+    /// Remembers used nonces in PostgreSQL, for any number of server processes behind one name.
+    ///
+    /// ```swift
+    /// let nonces = try await PostgreSQLNonceStore(at: "postgres://api@db.example.com/api", startedAt: now)
+    /// router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
+    /// ```
+    ///
+    /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A nonce is claimed by the insertion of a row, so that of
+    /// several servers one accepts a signature. Restarts change nothing: only with a new table it refuses what may have been signed before
+    /// `startedAt`. It survives what the database survives: `synchronous_commit` must be on. A database that was restored from a backup lacks
+    /// later nonces: delete the rows of the tenant in both tables, so that the memory begins anew.
+    ///
+    /// Nonces are removed when they have expired by the clock of a server, and what expires no later is refused from then on. The database
+    /// bounds what all keys have together.
+    public final class PostgreSQLNonceStore: NonceStore {
+        /// The fewest seconds between two removals of a process.
+        private static let removalInterval: Int64 = 10
+
+        private let tenant: String
+        private let pool: PostgreSQLPool
+        private let maximumNoncesPerKey: Int
+        /// The time of the last removal, in seconds since 1970.
+        private let lastRemoval = Mutex(Int64.min)
+
+        /// Connects, and creates the tables if they do not exist.
+        ///
+        /// - Parameters:
+        ///   - url: The database, as libpq takes it.
+        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - startedAt: The time of the server's clock. The memory of a new tenant begins then.
+        ///   - connectionCount: The most connections. The default is 4.
+        ///   - maximumNoncesPerKey: The most nonces of one key, which then claims nothing more. They are counted at each claim. The default is
+        ///     10,000: about 80 requests a second.
+        /// - Throws: ``PostgreSQLError``.
+        public init(
+            at url: String, tenant: String = "default", startedAt: UnixTime, connectionCount: Int = 4,
+            maximumNoncesPerKey: Int = 10_000
+        ) async throws {
+            self.tenant = tenant
+            self.maximumNoncesPerKey = max(1, maximumNoncesPerKey)
+            pool = PostgreSQLPool(url, connectionCount: connectionCount)
+            try await pool.create(NonceStatements.tables)
+            try await pool.transaction(for: "") { connection throws(PostgreSQLError) in
+                _ = try connection.run(NonceStatements.begin, [tenant, "\(startedAt.seconds)"])
+            }
+        }
+
+        /// Claims a nonce.
+        public func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim {
+            try await removeExpired(at: now)
+            let names = [tenant, Array(nonce.keyID.utf8).bytea, Array(nonce.value.utf8).bytea]
+            let maximum = maximumNoncesPerKey
+            return try await pool.transaction(for: nonce.keyID + nonce.value) {
+                connection throws(PostgreSQLError) -> NonceClaim in
+                // The memory is read once more below, and must be what others have committed by then.
+                try connection.run(NonceStatements.isolation)
+                let (began, first) = try Self.memory(connection, names[0])
+                if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }
+                if nonce.expires.seconds < max(first, now.seconds) { return .beforeMemory }
+                let count = try connection.run(NonceStatements.usage, [names[0], names[1], "\(maximum)"]).first
+                if count?[0].flatMap({ Int($0) }) ?? 0 >= maximum {
+                    return try connection.run(NonceStatements.find, names).isEmpty ? .full : .replayed
+                }
+                let values = names + ["\(nonce.expires.seconds)"]
+                guard try !connection.run(NonceStatements.insert, values).isEmpty else { return .replayed }
+                // Whoever removed the nonce since it was last used has recorded that before.
+                if nonce.expires.seconds < (try Self.memory(connection, names[0])).first {
+                    try connection.run(NonceStatements.take, names)
+                    return .beforeMemory
+                }
+                return .claimed
+            }
+        }
+
+        /// When the memory began, and the first time of expiry of which no nonce was removed.
+        private static func memory(
+            _ connection: PostgreSQLConnection, _ tenant: String
+        ) throws(PostgreSQLError) -> (began: Int64, first: Int64) {
+            guard let row = try connection.run(NonceStatements.memory, [tenant]).first,
+                let began = row[0].flatMap({ Int64($0) }), let first = row[1].flatMap({ Int64($0) })
+            else { throw PostgreSQLError(state: "P0002", "The row of a memory of nonces is missing.") }
+            return (began, first)
+        }
+
+        /// Removes nonces that have expired. First it records, in a transaction of its own, until when: a claim that does not find a nonce any
+        /// more finds this.
+        private func removeExpired(at now: UnixTime) async throws {
+            let isDue = lastRemoval.withLock { last in
+                guard last == .min || abs(now.seconds - last) >= Self.removalInterval else { return false }
+                last = now.seconds
+                return true
+            }
+            guard isDue else { return }
+            let tenant = tenant
+            let last = try await pool.transaction(for: "") { connection throws(PostgreSQLError) -> Int64? in
+                let row = try connection.run(NonceStatements.lastExpired, [tenant, "\(now.seconds)"]).first
+                guard let last = row?[0].flatMap({ Int64($0) }) else { return nil }
+                try connection.run(NonceStatements.forget, [tenant, "\(last + 1)"])
+                return last
+            }
+            guard let last else { return }
+            try await pool.transaction(for: "") { connection throws(PostgreSQLError) in
+                _ = try connection.run(NonceStatements.remove, [tenant, "\(last)"])
+            }
+        }
+    }
+#endif
