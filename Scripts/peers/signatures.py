@@ -1,4 +1,4 @@
-"""Makes requests that http-message-signatures signs, and verifies those that Runway signed."""
+"""Makes requests and responses that http-message-signatures signs, and verifies those that Runway signed."""
 import base64, json, os, random, sys
 from datetime import datetime, timedelta, timezone
 
@@ -54,6 +54,34 @@ class Message:
     def __init__(self, method, url, lines): self.method, self.url, self.headers = method, url, Headers(lines)
 
 
+class Response:
+    """A response, which the peer tells from a request by its status."""
+    def __init__(self, status, lines, request): self.status_code, self.headers, self.request = status, Headers(lines), request
+
+
+def random_response(rng):
+    """A response and its request, with components of both."""
+    request, of_request = random_message(rng)
+    other, of_response = random_message(rng)
+    covered = ["@status"] + [name for name in of_response if "@" not in name]
+    covered += [(name if name[0] == '"' else f'"{name}"') + ";req" for name in of_request]
+    rng.shuffle(covered)
+    status = rng.choice([200, 201, 204, 304, 404, 503])
+    return Response(status, other.headers.lines, request), covered[: rng.randrange(1, len(covered) + 1)]
+
+
+def entry(message):
+    """A message as JSON."""
+    if isinstance(message, Response):
+        return {**entry(message.request), "requestFields": message.request.headers.lines, "status": message.status_code, "fields": message.headers.lines}
+    return {"method": message.method, "url": message.url, "fields": message.headers.lines}
+
+
+def message(entry):
+    if "status" not in entry: return Message(entry["method"], entry["url"], entry["fields"])
+    return Response(entry["status"], entry["fields"], Message(entry["method"], entry["url"], entry["requestFields"]))
+
+
 def random_message(rng):
     def text(alphabet, most): return "".join(rng.choice(alphabet) for _ in range(rng.randrange(most)))
     path_letters = list("abzAZ09-._~!$&'()*+,;=:@/") + ["%2F", "%2f", "%20", "%C3%A4", "%00"]
@@ -81,26 +109,26 @@ def make(folder, seed, count):
     signers = parties(make_keys(folder), peer.HTTPMessageSigner)
     with open(folder + "/theirs.jsonl", "w") as out:
         while made < count:
-            message, covered = random_message(rng)
+            signed, covered = random_response(rng) if made % 5 == 4 else random_message(rng)
             name = list(ALGORITHMS)[made % len(ALGORITHMS)]
             try:
-                signers[name].sign(message, key_id="k", created=datetime.now(timezone.utc), nonce=str(made), tag='t"\\', covered_component_ids=covered,
+                signers[name].sign(signed, key_id="k", created=datetime.now(timezone.utc), nonce=str(made), tag='t"\\', covered_component_ids=covered,
                             include_alg=rng.random() < 0.5)
             except peer.HTTPMessageSignaturesException:
                 continue  # What the peer cannot express.
-            out.write(json.dumps({"method": message.method, "url": message.url, "fields": message.headers.lines, "components": covered, "algorithm": name}) + "\n")
+            out.write(json.dumps({**entry(signed), "components": covered, "algorithm": name}) + "\n")
             made += 1
-    print(f"{made} requests signed by the peer, by {len(ALGORITHMS)} algorithms, seed {seed}")
+    print(f"{made} messages signed by the peer, by {len(ALGORITHMS)} algorithms, seed {seed}")
 
 
 def verify(folder):
     with open(folder + "/keys.json") as file: verifiers = parties(json.load(file), peer.HTTPMessageVerifier)
     count = 0
     for line in open(folder + "/ours.jsonl"):
-        entry = json.loads(line)
-        verifiers[entry["algorithm"]].verify(Message(entry["method"], entry["url"], entry["fields"]), max_age=timedelta(days=1))
+        ours = json.loads(line)
+        verifiers[ours["algorithm"]].verify(message(ours), max_age=timedelta(days=1))
         count += 1
-    print(f"{count} requests of Runway verified by the peer")
+    print(f"{count} messages of Runway verified by the peer")
 
 
 if sys.argv[1] == "make": make(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

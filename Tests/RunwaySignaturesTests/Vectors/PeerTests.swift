@@ -12,6 +12,9 @@ struct PeerTests {
         var fields: [[String]]
         var components: [String]
         var algorithm: String
+        /// The status and the fields of the request, of a response.
+        var status: Int?
+        var requestFields: [[String]]?
     }
 
     private static let folder = ProcessInfo.processInfo.environment["RUNWAY_PEER_FOLDER"].map { URL(filePath: $0) }
@@ -31,34 +34,43 @@ struct PeerTests {
         var ours = ""
         for line in lines {
             var message = try JSONDecoder().decode(Message.self, from: Data(line.utf8))
-            var request = try request(of: message)
+            var fields = try fields(message.fields)
             let key = try #require(keys[message.algorithm])
-            let theirs = try #require(request.headerFields.signatures().first)
-            let base = try SignatureContext(request).signatureBase(for: theirs.parameters)
+            let theirs = try #require(fields.signatures().first)
+            let base = try context(of: message, fields).signatureBase(for: theirs.parameters)
             #expect(key.verificationKey.isValid(theirs.signature, of: base), "\(String(decoding: base, as: UTF8.self))")
             // The same components in another order, signed here.
-            (request.headerFields[.signature], request.headerFields[.signatureInput]) = (nil, nil)
+            (fields[.signature], fields[.signatureInput]) = (nil, nil)
             let parameters = try SignatureParameters(
                 components: CoveredComponents(theirs.parameters.components.identifiers.reversed()),
                 created: theirs.parameters.created, nonce: "n \\ \"", keyID: "k", tag: "t")
-            request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
-            message.fields = request.headerFields.map { [$0.name.rawName, $0.value] }
+            fields.append(try await context(of: message, fields).signature(parameters, by: key))
+            message.fields = fields.map { [$0.name.rawName, $0.value] }
             ours += String(decoding: try JSONEncoder().encode(message), as: UTF8.self) + "\n"
         }
         #expect(lines.count > 1_000)
         try Data(ours.utf8).write(to: folder.appending(path: "ours.jsonl"))
     }
 
+    private func fields(_ lines: [[String]]) throws -> HTTPFields {
+        var fields = HTTPFields()
+        for line in lines { fields.append(HTTPField(name: try #require(HTTPField.Name(line[0])), value: line[1])) }
+        return fields
+    }
+
+    /// The request or the response with some fields.
+    private func context(of message: Message, _ fields: HTTPFields) throws -> SignatureContext {
+        guard let status = message.status else { return SignatureContext(try request(of: message, fields)) }
+        let request = try request(of: message, self.fields(message.requestFields ?? []))
+        return SignatureContext(HTTPResponse(status: .init(code: status), headerFields: fields), to: request)
+    }
+
     /// The URL is split here as text, so that nothing of it is decoded.
-    private func request(of message: Message) throws -> HTTPRequest {
+    private func request(of message: Message, _ fields: HTTPFields) throws -> HTTPRequest {
         let rest = message.url.dropFirst("https://".count)
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        var request = HTTPRequest(
+        return HTTPRequest(
             method: try #require(HTTPRequest.Method(message.method)), scheme: "https", authority: String(rest[..<end]),
-            path: rest[end...].hasPrefix("/") ? String(rest[end...]) : "/" + rest[end...])
-        for field in message.fields {
-            request.headerFields.append(HTTPField(name: try #require(HTTPField.Name(field[0])), value: field[1]))
-        }
-        return request
+            path: rest[end...].hasPrefix("/") ? String(rest[end...]) : "/" + rest[end...], headerFields: fields)
     }
 }
