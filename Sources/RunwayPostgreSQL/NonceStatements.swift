@@ -16,7 +16,7 @@ enum NonceStatements {
     static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
     /// Begins the memory of a tenant, unless it has begun.
     static let begin = """
-        INSERT INTO runway_nonce_memory (tenant, began, first) VALUES ($1, $2, -9000000000000000)
+        INSERT INTO runway_nonce_memory (tenant, began, first) VALUES ($1, $2, $3)
         ON CONFLICT (tenant) DO NOTHING
         """
     static let memory = "SELECT began, first FROM runway_nonce_memory WHERE tenant = $1"

@@ -45,7 +45,8 @@
             pool = PostgreSQLPool(url, connectionCount: connectionCount)
             try await pool.create(NonceStatements.tables)
             try await pool.transaction(for: "") { connection throws(PostgreSQLError) in
-                _ = try connection.run(NonceStatements.begin, [tenant, "\(startedAt.seconds)"])
+                let earliest = UnixTime(seconds: .min).seconds
+                _ = try connection.run(NonceStatements.begin, [tenant, "\(startedAt.seconds)", "\(earliest)"])
             }
         }
 

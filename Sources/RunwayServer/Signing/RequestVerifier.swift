@@ -186,7 +186,7 @@ struct RequestVerifier: Sendable {
             let start = refusal.acceptedUntil ?? refusal.time
             let tolerance = rules.policy.clockTolerance
             let wait = (start + tolerance).seconds - refusal.time.seconds
-            return Int(min(max(wait, 1), max(tolerance.components.seconds, 1)))
+            return Int(clamping: min(max(wait, 1), max(tolerance.components.seconds, 1)))
         default: return nil
         }
     }

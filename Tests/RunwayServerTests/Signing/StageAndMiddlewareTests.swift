@@ -166,7 +166,7 @@ struct StageAndMiddlewareTests {
         return policy
     }
 
-    @Test func postWithASlowClockIsSentAgainAfterASignedRefusal() async throws {
+    @Test func signedRefusalOfASlowClockIsCorrectedForAPost() async throws {
         try await serve(off: .seconds(3_600), rules: Self.sign) { server in
             let network = try layer(server, verifyingPolicy, Self.deviceKey)
             #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
@@ -185,7 +185,7 @@ struct StageAndMiddlewareTests {
     }
 
     /// Whoever can delay a copy has it refused as too old after the first one was executed.
-    @Test func delayedCopyOfAnExecutedPostIsNoRefusalOfIt() async throws {
+    @Test func refusalOfADelayedCopyRepeatsNoPost() async throws {
         try await withSignedServer(rules: Self.sign) { server in
             let clock = ManualClock()
             let start = clock.now
@@ -206,7 +206,7 @@ struct StageAndMiddlewareTests {
     }
 
     @Test(arguments: [25, 1])
-    func postAfterAStartIsSentAgainIfItIsNewer(seconds: Int) async throws {
+    func newerPostAfterAStartIsSentAgain(seconds: Int) async throws {
         try await withSignedServer(isFresh: true, rules: Self.sign) { server in
             let now = ServerTime.start + .seconds(seconds)
             server.time.set(now)
