@@ -166,7 +166,7 @@ struct StageAndMiddlewareTests {
         return policy
     }
 
-    @Test func signedRefusalOfASlowClockIsCorrectedForAPost() async throws {
+    @Test func signedRefusalOfASlowClockCorrectsAPost() async throws {
         try await serve(off: .seconds(3_600), rules: Self.sign) { server in
             let network = try layer(server, verifyingPolicy, Self.deviceKey)
             #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
