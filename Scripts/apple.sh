@@ -9,7 +9,7 @@
 # Wants a debug build, swift build --build-tests, of which it takes the modules and objects of the dependencies. The sources are copied
 # with their #if conditions as they are on Apple's systems, and compiled with the modules in Scripts/apple in place of Apple's. The
 # program over the fakes runs the URLSession code: the stubs of URLSession behave as Apple documents. docs/apple.md says what all this
-# can't find. RUNWAY_SOURCES names another copy of Sources and Tests.
+# can't find. RUNWAY_SOURCES names another copy of Sources, Tests and Samples.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source Scripts/apple/jobs.sh
@@ -125,11 +125,14 @@ tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySi
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done
 for target in "${run[@]}"; do object "$target" "$work/macOS/Sources/$target"; done
 
-# The one part of which watchOS and iOS have others, as modules of their own.
+# What watchOS and iOS have otherwise and the program runs, as modules of their own.
 for system in watchOS iOS; do
     turn $system "$root/Sources/Runway/Status" "$work/$system/Status"
     rm "$work"/$system/Status/Network{StatusMonitor,Track}.swift
 done
+mkdir "$work/multipath"
+cp "$root/Sources/Runway/URLSession/MultipathHandover.swift" "$work/multipath"
+turn iOS "$work/multipath" "$work/iOS/Status"
 object WatchStatus "$work/watchOS/Status"
 object PhoneStatus "$work/iOS/Status"
 # The suites that run over every transport, except those that docs/apple.md names, and what they are made with.

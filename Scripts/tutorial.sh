@@ -47,7 +47,7 @@ import sys
 
 root = sys.argv[1]
 lines = open("lines", encoding="utf-8").read().split("…\n")
-dependency, targets = lines[0].strip(), lines[1].rstrip()
+platforms, dependency, targets = lines[0].strip(), lines[1].strip(), lines[2].rstrip()
 # The address of the repository is the reader's; here it is this copy, whose package is known by the name of its folder.
 name = root.rstrip("/").rsplit("/", 1)[1]
 dependency = re.sub(r'url: "…", from: "[0-9.]+"', f'path: "{root}"', dependency)
@@ -58,7 +58,7 @@ import PackageDescription
 
 let package = Package(
     name: "Books",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    {platforms}
     products: [.library(name: "Books", targets: ["Books"])],
     dependencies: [
         {dependency}

@@ -5,17 +5,13 @@ import UIKit
 final class AppDelegate: UIResponder, UIApplicationDelegate {
     /// One layer for the whole app. The keychain holds its tokens between launches, and calls in flight end in the background.
     let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
-    private lazy var films = FilmDownloads(on: network)
-    var window: UIWindow?
+    private(set) lazy var films = FilmDownloads(on: network)
 
     func application(
         _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
-        let window = UIWindow(frame: UIScreen.main.bounds)
-        window.rootViewController = UINavigationController(
-            rootViewController: RentalListController(network: network, films: films))
-        window.makeKeyAndVisible()
-        self.window = window
+        // At every launch, also one in the background, where no scene is shown.
+        films.start()
         return true
     }
 

@@ -2,7 +2,7 @@
 # Plants mistakes of different kinds in copies of the sources, and fails unless Scripts/apple.sh reports each of them.
 #
 # The mistakes of one group are planted together: those that the type checker finds, those that only region isolation finds, and those
-# that only the program over the fakes finds. Called by Scripts/apple.sh planted.
+# that only the program over the fakes finds, and one in each of what only the whole check compiles. Called by Scripts/apple.sh planted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -13,23 +13,24 @@ expected=()
 
 # Starts a group with the sources as they are.
 group() {
-    rm -rf "$copy/Sources"
-    cp -R Sources Tests "$copy"
+    rm -rf "$copy"/{Sources,Tests,Samples}
+    cp -R Sources Tests Samples "$copy"
     expected=()
 }
 
-# plant FILE SED REPORT: changes a file below Sources; REPORT is a regular expression of the lines that report it.
+# plant FILE SED REPORT: changes a file below Sources, or below this folder; REPORT is a regular expression of the lines that report it.
 plant() {
     local file=$copy/Sources/$1
+    [ -e "$file" ] || file=$copy/$1
     cp "$file" "$copy/before"
     sed -i -E "$2" "$file"
     cmp -s "$file" "$copy/before" && { echo "planted: nothing to change in $1: $2" >&2; exit 1; }
     expected+=("$3")
 }
 
-# Checks the planted sources and compares the reports with what was expected.
+# Checks the planted sources and compares the reports with what was expected: report [WHAT].
 report() {
-    RUNWAY_SOURCES=$copy Scripts/apple.sh run >"$copy/log" 2>&1 && { echo "planted: nothing was reported of ${expected[*]}" >&2; code=1; }
+    RUNWAY_SOURCES=$copy Scripts/apple.sh "${1:-run}" >"$copy/log" 2>&1 && { echo "planted: nothing was reported of ${expected[*]}" >&2; code=1; }
     for line in "${expected[@]}"; do
         if grep -qE "$line" "$copy/log"; then echo "found: $line"; else
             echo "planted: not found: $line" >&2
@@ -99,4 +100,17 @@ plant Runway/URLSession/URLSessionErrors.swift '/case \.serverCertificateHasUnkn
 plant RunwaySigning/Enrolment/DeviceKey.swift 's/\{ SecureEnclave\.isAvailable \}/{ true }/' \
     'deviceWithoutAnEnclaveMakesNoKey.* failed'
 report
+
+group
+# An object that two tasks change, in a target that the program does not run.
+plant RunwayStreams/Following/EventStream.swift \
+    '$a private final class Unshared { var count = 0 }\nprivate func share() { let unshared = Unshared(); Task { unshared.count += 1 }; unshared.count += 1 }' \
+    'EventStream.swift.*risks causing data races'
+# A test without an import.
+plant Tests/RunwayTestingTests/Clock/ManualClockTests.swift '/^import RunwayTesting$/d' 'ManualClockTests.swift.*error'
+# A function that an app's list calls, under another name.
+plant Samples/SwiftUI/RentalListView.swift 's/rentals\.loadNextPage\(\)/rentals.loadMore()/' "RentalListView.swift.*has no member 'loadMore'"
+# A property that does not exist, in code of iOS alone.
+plant Runway/Status/PathNetworkStatus.swift 's/radio\.generation/radio.age/' "has no member 'age'"
+report all
 exit $code

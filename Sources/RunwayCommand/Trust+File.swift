@@ -1,3 +1,4 @@
+import Runway
 import RunwayTransport
 
 extension TransportConfiguration.Trust {
@@ -14,5 +15,12 @@ extension TransportConfiguration.Trust {
             throw CommandFailure("The file \"\(path)\" of --cacert holds no certificate as PEM.")
         }
         self = .certificates(pem: [text])
+    }
+}
+
+extension CommandFailure {
+    /// The failure of a transport that can't be made, which names the file of `--cacert` if there is one.
+    init(_ error: NetworkError, cacert path: String?) {
+        self.init(path.map { "The file \"\($0)\" of --cacert can't be used: \(error.detail)" } ?? error.detail)
     }
 }

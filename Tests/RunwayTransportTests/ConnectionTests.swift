@@ -18,7 +18,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test(.except(.urlSession, "it trusts the system's authorities alone"))
+    @Test(.except(.urlSession, "the system of the fakes shakes hands by a connection of its own"))
     func callsOverTLSShareOneConnection() async throws {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { origin in

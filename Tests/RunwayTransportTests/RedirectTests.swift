@@ -167,7 +167,7 @@ struct RedirectTests {
         }
     }
 
-    @Test(.except(.urlSession, "it trusts the system's authorities alone"))
+    @Test(.exceptSessionOfRealSystem)
     func tlsIsNeverLeft() async throws {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { secure in

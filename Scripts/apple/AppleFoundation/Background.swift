@@ -19,8 +19,11 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     // developer.apple.com: URLSessionDelegate.urlSessionDidFinishEvents(forBackgroundURLSession:)
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 }
-// A background session follows redirects without asking, and its uploads come from files.
+// A background session follows redirects without asking, and its uploads come from files. Nothing waits for their interim responses.
 extension URLSessionDownloadDelegate {
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {}
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -74,7 +77,7 @@ extension URLSession {
         let tasks = FakeDaemon.tasks(of: self)
         delegateQueue.addOperation { completionHandler(tasks) }
     }
-    // developer.apple.com: URLSession.finishTasksAndInvalidate()
+    // developer.apple.com: URLSession.finishTasksAndInvalidate(). The session and its delegate stay until the last task has ended.
     public func finishTasksAndInvalidate() { FakeDaemon.detach(self) }
 }
 
@@ -106,6 +109,8 @@ public enum FakeDaemon {
 
     private struct State {
         var session: URLSession?
+        /// Whether the session is invalid when its last transfer has ended.
+        var isFinishing = false
         var running: [FakeTransfer] = []
         var unreported: [(FakeTransfer, End)] = []
     }
@@ -122,7 +127,12 @@ public enum FakeDaemon {
     }
 
     /// Ends the app's process, as far as the daemon is concerned: nothing is reported to its session any more.
-    public static func endProcess(_ identifier: String) { states.withLock { $0[identifier]?.session = nil } }
+    public static func endProcess(_ identifier: String) {
+        states.withLock { states in
+            states[identifier]?.session = nil
+            states[identifier]?.isFinishing = false
+        }
+    }
 
     /// Loses a transfer, without a report.
     public static func lose(_ identifier: String, _ description: String) {
@@ -139,6 +149,7 @@ public enum FakeDaemon {
             return states[identifier]?.session
         }
         if let session { report(to: session, identifier) }
+        releaseIfDone(identifier)
     }
 
     /// Reports how far a transfer is, to a session that is there.
@@ -189,6 +200,8 @@ public enum FakeDaemon {
     static func attach(_ session: URLSession) {
         guard let identifier = session.configuration.identifier else { return }
         let isLaunch = states.withLock { states in
+            // developer.apple.com: background(withIdentifier:): "You must create exactly one session per identifier".
+            precondition(states[identifier]?.session == nil, "Two sessions have one identifier.")
             states[identifier, default: State()].session = session
             return !(states[identifier]?.unreported.isEmpty ?? true)
         }
@@ -202,7 +215,24 @@ public enum FakeDaemon {
 
     static func detach(_ session: URLSession) {
         guard let identifier = session.configuration.identifier else { return }
-        states.withLock { if $0[identifier]?.session === session { $0[identifier]?.session = nil } }
+        states.withLock { if $0[identifier]?.session === session { $0[identifier]?.isFinishing = true } }
+        releaseIfDone(identifier)
+    }
+
+    /// Releases a session that is finishing and whose transfers have ended and were reported.
+    private static func releaseIfDone(_ identifier: String) {
+        let session = states.withLock { states -> URLSession? in
+            guard states[identifier]?.isFinishing == true, states[identifier]?.running.isEmpty == true else {
+                return nil
+            }
+            defer {
+                states[identifier]?.session = nil
+                states[identifier]?.isFinishing = false
+            }
+            return states[identifier]?.session
+        }
+        // After what was reported before.
+        if let session { session.delegateQueue.addOperation { withExtendedLifetime(session) {} } }
     }
 
     fileprivate static func start(_ task: URLSessionTask, file: URL?) {

@@ -68,6 +68,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+    // developer.apple.com: urlSession(_:task:didReceiveInformationalResponse:), since iOS 17 and macOS 14
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
     // developer.apple.com: urlSession(_:task:needNewBodyStream:)
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
@@ -116,6 +119,14 @@ open class URLSession: NSObject, @unchecked Sendable {
         state = Mutex(State(delegate: delegate as? any URLSessionDataDelegate))
         super.init()
         FakeDaemon.attach(self)
+    }
+    // developer.apple.com: URLSession.shared
+    open class var shared: URLSession {
+        URLSession(configuration: URLSessionConfiguration(), delegate: nil, delegateQueue: nil)
+    }
+    // developer.apple.com: URLSession.data(from:delegate:). Only examples call it, which are not run.
+    public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
+        throw URLError(.unsupportedURL)
     }
     // developer.apple.com: URLSession.dataTask(with:)
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { added(URLSessionDataTask(request, of: self)) }

@@ -140,6 +140,17 @@ public struct FakeExchange: Sendable {
         return disposition == .allow
     }
 
+    /// Reports an interim response, and returns when the delegate has it.
+    public func inform(_ status: Int, _ fields: [String: String] = [:]) async {
+        let response = HTTPURLResponse(
+            url: request.url!, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)!
+        let task = task
+        await deliver(or: ()) { session, delegate, done in
+            delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
+            done(())
+        }
+    }
+
     /// Reports a part of the body, and returns at once: the session does not wait for its delegate.
     public func send(_ bytes: [UInt8]) async {
         await task.waitWhileSuspended()

@@ -55,9 +55,11 @@ public struct NWPath: Equatable, Sendable {
     public let isConstrained: Bool
     public let gateways: [NWEndpoint]
     // developer.apple.com: NWPath.usesInterfaceType(_:)
-    public init(fake status: Status, _ interfaces: [NWInterface] = [], gateways: [NWEndpoint] = []) {
+    public init(
+        fake status: Status, _ interfaces: [NWInterface] = [], gateways: [NWEndpoint] = [], isConstrained: Bool = false
+    ) {
         (self.status, availableInterfaces, self.gateways) = (status, interfaces, gateways)
-        (isExpensive, isConstrained) = (interfaces.first?.type == .cellular, false)
+        (isExpensive, self.isConstrained) = (interfaces.first?.type == .cellular, isConstrained)
     }
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
         availableInterfaces.contains { $0.type == type }

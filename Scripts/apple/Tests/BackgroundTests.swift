@@ -119,6 +119,19 @@ final class BackgroundTests {
         #expect(last.ids.isEmpty && received.all.count == 1)
     }
 
+    @Test func releasedObjectReportsUntilItsTransfersHaveEnded() async throws {
+        var transfers: BackgroundTransfers? = try launch()
+        try await transfers?.download(Get(), to: file, id: "film")
+        transfers = nil
+        #expect(FakeDaemon.configuration(identifier) != nil, "the session is still there")
+        FakeDaemon.end(identifier, "film", .response(200, [1]))
+        try await waitForEnds(1)
+        #expect(received.all[0].file == file && contents() == [1])
+        try await waitUntil("the session is released") { FakeDaemon.configuration(self.identifier) == nil }
+        let next = try launch()
+        try await waitUntil("the transfer is forgotten") { next.ids.isEmpty }
+    }
+
     @Test func runningTransferIsMetAgain() async throws {
         var transfers: BackgroundTransfers? = try launch()
         try await transfers?.download(Get(), to: file, id: "film")

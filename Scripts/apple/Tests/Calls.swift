@@ -32,13 +32,13 @@ struct Post: Endpoint {
 /// A layer over a session whose tasks do what `host` says.
 func layer(
     _ configuration: URLSessionTransport.Configuration = .init(), sinks: [any EventSink] = [],
-    _ host: @escaping FakeNetwork.Host
+    retrying: AttemptLimits = .none, _ host: @escaping FakeNetwork.Host
 ) -> NetworkLayer {
     let name = "\(UUID().uuidString.lowercased()).test"
     FakeNetwork.serve(name, host)
     let network = NetworkLayer(
         transport: URLSessionTransport(configuration: configuration), sinks: sinks,
-        limits: LayerLimits(admission: .none, retrying: .none))
+        limits: LayerLimits(admission: .none, retrying: retrying))
     network.configure(FakeService.self) { $0.baseURLs = [.release: "https://\(name)"] }
     return network
 }

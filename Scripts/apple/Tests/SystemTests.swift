@@ -46,6 +46,21 @@ struct SystemTests {
                 == Runway.NetworkStatus(.cellular, isExpensive: true, identity: "pdp_ip0"))
     }
 
+    @Test(arguments: [false, true])
+    func pathInLowDataModeIsConstrained(_ isConstrained: Bool) {
+        let path = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")], isConstrained: isConstrained)
+        let status = report(path, to: Runway.PathNetworkStatus.init).current
+        #expect(status.isConstrained == isConstrained && !status.isExpensive && status.link == .wifi)
+    }
+
+    /// A VPN on demand, for instance, is there when a connection asks for it.
+    @Test func pathThatRequiresAConnectionIsReachable() {
+        let path = NWPath(fake: .requiresConnection, [NWInterface(fake: .cellular, "pdp_ip0")])
+        #expect(
+            report(path, to: Runway.PathNetworkStatus.init).current
+                == Runway.NetworkStatus(.cellular, isExpensive: true, identity: "pdp_ip0"))
+    }
+
     @Test(arguments: [
         ("0", ["0": CTRadioAccessTechnologyNRNSA, "1": CTRadioAccessTechnologyEdge], 5),
         ("1", ["0": CTRadioAccessTechnologyNRNSA, "1": CTRadioAccessTechnologyEdge], 2),

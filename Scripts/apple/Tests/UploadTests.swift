@@ -1,4 +1,5 @@
 import AppleFoundation
+import HTTPTypes
 import Runway
 import RunwayTesting
 import Synchronization
@@ -118,6 +119,53 @@ struct UploadTests {
         try await ended.waitForArrivals()
         #expect(ends.all == [true])
         ended.open()
+    }
+
+    private struct FilmUpload: Endpoint {
+        static let service = FakeService.self
+        static let method = HTTPRequest.Method.put
+        static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
+        static let uploadResumption = UploadResumption.on
+        static let retry = RetryPolicy(maximumAttempts: 3, baseWait: .zero)
+        @Unencoded var film: URL
+        var path: EndpointPath { "film" }
+        var content: RequestBody { get throws { try .file(film) } }
+    }
+
+    @Test func interruptedUploadContinuesAtWhatTheServerHas() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("runway-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let film = folder.appendingPathComponent("film")
+        try Data(Self.bytes).write(to: film)
+        let methods = Seen<String>()
+        let stored = Mutex<[UInt8]>([])
+        let version = ["Upload-Draft-Interop-Version": "6"]
+        let network = layer(retrying: .retrying) { exchange in
+            let method = exchange.request.httpMethod ?? ""
+            methods.note("\(method) \(exchange.request.url?.path ?? "")")
+            switch method {
+            case "PUT":
+                await exchange.inform(104, version.merging(["Location": "/uploads/1"]) { $1 })
+                let stream = await exchange.newBodyStream()!
+                let part = await exchange.read(stream)
+                stored.withLock { $0 += part }
+                await exchange.complete(URLError(.networkConnectionLost))
+            case "HEAD":
+                let offset = stored.withLock(\.count)
+                await exchange.respond(
+                    204, version.merging(["Upload-Offset": "\(offset)", "Upload-Complete": "?0"]) { $1 })
+                await exchange.complete()
+            default:
+                let rest = await exchange.body()
+                stored.withLock { $0 += rest }
+                await exchange.respond(200, version.merging(["Upload-Complete": "?1"]) { $1 })
+                await exchange.complete()
+            }
+        }
+        _ = try await network.upload(FilmUpload(film: film))
+        #expect(methods.all == ["PUT /film", "HEAD /uploads/1", "PATCH /uploads/1"])
+        #expect(stored.withLock { $0 } == Self.bytes)
     }
 
     /// Nothing waits for a session that never reads.

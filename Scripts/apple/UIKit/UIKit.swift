@@ -2,17 +2,31 @@ public import AppleFoundation
 
 // What the samples use of UIKit, as developer.apple.com/documentation/uikit declares it, without Objective-C. Nothing is drawn.
 
-// developer.apple.com: UIResponder, UIScreen, UIWindow
+// developer.apple.com: UIResponder, UIWindow, UIWindow.init(windowScene:)
 @MainActor open class UIResponder {
     public init() {}
 }
-@MainActor open class UIScreen: UIResponder {
-    public static let main = UIScreen()
-    public var bounds: CGRect { .zero }
-}
 @MainActor open class UIWindow: UIView {
     open var rootViewController: UIViewController?
+    public convenience init(windowScene: UIWindowScene) { self.init() }
     open func makeKeyAndVisible() {}
+}
+
+// developer.apple.com: UIScene, UIWindowScene, UISceneSession, UIScene.ConnectionOptions
+@MainActor open class UIScene: UIResponder {
+    @MainActor open class ConnectionOptions {}
+}
+open class UIWindowScene: UIScene {}
+@MainActor open class UISceneSession {}
+// developer.apple.com: UISceneDelegate, UIWindowSceneDelegate. Their members are optional there.
+@MainActor public protocol UISceneDelegate: AnyObject {
+    // developer.apple.com: scene(_:willConnectTo:options:)
+    func scene(
+        _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
+}
+@MainActor public protocol UIWindowSceneDelegate: UISceneDelegate {
+    // developer.apple.com: UIWindowSceneDelegate.window
+    var window: UIWindow? { get set }
 }
 
 // developer.apple.com: UIApplication, UIApplicationDelegate
@@ -20,6 +34,8 @@ public import AppleFoundation
     public struct LaunchOptionsKey: Hashable, Sendable {}
     // developer.apple.com: UIApplication.shared
     open class var shared: UIApplication { UIApplication() }
+    // developer.apple.com: UIApplication.delegate. It can be set there.
+    public var delegate: (any UIApplicationDelegate)? { nil }
     // developer.apple.com: UIApplication.beginBackgroundTask(withName:expirationHandler:)
     nonisolated open func beginBackgroundTask(
         withName taskName: String?, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil

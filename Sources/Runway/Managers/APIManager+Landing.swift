@@ -95,7 +95,7 @@ extension APIManager {
         waiters.landed(flight.id, .failure(error))
     }
 
-    /// Notifies the delegate that a call is stored, and listens to what becomes of it.
+    /// Notifies the delegate that a call is stored, and waits for the report of its outcome.
     private func landQueued(_ flight: Flight, _ change: QueuedChange, _ error: NetworkError) {
         guard state.update({ $0.end(flight.id) }) != nil else { return network.changeReports.forget(change.id) }
         delegate?.apiManager(self, didQueue: change)
@@ -124,7 +124,7 @@ extension APIManager {
     /// Returns the error of a response that the manager's validator refuses; `nil` if it accepts it, or there is no validator.
     func refusal(of rawData: RawData) -> NetworkError? {
         do {
-            try validator?.apiManager(self, validateResponse: rawData)
+            try validator?.apiManager(publicManager, validateResponse: rawData)
             return nil
         } catch {
             return .invalidResponse(in: .checking, rawData, error)

@@ -35,7 +35,7 @@ extension APIManager {
         try await landing(of: load(endpoint, options: options))
     }
 
-    /// Makes a call of a manager that makes its calls through this one, and that decides what becomes of it while others are in flight.
+    /// Makes a call of a manager that makes its calls through this one, and that decides by itself which of them land.
     ///
     /// - Parameter decide: Called when the call has passed the hooks that may veto it, with what it is compared by and its number. It is not
     ///   called for a call that fails before. If it returns `nil`, ``overlap`` decides.
@@ -109,7 +109,7 @@ extension APIManager {
         try endpoint.prepare { (endpoint: inout E) throws(NetworkError) in
             try endpoint.intercept(interceptors, as: flight, by: publicManager)
         } validator: {
-            try validator?.apiManager(self, validate: $0)
+            try validator?.apiManager(publicManager, validate: $0)
         }
     }
 

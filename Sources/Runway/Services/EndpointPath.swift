@@ -35,7 +35,7 @@ public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolatio
             if hasEmptyValue {
                 "A value in the path \"\(path)\" is empty."
             } else if end == "?" {
-                "The path \"\(path)\" has a query; a query goes into the endpoint's parameters, which are its stored properties."
+                "The path \"\(path)\" has a query; a query goes into the endpoint's parameters, which are its stored properties, or the second argument of get(_:_:)."
             } else if end != nil {
                 "The path \"\(path)\" has a fragment, which is never sent; an interpolated value may contain the character #."
             } else if path.hasDotSegment {

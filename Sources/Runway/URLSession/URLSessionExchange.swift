@@ -215,6 +215,11 @@ final class URLSessionExchange: Sendable {
         /// The stream with the request's body, for one sending.
         func bodyStream() -> InputStream? { upload?.start { [weak self] error in self?.stop(error) } }
 
+        /// Passes an interim response (1xx) to what the request has for it.
+        func receive(interim response: HTTPURLResponse) {
+            request.onInterim?(HTTPResponse.reading(response).head, request.head)
+        }
+
         func note(_ metrics: URLSessionTaskMetrics) {
             guard let last = metrics.transactionMetrics.last else { return }
             if let version = last.httpVersion { flight.noteHTTPVersion(version, of: request) }

@@ -107,6 +107,12 @@ extension URLSessionRelay: URLSessionDataDelegate {
 
     #if canImport(Darwin)
         func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+        ) {
+            exchange(of: task)?.receive(interim: response)
+        }
+
+        func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
         ) {

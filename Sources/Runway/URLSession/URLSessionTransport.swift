@@ -197,9 +197,7 @@ extension URLSessionTransport.Configuration {
             configuration.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
             configuration.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
         #endif
-        #if os(iOS)
-            if allowsMultipathHandover { configuration.multipathServiceType = .handover }
-        #endif
+        if allowsMultipathHandover { MultipathHandover.allow(in: configuration) }
         return configuration
     }
 }

@@ -25,7 +25,8 @@ extension CallCommand {
         else { throw CommandFailure("The call left no record.", status: ExitStatus.noResponse) }
         if let error = result.error as? NetworkError { throw CommandFailure(error.detail, status: error.exitStatus) }
         if curl {
-            let options = CurlOptions(connection: connection, body: call.body, redaction: redaction)
+            let options = CurlOptions(
+                connection: connection, body: call.body, decodes: call.acceptsDefaultCodings, redaction: redaction)
             try Console.output.write(options.command(for: attempt) + "\n")
         } else if json {
             let report = CallReport(request: CallReport.RequestReport(attempt), response: nil, flight: nil, error: nil)

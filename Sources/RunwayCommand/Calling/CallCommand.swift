@@ -145,7 +145,7 @@ struct CallCommand: AsyncParsableCommand {
 
     private var content: CallRequest.Content {
         if let body { return .file(body) }
-        return form ? .form : .items(readsStandardInput: !ignoreStdin)
+        return form ? .form(readsStandardInput: !ignoreStdin) : .items(readsStandardInput: !ignoreStdin)
     }
 
     /// The record contains bodies, since the request is part of the output. Secrets in them are redacted.

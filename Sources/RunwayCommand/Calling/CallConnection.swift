@@ -22,8 +22,10 @@ struct CallConnection: Sendable {
         let usage = CommandFailure("--proxy needs http://[user:password@]host:port, socks5://host:port, or none.")
         if proxy?.isEmpty == true { throw usage }
         do throws(NetworkError) {
-            return try ProxySettings(
-                environment: proxy.map { ["all_proxy": $0] } ?? ProcessInfo.processInfo.environment)
+            guard let proxy else { return try ProxySettings(environment: ProcessInfo.processInfo.environment) }
+            var settings = try ProxySettings(environment: ["all_proxy": proxy])
+            settings.includesLoopback = true
+            return settings
         } catch {
             throw proxy == nil ? CommandFailure(error.detail) : usage
         }

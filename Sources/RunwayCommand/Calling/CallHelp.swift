@@ -41,7 +41,8 @@ enum CallHelp {
           What is piped or redirected to standard input is the body if no item
           and no --body makes one, unless the method is GET, HEAD, OPTIONS or
           TRACE: as application/json if it is JSON, else as
-          application/octet-stream. Without a method, it is read in any case;
+          application/octet-stream, and with --form as the form that it is.
+          Without a method, it is read in any case;
           -I leaves it to other commands of a script. Standard input is read to
           its end first, at most 16 MiB; a file may have any size.
 
@@ -65,9 +66,9 @@ enum CallHelp {
 
           Without --proxy, the variables https_proxy, http_proxy, all_proxy and
           no_proxy of the environment count, in lower case first and then in
-          upper case; HTTP_PROXY is not read. "--proxy none" uses no proxy. This
-          machine itself is always called directly. A proxy is asked for a tunnel
-          (CONNECT) for http, too.
+          upper case; HTTP_PROXY is not read. They are not for this machine itself,
+          which --proxy is. "--proxy none" uses no proxy. A proxy is asked for a
+          tunnel (CONNECT) for http, too.
 
         SIGNATURES
           --sign FILE signs every request to the URL's origin, retries and

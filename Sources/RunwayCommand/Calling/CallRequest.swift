@@ -10,6 +10,8 @@ struct CallRequest {
     var request: Request
     /// What the body is made of, for a curl command.
     let body: Body
+    /// Whether the field `Accept-Encoding` is ours, so that a curl command has to decode the codings that it names.
+    let acceptsDefaultCodings: Bool
 
     /// The content of a body.
     enum Body {
@@ -36,8 +38,8 @@ struct CallRequest {
         /// The items, as JSON unless there is a file among them. Without items that make a body, what is redirected to standard
         /// input.
         case items(readsStandardInput: Bool)
-        /// The items, as a form.
-        case form
+        /// The items, as a form. Without items that make a body, what is redirected to standard input, which is a form already.
+        case form(readsStandardInput: Bool)
         /// The content of a file; `-` is standard input.
         case file(String)
     }
@@ -54,7 +56,7 @@ struct CallRequest {
         let method = line.method ?? (made == nil ? .get : .post)
         if method == .head, made != nil { throw CommandFailure("A HEAD request has no body (RFC 9110 §9.3.2).") }
         if let made, parts.headers[.contentType] == nil { parts.headers[.contentType] = made.contentType }
-        Self.addDefaults(to: &parts.headers, for: method)
+        acceptsDefaultCodings = Self.addDefaults(to: &parts.headers, for: method)
         let head = HTTPRequest(
             method: method, scheme: target.scheme, authority: target.authority, path: target.path,
             headerFields: parts.headers)
@@ -73,18 +75,15 @@ struct CallRequest {
             if case .file = content { throw twoBodies }
             let form = try parts.multipartForm()
             return (form.body, .form(parts.members), form.contentType)
-        case .form:
-            return (.bytes(Array(try parts.form().utf8)), .bytes, "application/x-www-form-urlencoded")
+        case .form(let readsStandardInput):
+            if !parts.members.isEmpty { return (.bytes(Array(try parts.form().utf8)), .bytes, formType) }
+            return try await standardInput(readsStandardInput, for: method).map { (.bytes($0), .bytes, formType) }
         case .items(let readsStandardInput):
             if !parts.members.isEmpty { return (.bytes(try parts.json()), .bytes, "application/json") }
-            guard readsStandardInput, method.map(\.takesStandardInput) ?? true, BodyFile.isStandardInputRedirected
-            else { return nil }
-            let bytes = try await ProgressLine.during({ _ in "Reading standard input; -I does not" }) {
-                try await BodyFile.readStandardInput()
+            return try await standardInput(readsStandardInput, for: method).map { bytes in
+                let isJSON = (try? JSONDocument(bytes)) != nil
+                return (.bytes(bytes), .bytes, isJSON ? "application/json" : "application/octet-stream")
             }
-            let isJSON = (try? JSONDocument(bytes)) != nil
-            return bytes.isEmpty
-                ? nil : (.bytes(bytes), .bytes, isJSON ? "application/json" : "application/octet-stream")
         case .file(let path):
             guard parts.members.isEmpty else { throw twoBodies }
             let contentType = path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
@@ -94,16 +93,29 @@ struct CallRequest {
         }
     }
 
+    private static let formType = "application/x-www-form-urlencoded"
+
+    /// What is redirected to standard input; `nil` if that is nothing, or is not read.
+    private static func standardInput(
+        _ isRead: Bool, for method: HTTPRequest.Method?
+    ) async throws -> [UInt8]? {
+        guard isRead, method.map(\.takesStandardInput) ?? true, BodyFile.isStandardInputRedirected else { return nil }
+        let bytes = try await ProgressLine.during({ _ in "Reading standard input; -I does not" }) {
+            try await BodyFile.readStandardInput()
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+
     private static let twoBodies = CommandFailure(
         "A body from a file and items of a body exclude one another; only one can be sent.")
 
-    /// Adds the fields that the transport would add, so that the record shows them.
-    private static func addDefaults(to fields: inout HTTPFields, for method: HTTPRequest.Method) {
+    /// Adds the fields that the transport would add, so that the record shows them. Returns whether content codings are among them.
+    private static func addDefaults(to fields: inout HTTPFields, for method: HTTPRequest.Method) -> Bool {
         if fields[.userAgent] == nil { fields[.userAgent] = "runway/\(RunwayTool.version)" }
-        if fields[.acceptEncoding] == nil {
-            let isPlain = method == .head || fields[.range] != nil
-            fields[.acceptEncoding] = isPlain ? "identity" : ContentCoding.accepted
-        }
+        guard fields[.acceptEncoding] == nil else { return false }
+        let isPlain = method == .head || fields[.range] != nil
+        fields[.acceptEncoding] = isPlain ? "identity" : ContentCoding.accepted
+        return !isPlain
     }
 }
 

@@ -49,8 +49,7 @@ struct CallSession: Sendable {
         do throws(NetworkError) {
             transport = try options.isOffline ? nil : NIOTransport(configuration: configuration)
         } catch {
-            throw CommandFailure(
-                "The file \"\(options.connection.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+            throw CommandFailure(error, cacert: options.connection.certificateAuthorityFile)
         }
         var pipeline = RequestPipeline()
         if !options.followsRedirects {

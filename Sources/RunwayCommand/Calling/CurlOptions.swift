@@ -6,6 +6,8 @@ import RunwayJSON
 struct CurlOptions {
     var connection: CallConnection
     var body: CallRequest.Body
+    /// Whether curl decodes the response, as the call does, and does not print it as it comes.
+    var decodes: Bool
     /// Which parts of a form are secret.
     var redaction: Redaction
 
@@ -23,6 +25,7 @@ struct CurlOptions {
         if let file = connection.keyFile { words.append("--key \(file.shellWord)") }
         if let proxy = connection.proxy { words.append(Self.proxyOption(proxy)) }
         if connection.isHTTP1Only { words.append("--http1.1") }
+        if decodes { words.append("--compressed") }
         let bodyWords = bodyOptions(attempt.method)
         return attempt.curlCommand(with: words + bodyWords, notesMissingBody: bodyWords.isEmpty)
     }

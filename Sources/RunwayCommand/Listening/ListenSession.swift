@@ -16,8 +16,7 @@ struct ListenSession: Sendable {
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)
         } catch {
-            throw CommandFailure(
-                "The file \"\(connection.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+            throw CommandFailure(error, cacert: connection.certificateAuthorityFile)
         }
         network = NetworkLayer(
             name: "listen", transport: transport, sinks: [watch],

@@ -30,13 +30,18 @@ struct DemoStory {
     private mutating func append(_ part: DemoPart) {
         let scenes = report.scenes.filter { $0.part == part }
         if scenes.isEmpty { return }
-        let cost = "\(Self.count(scenes.map(\.calls), "call")), \(Self.count(scenes.map(\.requests), "request"))"
-        text.append(part.action.padded(to: Self.columns - cost.count - 1), .bold)
-        line(" \(cost)", .cyan)
-        line("  \(part.effect)")
+        title(part, Self.count(scenes.map(\.calls), "call"), Self.count(scenes.map(\.requests), "request"))
         let rows = Self.rows(of: scenes)
         for row in rows { line("    \(row)", row.hasPrefix("⚠︎") ? .yellow : .dim) }
         if !rows.isEmpty { line("") }
+    }
+
+    /// What the user did with what it took, and what the layer made of it.
+    private mutating func title(_ part: DemoPart, _ cost: String...) {
+        let cost = cost.joined(separator: ", ")
+        text.append(part.action.padded(to: Self.columns - cost.count - 1), .bold)
+        line(" \(cost)", .cyan)
+        line("  \(part.effect)")
     }
 
     /// The first rows of up to two screens; one row if they are equal.
@@ -67,10 +72,8 @@ struct DemoStory {
 
     /// One line for each attempt.
     private mutating func append(_ signing: SigningTourReport) {
-        line(DemoPart.signing.action, .bold)
-        line("  \(DemoPart.signing.effect)")
+        title(.signing, Self.count([signing.calls], "call"), Self.count([signing.requests], "request"))
         for row in signing.rows { line("    \(row.title.padded(to: 40)) \(row.outcome)", .dim) }
-        line("")
     }
 
     /// One line a step of the tour, in aligned columns.
@@ -113,23 +116,21 @@ struct DemoStory {
 
     /// The counts of both sides.
     private mutating func append(_ log: LogTourReport) {
-        line(DemoPart.log.action, .bold)
-        line("  \(DemoPart.log.effect): \(log)")
+        title(.log, Self.count([log.recorded], "action"), Self.count([log.requests], "request"))
+        line("    \(log)", .dim)
     }
 
-    /// The screen without a network, and the counts of both sides.
+    /// The screen without a network.
     private mutating func append(_ train: TrainTourReport) {
-        line(DemoPart.train.action, .bold)
-        line("  \(DemoPart.train.effect)")
+        let requests = train.detailRequests + train.effects + train.repeated
+        title(.train, Self.count([train.openings, train.changes], "call"), Self.count([requests], "request"))
         for row in train.screen { line("    \(row)", .dim) }
-        line("  \(train)")
-        line("")
     }
 
-    /// The counts of both sides.
+    /// The end of the conversation, as both screens show it.
     private mutating func append(_ chat: ChatTourReport) {
-        line(DemoPart.chat.action, .bold)
-        line("  \(DemoPart.chat.effect): \(chat)")
+        title(.chat, Self.count([chat.written], "message"), "\(chat.stored) stored")
+        for row in chat.screen.suffix(2) { line("    \(row)", .dim) }
     }
 
     private mutating func appendProblems() {

@@ -68,8 +68,7 @@ struct ProxySession: Sendable {
         do throws(NetworkError) {
             transport = try NIOTransport(configuration: configuration)
         } catch {
-            throw CommandFailure(
-                "The file \"\(settings.certificateAuthorityFile ?? "")\" can't be used: \(error.detail)")
+            throw CommandFailure(error, cacert: settings.certificateAuthorityFile)
         }
         var pipeline = RequestPipeline()
         pipeline.remove(.redirecting)

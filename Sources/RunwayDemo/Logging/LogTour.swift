@@ -48,7 +48,8 @@ public enum LogTour {
         try await sink.base.close()
         let stored = try ActionLogFile(at: file).records(limit: 10_000)
         var report = LogTourReport(
-            recorded: counts.first + counts.second, stored: stored.count, repeated: sink.receivedCount - stored.count)
+            recorded: counts.first + counts.second, stored: stored.count, requests: sink.requestCount,
+            repeated: sink.receivedCount - stored.count)
         if !isComplete { report.problems.append("The second run of the app did not send all of its log.") }
         if Set(stored.map(\.id)).count != stored.count { report.problems.append("An action is stored twice.") }
         if report.stored != report.recorded || report.repeated != 30 {
@@ -90,7 +91,10 @@ final class LogTourSink: ActionLogSink {
     /// Opens when the app was killed.
     let gate = ScriptedGate()
     private let received = ReceivedCount()
+    private let requests = ReceivedCount()
 
+    /// Requests that came.
+    var requestCount: Int { requests.value }
     /// Actions that came, each as often as it came.
     var receivedCount: Int { received.value }
 
@@ -99,6 +103,7 @@ final class LogTourSink: ActionLogSink {
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
         let storage = try await base.store(batch)
         received.add(batch.records.count)
+        requests.add(1)
         if batch.number == 2 { try await gate.pass() }
         return storage
     }

@@ -4,6 +4,8 @@ public struct LogTourReport: Sendable, Encodable {
     public var recorded: Int
     /// Actions that the server has.
     public var stored: Int
+    /// Requests that the server received, each with a batch of actions.
+    public var requests: Int
     /// Actions that came to the server again, and were not stored again.
     public var repeated: Int
     /// Deviations from the expected results; empty if there are none.

@@ -22,7 +22,7 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .outage: "The server is down, and comes back"
         case .signing: "Others pose as the app, and its key is rotated"
         case .addresses: "One host has four addresses"
-        case .log: "The app is killed while it sends its log, and starts again"
+        case .log: "The app is killed while it sends its log"
         case .train: "On a train the user opens a home and makes three offers"
         case .chat: "Two users chat; one loses the network and writes on"
         }
@@ -47,9 +47,9 @@ public enum DemoPart: String, Sendable, CaseIterable, Codable {
         case .outage: "After five failures calls fail at once, until one call finds it back."
         case .signing: "The server refuses what the app did not sign; a new key fails no call."
         case .addresses: "The nearest is used, and others where it fails."
-        case .log: "Each action arrives once"
+        case .log: "It sends the rest when it starts again; each action arrives once."
         case .train: "The home comes from disk; offers go out later, though the app is killed."
-        case .chat: "Each message arrives once"
+        case .chat: "What was written without a network goes out later; nothing comes twice."
         }
     }
 }

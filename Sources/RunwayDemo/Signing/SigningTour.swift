@@ -15,6 +15,9 @@ public final class SigningTour {
     private let backend: SignedBackend
     private let way: SignedWay
     private let device = DeviceKeys(in: HeldSecrets())
+    private let records = RecordCollector()
+    /// The layers of the app, and of those who pose as it.
+    private var layers: [NetworkLayer] = []
     private var report = SigningTourReport()
 
     /// How many calls are made while the key is rotated: the first worker does that after half of its own.
@@ -46,6 +49,10 @@ public final class SigningTour {
         await tamper(with: app)
         await callWithSlowClock()
         await rotate(id, under: app)
+        for layer in layers { await layer.flushRecords() }
+        (report.calls, report.requests) = (
+            records.records.count, records.records.map(\.attempts.count).reduce(0, +)
+        )
         return report
     }
 
@@ -54,7 +61,8 @@ public final class SigningTour {
         var pipeline = RequestPipeline()
         let policy = SigningPolicy(.signature(tag: SignedBackend.tag))
         pipeline.insert(SigningStage(for: OrderService.self, policy, keys: keys), before: .signing)
-        let network = NetworkLayer(name: name, transport: way, pipeline: pipeline, clock: clock)
+        let network = NetworkLayer(name: name, transport: way, pipeline: pipeline, clock: clock, sinks: [records])
+        layers.append(network)
         network.configure(OrderService.self) { settings in
             settings.account = SignedBackend.account
             settings.commonHeaders = ["X-Session": SignedBackend.session]
@@ -98,7 +106,8 @@ public final class SigningTour {
     /// Somebody on the way sends a request again that was accepted.
     private func replay(of app: NetworkLayer) async {
         if let error = await failure(of: app) { report.problems.append("the app's own call failed: \(error)") }
-        let other = NetworkLayer(name: "other", transport: way)
+        let other = NetworkLayer(name: "other", transport: way, sinks: [records])
+        layers.append(other)
         await step("A replayed call: the same request again", ["401 replayed"], accepted: 0) {
             guard let request = self.way.lastRequest else { return nil }
             do throws(NetworkError) {

@@ -20,6 +20,10 @@ public struct SigningTourReport: Sendable, Encodable {
 
     /// What was tried, in order.
     public var rows: [Row] = []
+    /// Calls that the app and others made.
+    public var calls = 0
+    /// Requests that they sent.
+    public var requests = 0
     /// Deviations from the expected results; empty if there are none.
     public var problems: [String] = []
 }

@@ -3,6 +3,9 @@ import Runway
 
 /// One dial: performs what its ``DialRace`` decides, until an address has proved that it is the host. Runs on its event loop.
 final class DialOperation {
+    /// The most listed addresses that are looked up, each of which may take a thread of the resolver.
+    private static let maximumLiterals = 4
+
     private let origin: Origin
     private let dialer: Dialer
     private let eventLoop: any EventLoop
@@ -15,6 +18,9 @@ final class DialOperation {
     /// The host that is dialled: the origin's, or a proxy's.
     private let host: String
     private let port: Int
+    /// The host's listed IPv4 addresses, which are looked up beside its name: on a network without IPv4, Apple's resolver turns them into
+    /// the IPv6 addresses that lead to them (NAT64).
+    private let literals: [IPAddress]
     private var race: DialRace
     /// The attempts that have not ended. After the race those that are only measured go on.
     private var attempts: [IPAddress: DialAttempt] = [:]
@@ -41,10 +47,12 @@ final class DialOperation {
         host = proxy?.host ?? origin.bareHost
         port = proxy?.port ?? origin.port
         if let address = IPAddress(host) {
-            // On a network without IPv4, Apple's resolver turns an IPv4 address into the IPv6 address that leads to it (NAT64).
+            // Its lookup leads to another address on a network without IPv4, as that of a listed one.
+            literals = []
             race = DialRace(HostPlan(order: [address]), lookup: address.family == .v4 ? .onFailure : .never)
         } else {
             let listed = proxy == nil ? dialer.hosts?.addresses(of: host, scheme: origin.scheme) ?? [] : []
+            literals = Array(listed.lazy.filter { $0.family == .v4 }.prefix(Self.maximumLiterals))
             let plan = listed.isEmpty ? HostPlan() : dialer.selector.plan(listed, of: host).avoiding(avoided)
             race = DialRace(plan, lookup: listed.isEmpty ? .atOnce : .onFailure)
         }
@@ -122,21 +130,30 @@ final class DialOperation {
 
 extension DialOperation {
     private func lookUp() {
-        dialer.resolver.addresses(of: host, on: eventLoop).assumeIsolated().whenComplete { result in
-            switch result {
-            case .success(let addresses):
-                self.lookupTime = self.now
-                let known = addresses.compactMap { address in
-                    address.ipAddress.flatMap { IPAddress($0) }.map { ($0, address) }
-                }
-                self.lookedUp = Dictionary(known) { first, _ in first }
-                let plan = self.dialer.selector.plan(known.map(\.0).prefix(16).uniqued(), of: self.host)
-                self.perform(self.race.lookedUp(plan.avoiding(self.avoided), at: self.now))
+        let lookups = ([host] + literals.map { "\($0)" }).map { dialer.resolver.addresses(of: $0, on: eventLoop) }
+        EventLoopFuture.whenAllComplete(lookups, on: eventLoop).assumeIsolated().whenSuccess { results in
+            // On other networks an address is looked up as itself.
+            let translated = results.dropFirst().flatMap { Self.known((try? $0.get()) ?? []) }
+                .filter { !self.literals.contains($0.0) }
+            switch results[0] {
+            case .success(let addresses): self.lookedUp(Self.known(addresses) + translated)
             case .failure(let error):
                 self.failure.lookupError = error
+                if !translated.isEmpty { return self.lookedUp(translated) }
                 self.perform(self.race.lookupFailed(at: self.now))
             }
         }
+    }
+
+    private static func known(_ addresses: [SocketAddress]) -> [(IPAddress, SocketAddress)] {
+        addresses.compactMap { address in address.ipAddress.flatMap { IPAddress($0) }.map { ($0, address) } }
+    }
+
+    private func lookedUp(_ known: [(IPAddress, SocketAddress)]) {
+        lookupTime = now
+        lookedUp = Dictionary(known) { first, _ in first }
+        let plan = dialer.selector.plan(known.map(\.0).prefix(16).uniqued(), of: host)
+        perform(race.lookedUp(plan.avoiding(avoided), at: now))
     }
 
     private func wake(at instant: Duration) {

@@ -15,6 +15,8 @@ public struct ProxySettings: Sendable, Hashable {
     /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is
     /// itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is empty.
     public var bypassed: [String]
+    /// Whether connections to this machine itself are made through the proxy, too: for a proxy that a user named for one call.
+    package var includesLoopback = false
 
     /// No proxy for anything.
     public static let none = ProxySettings()
@@ -52,9 +54,11 @@ public struct ProxySettings: Sendable, Hashable {
         bypassed = (value("no_proxy")?.text ?? "").split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// The proxy for an origin; `nil` for a direct connection. Connections to this machine are always direct.
+    /// The proxy for an origin; `nil` for a direct connection.
     func server(for origin: Origin) -> ProxyServer? {
-        guard !origin.isLoopback, let server = origin.scheme == "https" ? https : http else { return nil }
+        guard includesLoopback || !origin.isLoopback, let server = origin.scheme == "https" ? https : http else {
+            return nil
+        }
         return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? nil : server
     }
 }

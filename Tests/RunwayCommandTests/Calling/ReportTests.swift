@@ -171,7 +171,26 @@ struct ReportTests {
                     #expect(requests[0].body == requests[1].body)
                     #expect(requests[0]["Content-Type"] == requests[1]["Content-Type"])
                     #expect(requests[0]["X-Odd"] == requests[1]["X-Odd"])
+                    #expect(requests[0]["Accept-Encoding"] == requests[1]["Accept-Encoding"])
                 }
+            }
+        }
+    }
+
+    @Test func curlCommandDecodesAResponseThatTheCallWouldDecode() async throws {
+        try await withScriptedOrigin { origin in
+            let gzip = try await Tool.shell("printf shown | gzip -c | od -An -v -tx1 | tr -d ' \\n'")
+            let bytes = stride(from: 0, to: gzip.output.count, by: 2).compactMap { start in
+                UInt8(gzip.output.dropFirst(start).prefix(2), radix: 16)
+            }
+            var response = ScriptedResponse.bytes(bytes)
+            response.headerFields[.contentEncoding] = "gzip"
+            origin.otherwise(respond: response)
+            for (words, isDecoded) in [([], true), (["Accept-Encoding:gzip"], false)] as [([String], Bool)] {
+                let tool = try await Tool.run(
+                    Tool.path, ["call", "\(origin.baseURL)/x", "--curl"] + words, input: [], environment: [:])
+                #expect(tool.output.contains("--compressed") == isDecoded)
+                #expect(try await Tool.shell(tool.output).output.contains("shown") == isDecoded, "\(tool.output)")
             }
         }
     }

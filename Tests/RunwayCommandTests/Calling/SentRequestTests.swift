@@ -93,6 +93,12 @@ struct SentRequestTests {
         Invocation("-f", "URL/post", "a=1", "b=x y", sends: "POST /post", urlEncoded, body: "a=1&b=x%20y"),
         Invocation("--form", "PUT", "URL/put", "a=&=", sends: "PUT /put", urlEncoded, body: "a=%26%3D"),
         Invocation("-f", "URL/post", "a=@FILE", sends: "POST /post", urlEncoded, body: "a=from%20file%0A"),
+        Invocation("-f", "URL/get", sends: "GET /get", ["Content-Type": nil, "Content-Length": nil]),
+        Invocation("-f", "GET", "URL/get", input: "a script", sends: "GET /get", ["Content-Type": nil]),
+        Invocation("-f", "POST", "URL/post", sends: "POST /post", ["Content-Type": nil, "Content-Length": "0"]),
+        Invocation("-f", "POST", "URL/post", input: "a=1", sends: "POST /post", urlEncoded, body: "a=1"),
+        Invocation("-f", "URL/post", input: "a=1&b=2", sends: "POST /post", urlEncoded, body: "a=1&b=2"),
+        Invocation("-f", "-I", "POST", "URL/post", input: "a=1", sends: "POST /post", ["Content-Type": nil]),
         // Bodies.
         Invocation("URL/post", "--body", "FILE", sends: "POST /post", ["Content-Length": "10"], body: "from file\n"),
         Invocation("PUT", "URL/put", "--body", "JSON", sends: "PUT /put", json, body: #"{"n":1.0}"#),

@@ -49,7 +49,7 @@ struct DemoTests {
             #expect(tool.output.contains(part.action) && tool.output.contains(part.effect))
         }
         // Below the action and its effect stands a row of the screen. No call of the screen that is left lands.
-        for part in DemoPart.allCases where ![.leaving, .addresses, .log, .chat].contains(part) {
+        for part in DemoPart.allCases where ![.leaving, .addresses].contains(part) {
             let row = lines.drop { !$0.hasPrefix(part.action) }.dropFirst(2).first
             #expect(row?.hasPrefix("    ") == true, "\(part): \(row ?? "")")
         }
@@ -57,6 +57,10 @@ struct DemoTests {
             lines.contains {
                 $0.hasPrefix("The user opens the same home six times") && $0.hasSuffix(" 6 calls, 1 request")
             })
+        for part in DemoPart.allCases where part != .addresses {
+            let title = try #require(lines.first { $0.hasPrefix(part.action) })
+            #expect(title.contains(#/ \d+ (call|action|message)s?, \d+ (requests?|stored)$/#), "\(title)")
+        }
         #expect(lines.contains("     9 merged with others into one request     1 for several calls"))
         for (name, outcome) in [
             ("forged", "refused: 401 invalid"), ("replayed", "refused: 401 replayed"),

@@ -20,7 +20,7 @@ struct GetEndpointTests {
         let error = await #expect(throws: NetworkError.self) {
             try await layer.network.call(Library.get("books?page=2"))
         }
-        #expect(error?.kind == .invalidParameters)
+        #expect(error?.kind == .invalidParameters && error?.detail.contains("second argument of get") == true)
         #expect(layer.transport.requests.isEmpty)
     }
 

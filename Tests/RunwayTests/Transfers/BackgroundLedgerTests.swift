@@ -92,6 +92,27 @@ struct BackgroundLedgerTests {
         }
     }
 
+    /// An update of an iOS app gives it another home folder.
+    @Test(arguments: [
+        ("/var/mobile/1/Documents/film.mp4", "/var/mobile/2/Documents/film.mp4"),
+        ("/private/var/mobile/1/tmp/film.mp4", "/var/mobile/2/tmp/film.mp4"),
+        ("/var/mobile/10/film.mp4", "/var/mobile/10/film.mp4"), ("/var/mobile/1", "/var/mobile/1"),
+        ("/Volumes/Films/film.mp4", "/Volumes/Films/film.mp4"),
+    ])
+    func fileBelowTheHomeFolderMovesWithIt(_ before: String, _ after: String) throws {
+        var ledger = BackgroundLedger()
+        try ledger.start("a", .download(to: before, home: "/var/mobile/1"))
+        let stored = try #require(try BackgroundLedger(json: ledger.json)?.entries["a"]?.kind)
+        #expect(stored.filePath(home: "/var/mobile/2") == after)
+        #expect(BackgroundLedger.Kind.upload.filePath(home: "/var/mobile/2") == nil)
+    }
+
+    @Test func homeFolderWithItsLinkIsTheSame() {
+        let kind = BackgroundLedger.Kind.download(to: "/var/mobile/1/film.mp4", home: "/private/var/mobile/1")
+        #expect(kind.filePath(home: "/private/var/mobile/2") == "/private/var/mobile/2/film.mp4")
+        #expect(BackgroundLedger.Kind.download(to: "/film.mp4", home: "/").filePath(home: "/a") == "/film.mp4")
+    }
+
     @Test func changesAreOnDiskAndMalformedFileIsReported() throws {
         let folder = try TestFolder()
         let path = folder.file().path

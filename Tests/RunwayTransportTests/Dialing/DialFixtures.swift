@@ -20,13 +20,14 @@ struct TestDialer {
     ///
     /// - Parameters:
     ///   - listed: The addresses of the host's list; empty is no list.
-    ///   - resolved: What the name is looked up as; `nil` is a resolver that knows nothing.
+    ///   - resolved: What every name is looked up as; `nil` is a resolver that knows nothing.
+    ///   - resolvedNames: What these names are looked up as.
     ///   - clock: What bans are counted on.
     ///   - tls: What it needs of TLS; `nil` is what the configuration says.
     init(
-        listed: [String] = [], resolved: [String]? = nil, certificate: TestCertificate? = nil,
-        proxies: ProxySettings = .none, limits: HostSelectionLimits = HostSelectionLimits(),
-        clock: LayerClock = .system, tls: TLSPreparation? = nil
+        listed: [String] = [], resolved: [String]? = nil, resolvedNames: [String: [String]] = [:],
+        certificate: TestCertificate? = nil, proxies: ProxySettings = .none,
+        limits: HostSelectionLimits = HostSelectionLimits(), clock: LayerClock = .system, tls: TLSPreparation? = nil
     ) throws {
         let certificate = try certificate ?? TestCertificate(for: dialHost)
         self.certificate = certificate
@@ -41,7 +42,9 @@ struct TestDialer {
         dialer = try Dialer(
             configuration,
             resolver: HostResolver { host in
-                guard let resolved else { throw LookupError(host: host, reason: "nobody knows it") }
+                guard let resolved = resolvedNames[host] ?? resolved else {
+                    throw LookupError(host: host, reason: "nobody knows it")
+                }
                 return try resolved.map { try SocketAddress(ipAddress: $0, port: 0) }
             }, tls: tls)
     }

@@ -60,6 +60,18 @@ struct DialerTests {
         }
     }
 
+    @Test(arguments: [nil, ["127.0.0.8"]])
+    func listedIPv4AddressThatFailsIsLookedUp(besides addressesOfTheName: [String]?) async throws {
+        var names = ["127.0.0.9": ["127.0.0.1"]]
+        names[dialHost] = addressesOfTheName
+        let test = try TestDialer(listed: ["127.0.0.9"], resolvedNames: names)
+        try await withScriptedOrigin(tls: test.certificate.tls) { origin in
+            let connection = try await test.dial(port: origin.port)
+            #expect(connection.ip == "127.0.0.1")
+            try await connection.close()
+        }
+    }
+
     @Test func refusalSaysWhichAddressAndThatNothingWasSent() async throws {
         let deaf = try DeafPort()
         let error = try await TestDialer(resolved: ["127.0.0.1"]).failure(port: Int(deaf.number))

@@ -38,13 +38,14 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
     /// Supplies the parameters of ``load(options:)``. Held weakly: keep a reference to it.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and responses of every request beside the endpoint's own checks. The manager that it is passed is that of
-    /// the requests. Held weakly: keep a reference to it.
+    /// Checks parameters and responses of every request beside the endpoint's own checks. The manager that it is passed is this one. Held
+    /// weakly: keep a reference to it.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
     }
-    /// Acts on every request, after the layer's interceptors. The manager that it is passed is this one. If it vetoes a request, the load ends without landing. Held weakly: keep a reference to it.
+    /// Acts on every request, after the layer's interceptors. The manager that it is passed is this one. If it vetoes a request, the load ends
+    /// without landing. Held weakly: keep a reference to it.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }

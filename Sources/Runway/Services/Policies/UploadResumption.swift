@@ -14,8 +14,8 @@
 /// ```
 ///
 /// It needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that delivers interim responses,
-/// as `NIOTransport` does, and a body that is a file (``RequestBody/file(_:)``). Without one of them the upload is sent as without the
-/// policy, and starts over if it is interrupted.
+/// as `NIOTransport` does, and ``URLSessionTransport`` on Apple's systems, and a body that is a file (``RequestBody/file(_:)``). Without one
+/// of them the upload is sent as without the policy, and starts over if it is interrupted.
 public struct UploadResumption: Sendable, Hashable {
     /// The upload starts over.
     public static let off = UploadResumption(isOn: false)
@@ -24,7 +24,7 @@ public struct UploadResumption: Sendable, Hashable {
 
     /// Whether the upload continues.
     private(set) var isOn = true
-    /// The interop version of the draft that requests name; 5 to 8. The default is 6, which `URLSession` and swift-nio-extras speak. The
+    /// The interop version of the draft that requests name; 5 to 8. The default is 6, which `URLSession` and swift-nio-extras use. The
     /// newest drafts are version 8. A server that has another version does not offer to resume.
     public var interopVersion = 6
     /// Whether a later call for the same file, endpoint and account continues, also in another process. The default is `true`.

@@ -6,10 +6,31 @@ import Foundation
 struct BackgroundLedger: Codable, Equatable, Sendable {
     /// What a transfer is.
     enum Kind: Codable, Equatable, Sendable {
-        /// A download to this path.
+        /// A download to this path, which is relative to the app's home folder if it does not begin with a slash.
         case download(path: String)
         /// An upload.
         case upload
+
+        /// A download to a file. Below the home folder its path is relative: an update of the app may move that folder.
+        static func download(to path: String, home: String = NSHomeDirectory()) -> Kind {
+            for home in spellings(of: home) where path.hasPrefix(home + "/") {
+                return .download(path: String(path.dropFirst(home.utf8.count + 1)))
+            }
+            return .download(path: path)
+        }
+
+        /// The path of a download's file in the home folder of this launch; `nil` for an upload.
+        func filePath(home: String = NSHomeDirectory()) -> String? {
+            guard case .download(let path) = self else { return nil }
+            return path.hasPrefix("/") ? path : "\(home)/\(path)"
+        }
+
+        /// The home folder as iOS names it, with and without the folder that `/var` is a link to.
+        private static func spellings(of home: String) -> [String] {
+            if home.count < 2 || home.hasSuffix("/") { return [] }
+            let link = "/private"
+            return [home, home.hasPrefix(link + "/") ? String(home.dropFirst(link.count)) : link + home]
+        }
     }
 
     /// How a transfer ended.

@@ -138,7 +138,7 @@
             // The system removes the file when this returns.
             guard let id = downloadTask.taskDescription, let response = downloadTask.response as? HTTPURLResponse,
                 (200...299).contains(response.statusCode),
-                case .download(let path)? = ledger.current.entries[id]?.kind
+                let path = ledger.current.entries[id]?.kind.filePath()
             else { return }
             do throws(FileError) {
                 try OpenFile(location.path, O_RDONLY).setMode(0o600)

@@ -4,7 +4,9 @@
 
     /// Downloads and uploads that the system performs, also while the app is suspended or does not run.
     ///
-    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did meanwhile.
+    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did meanwhile. Keep it for the life
+    /// of the process: the session of an object that was released goes on until its transfers have ended, and a second session of one
+    /// identifier beside it is an error of the program.
     ///
     /// ```
     /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
@@ -95,7 +97,7 @@
             }
         }
 
-        /// Ends the object, and not the transfers, which the system performs all the same.
+        /// Ends the object, and not the transfers: the session reports their ends, and is released after the last.
         deinit { session.finishTasksAndInvalidate() }
 
         /// The ids of the transfers whose end the app has not received.
@@ -121,7 +123,7 @@
                     .invalidParameters, in: .preparing,
                     "A background download has a file URL, and no body in its request.")
             }
-            try await handOver(id, .download(path: file.path), request, body: nil, on: networks)
+            try await handOver(id, .download(to: file.absoluteURL.path), request, body: nil, on: networks)
         }
 
         /// Hands an upload over. Its body is written to a file first, which the system sends. Returns when the system has it.
@@ -204,7 +206,7 @@
                     : NetworkError(
                         .refused, in: .transporting, "The server responded with status \(status).",
                         status: HTTPResponse.Status(code: status))
-                if isFine, case .download(let path) = kind { file = URL(fileURLWithPath: path) } else { file = nil }
+                file = isFine ? kind.filePath().map { URL(fileURLWithPath: $0) } : nil
             case .failed(let failure, let detail):
                 (file, status, body) = (nil, nil, [])
                 error = NetworkError(failure.kind, in: .transporting, detail)
