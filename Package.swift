@@ -330,9 +330,10 @@ let package = Package(
             name: "RunwayStreamsTests",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayServerStorage", "RunwayTransport",
-                "RunwayTesting",
+                "RunwayDemo", "RunwayTesting",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
+                product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 product("NIOCore", of: "swift-nio", with: "Command"),

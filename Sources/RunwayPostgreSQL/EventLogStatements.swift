@@ -23,6 +23,13 @@ enum EventLogStatements {
         UPDATE runway_event_log SET last = last + $3 WHERE tenant = $1 AND name = $2 RETURNING epoch, first, last
         """
     static let remove = "DELETE FROM runway_event WHERE tenant = $1 AND log = $2 AND number < $3"
+    /// The bytes of the texts, and what a row counts for beside them. The size of a long text is known without reading it.
+    static let byteCount = """
+        SELECT sum(octet_length(topic) + octet_length(type) + octet_length(data) + \(costOfEvent)) FROM runway_event
+        WHERE tenant = $1 AND log = $2
+        """
+    /// What an event counts for beside its texts.
+    static let costOfEvent = 64
     static let moveFirst = "UPDATE runway_event_log SET first = $3 WHERE tenant = $1 AND name = $2"
     static let events = """
         SELECT number, topic, type, data FROM runway_event WHERE tenant = $1 AND log = $2 AND number > $3
@@ -44,5 +51,7 @@ enum EventLogStatements {
     }
 
     /// Every statement with a predicate or a key, for the tests that hold the rules.
-    static var all: [String] { tables + [begin, range, advance, remove, moveFirst, events, insertion(of: 2)] }
+    static var all: [String] {
+        tables + [begin, range, advance, remove, byteCount, moveFirst, events, insertion(of: 2)]
+    }
 }

@@ -20,6 +20,9 @@
         private let tenant: String
         private let name: String
         private let maximumCount: Int
+        private let maximumByteCount: Int
+        /// Guards how many bytes this process has stored since it last counted those of all processes.
+        private let uncounted: Mutex<Int>
         /// Events are read on a connection of their own, since an append waits for those of other processes.
         private let reader: PostgreSQLPool
         private let writer: PostgreSQLPool
@@ -32,12 +35,19 @@
         ///   - name: The name of the stream, the same in all processes.
         ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
         ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
+        ///   - maximumByteCount: The most bytes of their texts, and 64 for each event; the oldest events beyond are removed, but for the last one. A
+        ///     process counts them when it has stored a sixteenth of that, so that there may be as much more for each process. The default
+        ///     is 1 GiB.
         /// - Throws: ``PostgreSQLError``.
         public init(
-            at url: String, name: String, tenant: String = "default", maximumCount: Int = 100_000
+            at url: String, name: String, tenant: String = "default", maximumCount: Int = 100_000,
+            maximumByteCount: Int = 1 << 30
         ) async throws {
             (self.url, self.tenant, self.name) = (url, tenant, name)
             self.maximumCount = max(1, maximumCount)
+            self.maximumByteCount = max(0, maximumByteCount)
+            // What is in the table is not known yet: the first events cause a count.
+            uncounted = Mutex(self.maximumByteCount / 16)
             reader = PostgreSQLPool(url, connectionCount: 1)
             writer = PostgreSQLPool(url, connectionCount: 1)
             channel = PostgreSQLListener.channel(tenant, name)
@@ -59,8 +69,12 @@
         /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, such as for a text with the character U+0000.
         public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
             if events.isEmpty { return try await range() }
-            return try await writer.transaction(for: name) {
-                [tenant, name, channel, maximumCount] connection throws(PostgreSQLError) in
+            let isDue = uncounted.withLock { count in
+                count += events.reduce(0) { $0 + Self.cost(of: $1) }
+                return count >= maximumByteCount / 16
+            }
+            let range = try await writer.transaction(for: name) {
+                [tenant, name, channel, maximumCount, maximumByteCount] connection throws(PostgreSQLError) in
                 let key = [tenant, name]
                 var range = try Self.range(
                     connection.run(EventLogStatements.advance, key + ["\(events.count)"]).first)
@@ -71,13 +85,36 @@
                 }
                 try connection.run(EventLogStatements.insertion(of: events.count), parameters)
                 if range.last - range.first >= Int64(maximumCount + maximumCount / 10) {
-                    range.first = range.last - Int64(maximumCount) + 1
-                    try connection.run(EventLogStatements.remove, key + ["\(range.first)"])
-                    try connection.run(EventLogStatements.moveFirst, key + ["\(range.first)"])
+                    try Self.remove(before: range.last - Int64(maximumCount) + 1, of: &range, key, connection)
+                }
+                // A tenth at a time, since events differ in size.
+                while isDue, range.first < range.last, try Self.byteCount(key, connection) > maximumByteCount {
+                    let tenth = max(1, (range.last - range.first) / 10)
+                    try Self.remove(before: range.first + tenth, of: &range, key, connection)
                 }
                 try connection.run(EventLogStatements.notify, [channel, ""])
                 return range
             }
+            if isDue { uncounted.withLock { $0 = 0 } }
+            return range
+        }
+
+        private static func cost(of event: PublishedEvent) -> Int {
+            event.topic.utf8.count + event.type.utf8.count + event.data.utf8.count + EventLogStatements.costOfEvent
+        }
+
+        private static func byteCount(
+            _ key: [String?], _ connection: PostgreSQLConnection
+        ) throws(PostgreSQLError) -> Int {
+            try connection.run(EventLogStatements.byteCount, key).first?[0].flatMap { Int($0) } ?? 0
+        }
+
+        private static func remove(
+            before first: Int64, of range: inout EventLogRange, _ key: [String?], _ connection: PostgreSQLConnection
+        ) throws(PostgreSQLError) {
+            range.first = first
+            try connection.run(EventLogStatements.remove, key + ["\(first)"])
+            try connection.run(EventLogStatements.moveFirst, key + ["\(first)"])
         }
 
         /// Returns events after an offset, up to the next one that is missing.

@@ -78,6 +78,21 @@
             #expect(try await self.log().range() == range, "another process has the same log")
         }
 
+        @Test func logIsBoundedInBytes() async throws {
+            let log = try await PostgreSQLEventLog(
+                at: Self.url, name: "chat", tenant: tenant, maximumByteCount: 20_000)
+            func append(_ byteCount: Int) async throws -> EventLogRange {
+                try await log.append([PublishedEvent(topic: "a", data: String(repeating: "x", count: byteCount))])
+            }
+            for _ in 1...40 { _ = try await append(1000) }
+            let range = try await log.range()
+            #expect(range.last == 40 && range.first > 20 && range.first < 30)
+            let (first, events) = try await log.events(after: 0, upTo: 100)
+            #expect(first == range.first && events.count == Int(range.last - range.first + 1))
+            let last = try await append(30_000)
+            #expect(last.first == 41 && last.last == 41, "the last event stays in any case")
+        }
+
         /// Opens a hub, and a connection that receives all its events.
         private func hub() async throws -> (hub: EventHub, connection: EventConnection) {
             let hub = try await EventHub(name: "chat", log: try await log())

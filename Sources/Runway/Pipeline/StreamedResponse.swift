@@ -19,6 +19,14 @@ public struct StreamedResponse: Sendable {
     package init(response: HTTPResponse, body: BodyStream, flight: Flight) {
         (self.response, self.body, self.flight) = (response, body, flight)
     }
+
+    /// Ends the call with an error of its reader, which discards the body unread.
+    ///
+    /// - Returns: The error with the request that it concerns.
+    package func discard(failing error: NetworkError) -> NetworkError {
+        flight.recorder.endStream(nil, byteCount: 0, failing: error)
+        return flight.finish(failing: error)
+    }
 }
 
 extension BodyStream {

@@ -26,6 +26,7 @@
                 if let agreement = outcome.agreement {
                     response.webSocket = URLSessionWebSocket(link, agreement, to: request.head.authority)
                 }
+                response.refusesWebSocket = response.webSocket == nil
                 return response
             } catch {
                 throw NetworkError(session: error, from: request.head.authority)

@@ -7,7 +7,9 @@ extension NetworkLayer {
     /// a refused token is renewed once. `https` stands for `wss`, and `http`, which the service has to allow, for `ws`. The call is in
     /// flight until the connection ends. Its deadline covers the handshake alone.
     ///
-    /// - Throws: The error of the call; ``NetworkError/Kind/invalidConfiguration`` if the transport does not know WebSockets.
+    /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the server responded with another success than the end of the
+    ///   handshake, with the response as its ``NetworkError/rawData``; ``NetworkError/Kind/invalidConfiguration`` if the transport does not
+    ///   know WebSockets.
     package func openWebSocket<E: Endpoint>(
         _ endpoint: E, offering offer: WebSocketOffer, options: CallOptions
     ) async throws(NetworkError) -> WebSocketFlight {
@@ -38,6 +40,7 @@ extension NetworkLayer {
             throw error
         }
         guard let connection = response.webSocket else {
+            if response.refusesWebSocket { throw response.notAWebSocket }
             throw NetworkError(
                 .invalidConfiguration, in: .transporting,
                 "No WebSocket was opened: the transport does not know them, or a stage responded in its place.",
@@ -51,5 +54,17 @@ extension NetworkLayer {
             throw error
         }
         return WebSocketFlight(response.head, connection, in: flight)
+    }
+}
+
+extension Response {
+    /// The error of a handshake to which the server responded with something else, such as the page of a portal.
+    fileprivate var notAWebSocket: NetworkError {
+        let type = head.headerFields[.contentType].map { ": its type is \($0)" } ?? ""
+        var error = NetworkError(
+            .invalidResponse, in: .checking, "The response with status \(head.status.code) opens no WebSocket\(type).",
+            status: head.status)
+        if case .whole(let rawData) = body { error.rawData = rawData }
+        return error
     }
 }

@@ -18,7 +18,7 @@ package protocol WebSocketConnection: AnyObject, Sendable {
     /// - Throws: ``NetworkError/Kind/overloaded`` if too many bytes wait to be sent, or the error that ended the connection.
     func send(_ payload: WebSocketPayload) async throws(NetworkError)
 
-    /// Asks the server for a sign of life, which counts in ``WebSocketStatus/receivedByteCount``. Returns at once.
+    /// Sends a ping. The pong counts in ``WebSocketStatus/receivedByteCount``. Returns at once.
     func ping()
 
     /// Starts the closing handshake, and cuts the connection if the server does not complete it in time. Returns at once; a second call
@@ -71,7 +71,7 @@ package struct WebSocketAgreement: Sendable, Equatable {
 
 /// What happened on a connection so far.
 package struct WebSocketStatus: Sendable, Equatable {
-    /// Bytes of frames in either direction, before TLS. Any byte that comes is a sign of life.
+    /// Bytes of frames in either direction, before TLS. Any byte that comes shows that the server is there.
     package var receivedByteCount = 0
     package var sentByteCount = 0
     /// The time since the last byte came, or since the handshake.
@@ -79,7 +79,7 @@ package struct WebSocketStatus: Sendable, Equatable {
     /// Whole messages in either direction.
     package var receivedMessageCount = 0
     package var sentMessageCount = 0
-    /// Whether the connection is not read, since its reader is slow: silence is no sign of a dead server then.
+    /// Whether the connection is not read, since its reader is slow: silence does not mean then that the server is gone.
     package var isHeldBack = false
     /// The close frame of the server; `nil` before it came.
     package var received: WebSocketClose?
@@ -94,10 +94,22 @@ private enum OpenConnection: StageValueKey {
     static var defaultValue: (any WebSocketConnection)? { nil }
 }
 
+/// Whether a server responded to a handshake in another way.
+private enum RefusedHandshake: StageValueKey {
+    static var defaultValue: Bool { false }
+}
+
 extension Response {
     /// The WebSocket that the handshake opened; `nil` for all other responses.
     package var webSocket: (any WebSocketConnection)? {
         get { values[OpenConnection.self] }
         set { values[OpenConnection.self] = newValue }
+    }
+
+    /// Whether a transport has sent the handshake of a WebSocket, and this is the response of a server that did not open it. The default is
+    /// `false`, such as of a transport that does not know WebSockets.
+    package var refusesWebSocket: Bool {
+        get { values[RefusedHandshake.self] }
+        set { values[RefusedHandshake.self] = newValue }
     }
 }

@@ -6,7 +6,12 @@ import NIOCore
 import RunwayServer
 import RunwayServerStorage
 
-/// Publishes numbers as events until it is killed, and prints its port and the last number that was stored before it started.
+#if PostgreSQL
+    import RunwayPostgreSQL
+#endif
+
+/// Publishes numbers as events until it is killed, and prints its port and the last number that was stored before it started. Over a database,
+/// which several processes may share, the events have names that are never used again.
 struct EventServerProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "event-server", shouldDisplay: false)
 
@@ -15,10 +20,10 @@ struct EventServerProcess: AsyncParsableCommand {
     /// The time between two events in milliseconds; 0 publishes nothing.
     @Option var pace = 0
     @Option var bug: EventStreamBug?
+    @Option var database: String?
 
     func run() async throws {
-        let log: any EventLog =
-            bug == .forgottenEvents ? MemoryEventLog() : try SQLiteEventLog(file: URL(filePath: file))
+        let log = try await log()
         let last = try await log.range().last
         var options = EventHubOptions()
         options.maximumConnectionsPerSource = options.maximumConnections
@@ -29,12 +34,39 @@ struct EventServerProcess: AsyncParsableCommand {
         let application = Application(
             router: router,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), reuseAddress: true),
-            onServerRunning: { [pace] channel in
+            onServerRunning: { [pace, database] channel in
                 FileHandle.standardOutput.write(Data("\(channel.localAddress?.port ?? 0) \(last)\n".utf8))
-                if pace > 0 { Task { try await Self.publish(to: hub, after: last, every: .milliseconds(pace)) } }
+                guard pace > 0 else { return }
+                Task {
+                    if database == nil {
+                        try await Self.publish(to: hub, after: last, every: .milliseconds(pace))
+                    } else {
+                        try await Self.publish(to: hub, every: .milliseconds(pace))
+                    }
+                }
             },
             logger: Logger(label: "crash-test", factory: { _ in SwiftLogNoOpLogHandler() }))
         try await application.run()
+    }
+
+    private func log() async throws -> any EventLog {
+        guard let database else {
+            return bug == .forgottenEvents ? MemoryEventLog() : try SQLiteEventLog(file: URL(filePath: file))
+        }
+        #if PostgreSQL
+            // The file of this run names what it stores.
+            return try await PostgreSQLEventLog(at: database, name: "numbers", tenant: file)
+        #else
+            throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(database)")
+        #endif
+    }
+
+    /// What others publish meanwhile has places in between.
+    private static func publish(to hub: EventHub, every pace: Duration) async throws {
+        while true {
+            try await hub.publish(PublishedEvent(topic: "numbers", data: UUID().uuidString))
+            try await Task.sleep(for: pace)
+        }
     }
 
     /// Each event is the number of its place.

@@ -31,8 +31,21 @@ struct EventStreamCrash: AsyncParsableCommand {
     @Option(help: "Decides when the server is killed.")
     var start = UInt64.random(in: 0...UInt64.max)
 
+    @Option(help: "Store the events in this PostgreSQL database, and not in a file.")
+    var database: String?
+
+    @Option(help: "How many servers have the stream; several need a database. Clients move from one to another.")
+    var hubs = 1
+
     @Option(help: "A bug that the check must find: \(EventStreamBug.allCases.map(\.rawValue).joined(separator: ", ")).")
     var bug: EventStreamBug?
+
+    func validate() throws {
+        guard hubs == 1 || (hubs > 1 && database != nil) else {
+            throw ValidationError("Several servers share a database, and not a file.")
+        }
+        guard bug == nil || database == nil else { throw ValidationError("The bugs are those of a file.") }
+    }
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
@@ -51,43 +64,63 @@ struct EventStreamCrash: AsyncParsableCommand {
 
     private func play(in file: URL) async throws -> [String] {
         var random = SeededGenerator(seed: start)
-        var (server, port, _) = try await serve(file, port: 0, pace: 0)
         var configuration = TransportConfiguration()
         configuration.maximumConnectionsPerOrigin = readers * 2
         let transport = try NIOTransport(configuration: configuration)
-        let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
-        network.configure(Numbers.self) { [port] in $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
-        let clients = (0..<readers).map { NumberReader($0, on: network) }
+        var servers: [EventServer] = []
+        var networks: [NetworkLayer] = []
+        for _ in 0..<hubs {
+            servers.append(try await serve(file, port: 0, pace: 0))
+            networks.append(NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none)))
+        }
+        func lead(_ index: Int, to server: Int) {
+            let port = servers[server].port
+            networks[index].configure(Numbers.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
+        }
+        for index in 0..<hubs { lead(index, to: index) }
+        let clients = (0..<readers).map { NumberReader($0, on: networks[$0 % hubs], hasPlaces: database != nil) }
         try await wait("every client is connected") { clients.allSatisfy { $0.isCaughtUp } }
         let end = ContinuousClock.now + .seconds(time)
         var kills = 0
         while ContinuousClock.now < end {
-            try await server.kill()
+            let index = Int.random(in: 0..<hubs, using: &random)
+            // Its clients come back to it, or continue at another one.
+            lead(index, to: Int.random(in: 0..<hubs, using: &random))
+            try await servers[index].process.kill()
             kills += 1
-            (server, port, _) = try await serve(file, port: port, pace: 5)
+            servers[index] = try await serve(file, port: servers[index].port, pace: 5)
             try await Task.sleep(for: .milliseconds(Int.random(in: 50...1500, using: &random)))
         }
-        try await server.kill()
-        let last: Int
-        (server, port, last) = try await serve(file, port: port, pace: 0)
+        for server in servers { try await server.process.kill() }
+        for index in 0..<hubs {
+            servers[index] = try await serve(file, port: servers[index].port, pace: 0)
+            lead(index, to: index)
+        }
+        let last = servers.map { $0.last }.max() ?? 0
         // What a bug loses never comes.
         if last > 0 {
             try? await wait("every client has the last number") {
                 clients.allSatisfy { $0.numbers.last == last || $0.numbers.count >= last }
             }
         }
-        let findings = clients.flatMap { $0.findings(last: last) }
-        print("seed \(start): \(kills + 1) kills, \(last) events, \(clients.count) clients")
+        var findings = clients.flatMap { $0.findings(last: last) }
+        for client in clients where client.texts != clients.first?.texts {
+            findings.append("client \(client.index): it received other events than the first client.")
+        }
+        print("seed \(start): \(kills + hubs) kills, \(last) events, \(clients.count) clients, \(hubs) servers")
         for client in clients { client.stop() }
         await transport.shutdown(.cutting)
-        try await server.kill()
+        for server in servers { try await server.process.kill() }
         return last == 0 ? ["nothing was published"] + findings : findings
     }
 
-    private func serve(_ file: URL, port: Int, pace: Int) async throws -> (ChildProcess, port: Int, last: Int) {
+    /// A server, its port, and the last number that was stored before it started.
+    private typealias EventServer = (process: ChildProcess, port: Int, last: Int)
+
+    private func serve(_ file: URL, port: Int, pace: Int) async throws -> EventServer {
         let server = try ChildProcess(
             ["event-server", "--file", file.path, "--port", "\(port)", "--pace", "\(pace)"]
-                + (bug.map { ["--bug", $0.rawValue] } ?? []))
+                + (bug.map { ["--bug", $0.rawValue] } ?? []) + (database.map { ["--database", $0] } ?? []))
         let words = await server.nextLine()?.split(separator: " ").compactMap { Int($0) } ?? []
         guard words.count == 2 else { throw CrashFailure("the server did not start") }
         return (server, words[0], words[1])
@@ -116,14 +149,16 @@ private struct NumberEvents: EventStreamEndpoint {
 
 /// A client, and what it received.
 private final class NumberReader: Sendable {
-    private let index: Int
+    let index: Int
+    /// Whether the number of an event is its place, and not its text.
+    private let hasPlaces: Bool
     private let events: EventSequence
-    /// Guards the numbers, and what the connections after the first said that was not fine.
-    private let received = Mutex<(numbers: [Int], connections: Int, faults: [String])>(([], 0, []))
+    /// Guards the numbers and texts, and what the connections after the first said that was not fine.
+    private let received = Mutex<(numbers: [Int], texts: [String], connections: Int, faults: [String])>(([], [], 0, []))
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ index: Int, on network: NetworkLayer) {
-        self.index = index
+    init(_ index: Int, on network: NetworkLayer, hasPlaces: Bool) {
+        (self.index, self.hasPlaces) = (index, hasPlaces)
         var options = StreamOptions()
         options.backoff = .milliseconds(50)
         options.maximumBackoff = .milliseconds(500)
@@ -140,12 +175,13 @@ private final class NumberReader: Sendable {
 
     var isCaughtUp: Bool { events.isCaughtUp }
     var numbers: [Int] { received.withLock { $0.numbers } }
+    var texts: [String] { received.withLock { $0.texts } }
 
     func stop() { task.withLock { $0 }?.cancel() }
 
     /// What is wrong, each in one sentence.
     func findings(last: Int) -> [String] {
-        let (numbers, _, faults) = received.withLock { $0 }
+        let (numbers, _, _, faults) = received.withLock { $0 }
         var findings = faults.map { "client \(index): \($0)" }
         if let place = zip(numbers, 1...).first(where: { $0 != $1 }) {
             findings.append("client \(index): \(place.0) came where \(place.1) was due.")
@@ -158,7 +194,9 @@ private final class NumberReader: Sendable {
     private func take(_ element: StreamElement) {
         received.withLock { received in
             switch element {
-            case .event(let event): received.numbers.append(Int(event.text) ?? -1)
+            case .event(let event):
+                received.numbers.append((hasPlaces ? event.place.map { Int($0.offset) } : Int(event.text)) ?? -1)
+                received.texts.append(event.text)
             case .continuity(let continuity):
                 received.connections += 1
                 if received.connections > 1, continuity != .resumed { received.faults.append("\(continuity)") }

@@ -21,6 +21,10 @@ struct OpenStreams: AsyncParsableCommand {
         discussion: """
             A hundred streams are on each connection of HTTP/2 over TLS, in four
             processes. It reads /proc, which Linux has.
+
+            EXIT CODES
+              0  Every stream received every event, on its first connection.
+              1  Something was not so; the output says what.
             """)
 
     @Option(help: "How many connections each of the four processes has.")
@@ -31,6 +35,9 @@ struct OpenStreams: AsyncParsableCommand {
 
     @Option(help: "How many events are sent to all of them, one every three seconds.")
     var events = 10
+
+    @Option(help: "How many seconds the clients wait for the last events.")
+    var patience = 60.0
 
     func run() async throws {
         let server = try ChildProcess(["open-server"])
@@ -45,7 +52,7 @@ struct OpenStreams: AsyncParsableCommand {
             try ChildProcess([
                 "open-clients", "--port", "\(words[0])", "--authority", "\(words[1])", "--connections",
                 "\(connections)",
-                "--events", "\(events)",
+                "--events", "\(events)", "--limit", "\(quiet + 3 * Double(events) + patience)",
             ])
         }
         for client in clients {
@@ -66,13 +73,16 @@ struct OpenStreams: AsyncParsableCommand {
             _ = try await network.call(Publishing())
             try await Task.sleep(for: .seconds(3))
         }
+        var isFine = true
         for client in clients {
-            let report = await client.nextLine() ?? "nothing"
+            let report = await client.nextLine() ?? "the clients ended"
             print("an event at \(connections * ManyStreams.perConnection) streams: \(report)")
+            isFine = isFine && report.hasSuffix(ManyStreams.success)
         }
         await transport.shutdown(.cutting)
         for client in clients { try await client.kill() }
         try await server.kill()
+        if !isFine { throw ExitCode(1) }
     }
 }
 
@@ -110,6 +120,8 @@ private enum ManyStreams: APIService {
     static let environments: [ServiceEnvironment: String] = [:]
     static let deadline = Duration.seconds(120)
     static let perConnection = 100
+    /// How the report of clients ends that lost neither a connection nor an event.
+    static let success = ", 0 reconnections, 0 events lost"
 
     /// A layer with a connection of its own.
     static func network(port: String, authority: String) throws -> (NetworkLayer, NIOTransport) {
@@ -166,7 +178,7 @@ struct OpenServerProcess: AsyncParsableCommand {
     }
 }
 
-/// Follows many streams; prints `open` when all are connected, and the times of the events when all have come.
+/// Follows many streams; prints `open` when all are connected, and the times of the events when all have come, or some seconds later.
 struct OpenClientsProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "open-clients", shouldDisplay: false)
 
@@ -174,6 +186,8 @@ struct OpenClientsProcess: AsyncParsableCommand {
     @Option var authority: String
     @Option var connections: Int
     @Option var events: Int
+    /// How many seconds after the opening the last event has to come.
+    @Option var limit: Double
 
     func run() async throws {
         let (times, continuation) = AsyncStream<Double?>.makeStream()
@@ -204,12 +218,22 @@ struct OpenClientsProcess: AsyncParsableCommand {
         var milliseconds: [Double] = []
         for await time in times {
             if let time { milliseconds.append(time) } else { open += 1 }
-            if time == nil, open == count { FileHandle.standardOutput.write(Data("open\n".utf8)) }
+            if time == nil, open == count {
+                FileHandle.standardOutput.write(Data("open\n".utf8))
+                Task { [limit] in
+                    try await Task.sleep(for: .seconds(limit))
+                    continuation.finish()
+                }
+            }
             if milliseconds.count == count * events { break }
         }
         milliseconds.sort()
-        func part(_ share: Double) -> Double { milliseconds[Int(Double(milliseconds.count - 1) * share)].rounded() }
-        let line = "p50 \(part(0.5)) ms, p99 \(part(0.99)) ms, the last \(part(1)) ms, \(open - count) reconnections\n"
+        func part(_ share: Double) -> Double {
+            milliseconds.isEmpty ? 0 : milliseconds[Int(Double(milliseconds.count - 1) * share)].rounded()
+        }
+        let lost = count * events - milliseconds.count
+        let line =
+            "p50 \(part(0.5)) ms, p99 \(part(0.99)) ms, the last \(part(1)) ms, \(open - count) reconnections, \(lost) events lost\n"
         FileHandle.standardOutput.write(Data(line.utf8))
         try await Task.sleep(for: .seconds(3600))
         withExtendedLifetime((layers, tasks)) {}

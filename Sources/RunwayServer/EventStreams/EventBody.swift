@@ -14,8 +14,6 @@ struct EventBody: Sendable {
     let request: RequestBody
     let lastEventID: String?
     let padding: Int
-    /// The topics that the client asked for, and that it may not follow.
-    let refusedTopics: Set<String>
 
     private var hub: EventHub { registration.hub }
     private var connection: EventConnection { registration.connection }
@@ -116,6 +114,7 @@ struct EventBody: Sendable {
         }
         let range = hub.range
         let id = ("connection", connection.id)
+        let refusedTopics = connection.refusedTopics
         if let offset = lastEventID.flatMap({ offset($0, in: range) }) {
             if offset + 1 >= range.first {
                 connection.offset = offset

@@ -19,6 +19,8 @@ final class EventConnection: Sendable {
 
     fileprivate struct State {
         var topics: Set<String>?
+        /// The topics that the client asked for and that it may not follow, or not any more.
+        var refused: Set<String>
         /// Whether the replay has ended. Before that nothing is queued.
         var isLive = false
         var frames: [ByteBuffer] = []
@@ -45,15 +47,17 @@ final class EventConnection: Sendable {
     private let state: Mutex<State>
 
     init(
-        id: String, source: String, owner: String, topics: Set<String>?, heartbeat: Duration, endTime: Duration?,
-        epoch: String, maximumByteCount: Int, at now: Duration
+        id: String, source: String, owner: String, topics: Set<String>?, refused: Set<String> = [],
+        heartbeat: Duration, endTime: Duration?, epoch: String, maximumByteCount: Int, at now: Duration
     ) {
         (self.id, self.source, self.owner, self.heartbeat) = (id, source, owner, heartbeat)
         (self.epoch, self.maximumByteCount) = (epoch, maximumByteCount)
-        state = Mutex(State(topics: topics, lastFrame: now, endTime: endTime))
+        state = Mutex(State(topics: topics, refused: refused, lastFrame: now, endTime: endTime))
     }
 
     var topics: Set<String>? { state.withLock { $0.topics } }
+    /// The topics that the client asked for and that it may not follow, or not any more.
+    var refusedTopics: Set<String> { state.withLock { $0.refused } }
     var end: End? { state.withLock { $0.end } }
     var offset: Int64 {
         get { state.withLock { $0.offset } }
@@ -69,14 +73,18 @@ final class EventConnection: Sendable {
                 let changed = topics.union(added).subtracting(removed)
                 guard changed.count <= max(maximumCount, topics.count) else { return nil }
                 state.topics = changed
+                state.refused.subtract(added.union(removed))
             }
             return state.offset
         }
     }
 
-    /// Removes the topics that are not allowed.
+    /// Removes the topics that are not allowed. They count as refused.
     func narrow(to allowed: Set<String>) {
-        state.withLock { $0.topics = $0.topics.map { $0.intersection(allowed) } ?? allowed }
+        state.withLock { state in
+            state.refused.formUnion(state.topics?.subtracting(allowed) ?? [])
+            state.topics = state.topics?.intersection(allowed) ?? allowed
+        }
     }
 
     /// The replay has ended: what comes is queued from now on.

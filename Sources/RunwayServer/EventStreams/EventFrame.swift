@@ -39,12 +39,7 @@ enum EventFrame {
             writer.name(name)
             writer.string(value)
         }
-        if !refused.isEmpty {
-            writer.name("refused")
-            writer.beginArray()
-            for topic in refused.sorted() { writer.string(topic) }
-            writer.endArray()
-        }
+        writer.refusedTopics(refused)
         writer.endObject()
         return ByteBuffer(
             string: "id: \(id)\nevent: runway.\(type)\ndata: \(String(decoding: writer.bytes, as: UTF8.self))\n\n")
@@ -53,5 +48,16 @@ enum EventFrame {
     private static func lines(of text: String) -> [Substring] {
         // "\r\n" is one character.
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
+    }
+}
+
+extension JSONWriter {
+    /// Adds the topics that a client may not follow to an object, if there are any.
+    mutating func refusedTopics(_ topics: Set<String>) {
+        guard !topics.isEmpty else { return }
+        name("refused")
+        beginArray()
+        for topic in topics.sorted() { string(topic) }
+        endArray()
     }
 }

@@ -11,6 +11,9 @@ import Synchronization
 /// try await hub.publish(PublishedEvent(topic: "rentals", type: "added", data: #"{"id":7}"#))
 /// ```
 ///
+/// The clients of this example have neither an owner nor a source, and count as one source: the 65th connection is refused with 429. Return
+/// an owner, pass ``EventStreamRoute`` a `source`, or raise ``EventHubOptions/maximumConnectionsPerSource``.
+///
 /// An event is stored before any client receives it, and all clients receive events in the order of their offsets. The metrics are
 /// `runway_event_streams` (open), `runway_events_published_total`, `runway_events_delivered_total`,
 /// `runway_event_streams_ended_total` by reason and `runway_event_streams_refused_total` by reason.

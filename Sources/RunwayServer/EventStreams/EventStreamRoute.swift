@@ -41,7 +41,7 @@ public struct EventPermission: Sendable, Hashable {
 /// none, the response is 403. The replay comes before new events. A connection ends at the server's graceful shutdown.
 ///
 /// A permission that is withdrawn holds for an open connection until its lifetime is over, or until the client changes its topics: then the
-/// connection is limited to the permission of that request.
+/// connection is limited to the permission of that request, and the response names the topics that it has lost.
 public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns what a request may follow, or throws, such as `HTTPError(.unauthorized)` and `HTTPError(.forbidden)`.
     public typealias Authorization = @Sendable (Request, Context) async throws -> EventPermission
@@ -54,7 +54,9 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     ///
     /// - Parameters:
     ///   - hub: The events.
-    ///   - source: Returns what is limited in its number of connections, such as an address or an account. The default is the owner.
+    ///   - source: Returns what is limited in its number of connections, such as an address or an account. The default is the owner of the
+    ///     permission. Without either all clients are one source: the 65th connection is refused with 429, unless
+    ///     ``EventHubOptions/maximumConnectionsPerSource`` is raised.
     ///   - authorize: Returns what a request may follow.
     public init(
         _ hub: EventHub, source: @escaping @Sendable (Request, Context) -> String = { _, _ in "" },
@@ -84,8 +86,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         let source = source(request, context)
         let connection = EventConnection(
             id: UUID().uuidString.lowercased(), source: source.isEmpty ? permission.owner : source,
-            owner: permission.owner,
-            topics: followed, heartbeat: heartbeat,
+            owner: permission.owner, topics: followed, refused: refused, heartbeat: heartbeat,
             endTime: permission.lifetime.map { hub.clock.now + $0 }, epoch: hub.epoch,
             maximumByteCount: hub.options.maximumQueuedByteCount, at: hub.clock.now)
         do throws(EventHubError) {
@@ -114,8 +115,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         if let lifetime = permission.lifetime { set("Runway-Lifetime", "\(max(1, lifetime.components.seconds))") }
         let lastEventID = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
         let body = EventBody(
-            registration: registration, request: request.body, lastEventID: lastEventID, padding: padding(request),
-            refusedTopics: refused)
+            registration: registration, request: request.body, lastEventID: lastEventID, padding: padding(request))
         return Response(
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
@@ -141,28 +141,39 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             guard added.isEmpty, removed.isEmpty,
                 let offset = await hub.proveLifeElsewhere(id, owner: permission.owner)
             else { throw HTTPError(.notFound) }
-            return position(offset)
+            return changed(at: offset)
         }
         defer { hub.topicsDidChange(connection) }
         // The permission may have become smaller since the connection was opened.
         if let lifetime = permission.lifetime { connection.endBy(hub.clock.now + lifetime) }
         if let allowed = permission.topics {
             connection.narrow(to: allowed)
-            if !added.isSubset(of: allowed) { throw HTTPError(.forbidden) }
+            if !added.isSubset(of: allowed) { return changed(.forbidden, refused: connection.refusedTopics) }
         }
         let maximumCount = hub.options.maximumTopicsPerConnection
         guard let offset = connection.change(adding: added, removing: removed, upTo: maximumCount) else {
-            throw HTTPError(.badRequest)
+            return changed(.badRequest, refused: connection.refusedTopics)
         }
         connection.proveLife()
-        return position(offset)
+        return changed(at: offset, refused: connection.refusedTopics)
     }
 
-    private func position(_ offset: Int64) -> Response {
-        let text = #"{"position":"\#(hub.epoch)-\#(offset)"}"#
+    /// The response to a change of topics: the place from which it holds, and the topics that the connection does not have by the permission, also
+    /// if the change is refused: the permission limits the connection in any case.
+    private func changed(
+        _ status: HTTPResponse.Status = .ok, at offset: Int64? = nil, refused: Set<String> = []
+    ) -> Response {
+        var writer = JSONWriter()
+        writer.beginObject()
+        if let offset {
+            writer.name("position")
+            writer.string("\(hub.epoch)-\(offset)")
+        }
+        writer.refusedTopics(refused)
+        writer.endObject()
         return Response(
-            status: .ok, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
     }
 
     private func topics(_ names: [String]?) throws -> Set<String>? {

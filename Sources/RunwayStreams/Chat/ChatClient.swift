@@ -163,9 +163,9 @@ extension ChatClient {
             }
             guard startCount == start, !endIfSignedOut() else { return }
             (taken, storedCursor) = (cursor, cursor)
-            let events = network.events(of: endpoint, streamOptions, places, key: key, SystemRandomNumberGenerator()) {
-                [weak self] _ in Task { @MainActor [weak self] in self?.stateDidChange(start) }
-            }
+            let events = network.events(
+                of: endpoint, streamOptions, places, key: key, topics: endpoint.topics, SystemRandomNumberGenerator()
+            ) { [weak self] _ in Task { @MainActor [weak self] in self?.stateDidChange(start) } }
             self.events = events
             // There is no connection yet: the first one is asked for with them.
             if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
@@ -229,9 +229,10 @@ extension ChatClient {
         case .continuity(let continuity):
             let refused = events?.refusedTopics ?? []
             for one in ready {
-                let topic = Self.topic(of: one.id)
+                let (topic, wasRefused) = (Self.topic(of: one.id), one.isRefused)
                 if events?.topics?.contains(topic) ?? true { one.setRefused(refused.contains(topic)) }
-                one.take(.connected(continuity))
+                // The stream went on without the messages that were published while the member could not follow.
+                one.take(.connected(wasRefused && !one.isRefused ? .reset(.topics) : continuity))
             }
         case .caughtUp: if events?.isCaughtUp == true { for one in ready { one.take(.caughtUp) } }
         case .event(let event):
@@ -253,6 +254,9 @@ extension ChatClient {
         // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
         let isLive = events.isCaughtUp
         for one in ready where one.isLive != isLive { one.take(isLive ? .caughtUp : .disconnected) }
+        // A topic that is allowed again comes with the next connection.
+        let refused = events.refusedTopics
+        for one in ready where refused.contains(Self.topic(of: one.id)) { one.setRefused(true) }
     }
 
     /// Ends the client if its account is not signed in, and returns whether that is so.
@@ -309,7 +313,8 @@ extension ChatClient {
             guard let conversation = conversations[id], conversation.isReady else { continue }
             var state = conversation.machine.state(at: stored[id]?.place ?? "")
             guard state != stored[id] else { continue }
-            state.place = cursor?.lastEventID ?? ""
+            // The stream passes by the messages of a conversation that the member can't follow: its state is that of no place.
+            state.place = conversation.isRefused ? "" : cursor?.lastEventID ?? ""
             states[id] = state
         }
         guard !states.isEmpty || cursor != storedCursor else { return false }

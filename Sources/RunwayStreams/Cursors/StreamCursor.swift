@@ -4,15 +4,25 @@ public struct StreamCursor: Sendable, Hashable, Codable {
     public var stream: String
     /// The id of the last event that the app has taken.
     public var lastEventID: String
+    /// The wanted topics that the server did not allow there: the cursor has passed their events by.
+    public var refusedTopics: Set<String>
 
     /// Creates a cursor.
     ///
     /// - Parameters:
     ///   - stream: The name of the stream; empty if it has none.
     ///   - lastEventID: The id of the last event that the app has taken.
-    public init(stream: String, lastEventID: String) {
-        self.stream = stream
-        self.lastEventID = lastEventID
+    ///   - refusedTopics: The wanted topics that the server did not allow. The default is none.
+    public init(stream: String, lastEventID: String, refusedTopics: Set<String> = []) {
+        (self.stream, self.lastEventID, self.refusedTopics) = (stream, lastEventID, refusedTopics)
+    }
+
+    /// Reads a cursor; one of an earlier version names no topics.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        stream = try values.decode(String.self, forKey: .stream)
+        lastEventID = try values.decode(String.self, forKey: .lastEventID)
+        refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 
     /// The epoch and the offset; `nil` if the id is of another format, as those of servers other than Runway's are.

@@ -41,8 +41,8 @@ public struct EventSequence: AsyncSequence, Sendable {
     public var isCaughtUp: Bool { driver.isCaughtUp }
     /// The topics that are wanted; `nil` if the choice is the server's.
     public var topics: Set<String>? { driver.topics.wanted }
-    /// The wanted topics that the server did not allow when it opened the last connection: none of their events comes. The next connection is
-    /// asked for with them again.
+    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their events comes. The next
+    /// connection is asked for with them again. If the server allows one then, the connection begins with ``StreamReset/topics``.
     public var refusedTopics: Set<String> { driver.topics.refused }
 
     /// Ends the stream. The iteration returns what has come, and then `nil`.
@@ -149,18 +149,20 @@ extension NetworkLayer {
         of endpoint: E, options: StreamOptions = StreamOptions(), cursors: (any StreamCursorStore)? = nil,
         key: String? = nil, randomness: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) -> EventSequence {
-        events(of: endpoint, options, cursors, key: key, randomness) { _ in }
+        events(of: endpoint, options, cursors, key: key, topics: endpoint.topics, randomness) { _ in }
     }
 
+    /// - Parameter onState: The state of the stream, or the topics that the server refuses, have changed.
     func events<E: EventStreamEndpoint>(
         of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,
-        _ randomness: any RandomNumberGenerator & Sendable, onState: @escaping @Sendable (StreamState) -> Void
+        topics: Set<String>?, _ randomness: any RandomNumberGenerator & Sendable,
+        onState: @escaping @Sendable (StreamState) -> Void
     ) -> EventSequence {
         let driver = StreamDriver(
             EndpointLinks(
                 network: self, stream: endpoint, account: settings(of: E.service).account,
                 paddingByteCount: options.paddingByteCount),
-            on: self, topics: endpoint.topics, options, random: randomness, onState: onState)
+            on: self, topics: topics, options, random: randomness, onState: onState)
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
     }
 

@@ -37,8 +37,11 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     ///
     /// An app with changes that waited for the connection sends them when this is `true`: it then has the server's earlier events.
     public private(set) var isCaughtUp = false
-    /// The wanted topics that the server did not allow when it opened the last connection: none of their events comes. The next connection is
-    /// asked for with them again.
+    /// The topics that are wanted, also while the stream is not open; `nil` if the choice is the server's. They are those of the endpoint at
+    /// first, and then as ``subscribe(to:)`` and ``unsubscribe(from:)`` change them.
+    public var topics: Set<String>? { events?.topics ?? wanted }
+    /// The wanted topics that the server does not allow, as far as it has said on the last connection: none of their events comes. The next
+    /// connection is asked for with them again. If the server allows one then, the connection begins with ``StreamReset/topics``.
     public private(set) var refusedTopics: Set<String> = []
     /// The endpoint that the stream is of.
     public var endpointType: any Endpoint.Type { E.self }
@@ -48,6 +51,8 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     private let key: String?
     private var events: EventSequence?
     private var reading: StreamTask?
+    /// The wanted topics while there are no events.
+    private var wanted: Set<String>?
     /// Counts the starts, so that nothing of an earlier one is shown.
     private var startCount = 0
 
@@ -70,9 +75,10 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         self.options = options
         self.cursors = cursors ?? MemoryStreamCursorStore()
         self.key = key
+        wanted = endpoint.topics
     }
 
-    /// Opens the stream, at the stored cursor. Does nothing if it is open.
+    /// Opens the stream with the wanted topics, at the stored cursor. Does nothing if it is open.
     public func start() {
         guard reading == nil else { return }
         startCount += 1
@@ -80,11 +86,13 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         error = nil
         state = .connecting
         let generator = SystemRandomNumberGenerator()
-        let events = network.events(of: endpoint, options, cursors, key: key, generator) { [weak self] state in
+        let events = network.events(of: endpoint, options, cursors, key: key, topics: wanted, generator) {
+            [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
                 self.state = self.events?.state ?? state
                 isCaughtUp = self.events?.isCaughtUp ?? false
+                noteRefusedTopics()
             }
         }
         self.events = events
@@ -111,6 +119,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     public func stop() {
         guard reading != nil else { return }
         startCount += 1
+        wanted = topics
         (events, reading) = (nil, nil)
         (state, isCaughtUp) = (.ended, false)
     }
@@ -121,19 +130,23 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
     public func resume() { events?.resume() }
 
-    /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``.
+    /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. Before ``start()`` and after the end the next start has them.
     ///
     /// - Throws: The error of a call that the server refused (400, 403): the topics are not added. `NetworkError.Kind.cancelled` if the task
-    ///   was cancelled: the topics are added all the same.
+    ///   was cancelled: the topics are added all the same. `NetworkError.Kind.invalidParameters` if the endpoint leaves the choice to the server.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
-        try await events?.subscribe(to: topics)
+        if let events { return try await events.subscribe(to: topics) }
+        guard let wanted else { throw .topicsOfTheServer }
+        self.wanted = wanted.union(topics)
     }
 
-    /// Removes topics without a new connection.
+    /// Removes topics without a new connection. Before ``start()`` and after the end the next start does not have them.
     ///
     /// - Throws: As ``subscribe(to:)``. The topics are removed all the same.
     public func unsubscribe(from topics: Set<String>) async throws(NetworkError) {
-        try await events?.unsubscribe(from: topics)
+        if let events { return try await events.unsubscribe(from: topics) }
+        guard let wanted else { throw .topicsOfTheServer }
+        self.wanted = wanted.subtracting(topics)
     }
 
     private func land(_ element: StreamElement) {
@@ -141,7 +154,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         case .event(let event): delegate?.eventStream(self, didReceive: event)
         case .continuity(let continuity):
             self.continuity = continuity
-            refusedTopics = events?.refusedTopics ?? []
+            noteRefusedTopics()
             delegate?.eventStream(self, didConnect: continuity)
         case .caughtUp:
             isCaughtUp = events?.isCaughtUp ?? false
@@ -149,8 +162,16 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         }
     }
 
+    private func noteRefusedTopics() {
+        let refused = events?.refusedTopics ?? []
+        guard refused != refusedTopics else { return }
+        refusedTopics = refused
+        delegate?.eventStream(self, didChangeRefusedTopics: refused)
+    }
+
     private func end(with error: NetworkError?, _ start: Int) {
         guard startCount == start, reading != nil else { return }
+        wanted = topics
         (events, reading) = (nil, nil)
         (state, isCaughtUp) = (.ended, false)
         self.error = error
@@ -182,6 +203,8 @@ public protocol EventStreamDelegate: AnyObject {
     func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity)
     /// What the connection had to replay has been received: the events that follow are new. The default does nothing.
     func eventStreamDidCatchUp(_ stream: any EventStreaming)
+    /// The wanted topics that the server does not allow have changed; empty if it allows all. The default does nothing.
+    func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>)
     /// The stream ended by itself: with an error, or `nil` if the server said that there is nothing more. It does not reconnect.
     func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?)
 }
@@ -189,4 +212,6 @@ public protocol EventStreamDelegate: AnyObject {
 extension EventStreamDelegate {
     /// Does nothing.
     public func eventStreamDidCatchUp(_ stream: any EventStreaming) {}
+    /// Does nothing.
+    public func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>) {}
 }

@@ -32,16 +32,7 @@ struct LinkReader: Sendable {
         let flight = response.flight
         let head = response.response
         if head.status == .noContent { return .final(nil) }
-        let type = head.headerFields[.contentType]?.split(separator: ";").first?.lowercased().filter { $0 != " " }
-        // A page instead of a stream is what the portal of a public Wi-Fi sends.
-        if head.status == .ok, type == "text/html" { return .untrusted }
-        guard head.status == .ok, type == "text/event-stream" else {
-            return .final(
-                NetworkError(
-                    .invalidResponse, in: .checking,
-                    "The response is no stream of events: its type is \(type ?? "unknown").",
-                    status: head.status))
-        }
+        guard head.status == .ok, head.mediaType == "text/event-stream" else { return refusal(of: response) }
         flight.note(StreamDecision.opened(resumedFrom: intake.lastEventID))
         opened(LinkFacts(head.headerFields))
         life.begin(at: clock.now)
@@ -51,6 +42,18 @@ struct LinkReader: Sendable {
         // The end of the body has ended the call, whose record may have been reported.
         flight.amend()
         return end.failure
+    }
+
+    /// Ends the call of a response that is no stream.
+    private func refusal(of response: StreamedResponse) -> LinkFailure {
+        let head = response.response
+        response.flight.note(StreamDecision.notOpened(type: head.mediaType))
+        let error = response.discard(
+            failing: NetworkError(
+                .invalidResponse, in: .checking,
+                "The response is no stream of events: its type is \(head.mediaType ?? "unknown").",
+                status: head.status))
+        return head.isPage ? .untrusted : .final(error)
     }
 
     private func read(
@@ -89,16 +92,18 @@ struct LinkReader: Sendable {
 
     private func pass(_ outputs: [EventIntake.Output], of stream: String, _ counts: inout StreamCounts) async {
         func entry(_ element: StreamElement?, _ id: String, byteCount: Int) -> StreamBuffer.Entry {
-            let cursor = StreamCursor(stream: stream, lastEventID: id)
+            let cursor = StreamCursor(stream: stream, lastEventID: id, refusedTopics: topics.refused)
             return StreamBuffer.Entry(element: element, cursor: cursor, byteCount: byteCount, link: number)
         }
+        var hasReturnedTopics = false
         for output in outputs {
             switch output {
             case .retry(let time): life.retry(after: time)
             case .connection(let connection, let refused):
-                topics.opened(connection, on: number, asked: asked, refused: refused)
+                hasReturnedTopics = topics.opened(connection, on: number, asked: asked, refused: refused)
             case .position(let id): await add(entry(nil, id, byteCount: 0))
-            case .continuity(let continuity, let id):
+            case .continuity(let reported, let id):
+                let continuity = hasReturnedTopics ? reported.withReturnedTopics : reported
                 counts.continuity = continuity
                 await add(entry(.continuity(continuity), id, byteCount: 64))
             case .caughtUp(let id): await add(entry(.caughtUp, id, byteCount: 64))
@@ -196,13 +201,32 @@ extension LinkFacts {
     }
 }
 
+extension StreamContinuity {
+    /// The continuity of a connection that has a topic again, of which the place of the stream has passed events by.
+    fileprivate var withReturnedTopics: StreamContinuity {
+        if case .reset = self { return self }
+        return .reset(.topics)
+    }
+}
+
+extension HTTPResponse {
+    /// The media type without its parameters; `nil` if the response names none.
+    fileprivate var mediaType: String? {
+        headerFields[.contentType]?.split(separator: ";").first?.lowercased().filter { $0 != " " }
+    }
+
+    /// Whether this is a page instead of a stream, which is what the portal of a public Wi-Fi sends.
+    fileprivate var isPage: Bool { status == .ok && mediaType == "text/html" }
+}
+
 extension LinkFailure {
     /// What the error of a call that opens a link means for the next attempt.
     init(_ error: NetworkError) {
         switch error.kind {
+        case .invalidResponse where error.rawData?.response.isPage == true: self = .untrusted
         case .noNetwork, .timedOut, .overloaded, .unavailable: self = .transient(retryAfter: error.retryAfter)
         case .notTrusted: self = .untrusted
-        case .refused where error.status?.isTransient ?? true: self = .transient(retryAfter: error.retryAfter)
+        case .refused where error.status?.mayBeAcceptedLater ?? true: self = .transient(retryAfter: error.retryAfter)
         default: self = .final(error)
         }
     }

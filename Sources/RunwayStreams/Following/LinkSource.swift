@@ -1,4 +1,5 @@
 import Runway
+import RunwayJSON
 
 /// Opens the links of a stream, and changes what an open link carries.
 protocol LinkSource: Sendable {
@@ -14,7 +15,11 @@ protocol LinkSource: Sendable {
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
     ) async throws(NetworkError) -> StreamedResponse
     /// Changes the topics of an open link; with none to change, asks for a sign of life.
-    func change(_ connection: String, adding: Set<String>, removing: Set<String>) async throws(NetworkError)
+    ///
+    /// - Returns: The topics that the server does not allow on the link, as far as its response names them.
+    func change(
+        _ connection: String, adding: Set<String>, removing: Set<String>
+    ) async throws(NetworkError) -> Set<String>
 }
 
 /// The links of an endpoint.
@@ -42,10 +47,13 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
             options: options)
     }
 
-    func change(_ connection: String, adding: Set<String>, removing: Set<String>) async throws(NetworkError) {
+    func change(
+        _ connection: String, adding: Set<String>, removing: Set<String>
+    ) async throws(NetworkError) -> Set<String> {
         try checkAccount()
-        _ = try await network.call(
-            TopicsCall(endpoint: stream, connection: connection, add: adding, remove: removing))
+        return try await network.call(
+            TopicsCall(endpoint: stream, connection: connection, add: adding, remove: removing)
+        ).refusedTopics
     }
 
     /// The place in the stream, and who is notified of it, are the account's: nobody else continues it.
@@ -54,5 +62,14 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
         throw NetworkError(
             .cancelled, in: .authorizing, "The account of the stream signed out, or another signed in.",
             sending: .notSent)
+    }
+}
+
+extension RawData {
+    /// The topics that the response to a change of topics says the client may not follow. A body that is too long to be such a response names
+    /// none.
+    var refusedTopics: Set<String> {
+        guard bytes.count <= 1 << 20 else { return [] }
+        return Set(json["refused"].elements.compactMap(\.string))
     }
 }

@@ -11,6 +11,8 @@ struct StreamCounts: Sendable, Equatable {
 /// What a stream did with a link, for the record of its call.
 enum StreamDecision: StageDecision {
     case opened(resumedFrom: String)
+    /// The response is no stream, but of this media type; `nil` if it names none.
+    case notOpened(type: String?)
     case closed(LinkEnd, StreamCounts)
 
     static var step: FlightStep { .landing }
@@ -21,6 +23,10 @@ enum StreamDecision: StageDecision {
             .init(
                 "streamOpened", ["resumedFrom": id.isEmpty ? nil : id],
                 id.isEmpty ? "stream opened" : "stream opened, to resume after \(id)")
+        case .notOpened(let type):
+            .init(
+                "streamNotOpened", ["type": type],
+                "\(type == "text/html" ? "a page" : type ?? "a response without a type") instead of a stream")
         case .closed(let end, let counts):
             .init(
                 "streamClosed",

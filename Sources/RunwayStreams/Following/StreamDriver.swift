@@ -12,6 +12,8 @@ final class StreamDriver: Sendable {
         case opened(LinkFacts, link: Int)
         case ended(LinkFailure, link: Int)
         case forgotten(link: Int)
+        /// The topics that the server refuses have changed.
+        case refused
     }
 
     private struct State {
@@ -30,6 +32,7 @@ final class StreamDriver: Sendable {
     private let random: any RandomNumberGenerator & Sendable
     private let inputs: AsyncStream<Input>
     private let continuation: AsyncStream<Input>.Continuation
+    /// The state, or the topics that the server refuses, have changed.
     private let onState: @Sendable (StreamState) -> Void
     /// Guards the state that the app sees, and which link it is of.
     private let state = Mutex(State())
@@ -50,6 +53,8 @@ final class StreamDriver: Sendable {
             try await source.change(connection, adding: added, removing: removed)
         } onLoss: {
             continuation.yield(.forgotten(link: $0))
+        } onRefusal: {
+            continuation.yield(.refused)
         }
         continuation.yield(.start)
     }
@@ -68,6 +73,7 @@ final class StreamDriver: Sendable {
     ///
     /// - Parameter cursor: Where it continues; `nil` if it begins anew.
     func run(after cursor: StreamCursor?) async {
+        topics.restore(refused: cursor?.refusedTopics ?? [])
         var run = Run(
             machine: StreamMachine(
                 options, network: network.status.learningKey, isReachable: network.isReachable,
@@ -123,6 +129,9 @@ final class StreamDriver: Sendable {
         case .forgotten(let link):
             guard link == run.linkCount, run.link != nil else { return [] }
             return run.machine.forgotten(at: now)
+        case .refused:
+            onState(run.machine.state)
+            return []
         case .opened(let facts, let link):
             guard link == run.linkCount, run.link != nil else { return [] }
             return run.machine.opened(facts, at: now)
@@ -144,9 +153,11 @@ final class StreamDriver: Sendable {
         case .probe:
             guard let connection = topics.connection else { return }
             let link = run.linkCount
-            Task { [source, continuation] in
+            Task { [source, continuation, topics] in
+                let count = topics.confirmedCount
                 do throws(NetworkError) {
-                    try await source.change(connection, adding: [], removing: [])
+                    let refused = try await source.change(connection, adding: [], removing: [])
+                    topics.probed(connection, refused: refused, since: count)
                 } catch {
                     // The server has no such connection any more. After another failure the link may still show a sign of life.
                     guard error.status == .notFound || error.status == .gone else { return }

@@ -74,7 +74,8 @@ public struct StreamEvent: Sendable {
 ///
 /// A switch needs a `default`, since later versions may add cases.
 public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing was missed: the events after the last one follow.
+    /// Nothing was missed: the events after the last one follow. Of a server of Runway the client has checked it. Any other server that has
+    /// sent ids is taken at its word: the client can't see whether the server still had all events after the last id.
     case resumed
     /// The events from one place to another, both included, are gone. Those after them follow.
     case gap(from: EventID, to: EventID)
@@ -93,7 +94,7 @@ public enum StreamContinuity: Sendable, Hashable, CustomStringConvertible {
 
 /// Why a stream begins anew.
 public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
-    private enum Code: String { case first, serverLost, noIDs, invalid }
+    private enum Code: String { case first, serverLost, noIDs, invalid, topics }
 
     private let code: Code
 
@@ -107,6 +108,9 @@ public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
     public static let noIDs = StreamReset(.noIDs)
     /// The server continued at a place that it was not asked for, or did not say where.
     public static let invalid = StreamReset(.invalid)
+    /// The server allows a wanted topic that it had refused: its events of that time were not for this client. The events after the last one
+    /// follow, of all topics.
+    public static let topics = StreamReset(.topics)
 
     /// The reason in one word, which stays the same from release to release.
     public var name: String { code.rawValue }

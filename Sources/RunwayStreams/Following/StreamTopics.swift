@@ -6,11 +6,13 @@ import Synchronization
 ///
 /// No event of a wanted topic is passed by. A link that was asked for without a wanted topic ends before any event of it is passed on, and so
 /// does a link whose change of topics failed. The next link is asked for with all wanted topics, and begins where the last one ended.
+///
+/// The events of a topic that the server refuses are passed by. The topic is remembered until a link has it again, which then does not resume.
 final class StreamTopics: Sendable {
-    /// Sends a change of the topics of a connection to the server.
+    /// Sends a change of the topics of a connection to the server, and returns those that the server does not allow, as far as it says.
     typealias Send =
         @Sendable (_ connection: String, _ added: Set<String>, _ removed: Set<String>) async throws(NetworkError)
-        -> Void
+        -> Set<String>
     typealias Outcome = Result<Void, NetworkError>
 
     fileprivate struct Change {
@@ -38,7 +40,10 @@ final class StreamTopics: Sendable {
 
     fileprivate struct State {
         var wanted: Set<String>?
+        /// The wanted topics that the present or last link does not have, by the server's decision.
         var refused: Set<String> = []
+        /// How many changes the server has confirmed.
+        var confirmedCount = 0
         var connection: Connection?
         /// The last link that ended because of its topics, and how.
         var endedLink = 0
@@ -52,18 +57,25 @@ final class StreamTopics: Sendable {
     private let send: Send
     /// A change failed on a link, which has to be replaced.
     private let onLoss: @Sendable (_ link: Int) -> Void
+    /// The topics that the server refuses on the open link have changed.
+    private let onRefusal: @Sendable () -> Void
     /// Guards the topics, the open connection and the changes. No continuation is resumed while it is held.
     private let state: Mutex<State>
 
-    init(_ wanted: Set<String>?, send: @escaping Send, onLoss: @escaping @Sendable (Int) -> Void) {
+    init(
+        _ wanted: Set<String>?, send: @escaping Send, onLoss: @escaping @Sendable (Int) -> Void,
+        onRefusal: @escaping @Sendable () -> Void
+    ) {
         state = Mutex(State(wanted: wanted))
-        (self.send, self.onLoss) = (send, onLoss)
+        (self.send, self.onLoss, self.onRefusal) = (send, onLoss, onRefusal)
     }
 
     /// The topics that are wanted; `nil` if the choice is the server's.
     var wanted: Set<String>? { state.withLock { $0.wanted } }
-    /// The wanted topics that the server did not allow when the last connection was opened.
+    /// The wanted topics that the server does not allow, as far as it has said on the last connection.
     var refused: Set<String> { state.withLock { $0.refused } }
+    /// How many changes the server has confirmed.
+    var confirmedCount: Int { state.withLock { $0.confirmedCount } }
     /// The id of the open connection; `nil` while no connection is open, and for servers other than Runway's.
     var connection: String? { state.withLock { $0.connection?.id } }
 
@@ -73,29 +85,50 @@ final class StreamTopics: Sendable {
     /// How a link has ended because of its topics; `nil` if it has not.
     func end(of link: Int) -> LinkFailure? { state.withLock { link <= $0.endedLink ? $0.end : nil } }
 
-    /// The server has opened a connection. If it does not have a wanted topic, its link has ended.
+    /// The stream continues at a place that has passed by events of topics that the server refused then.
+    func restore(refused: Set<String>) {
+        state.withLock { $0.refused.formUnion(refused.intersection($0.wanted ?? [])) }
+    }
+
+    /// The server has opened a connection. If it was not asked for with a wanted topic, its link has ended.
     ///
     /// - Parameters:
     ///   - id: Names the connection.
     ///   - link: The number of the link, which is greater than that of every one before it.
     ///   - asked: The topics that the link was asked for.
     ///   - refused: Those of them that the server does not allow.
-    func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) {
-        let starts = state.withLock { state -> Bool in
-            guard link > state.endedLink else { return false }
+    /// - Returns: Whether it has a wanted topic that was refused before: the place of the stream may have passed events of it by.
+    func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
+        let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
+            guard link > state.endedLink else { return (false, false) }
             let asked = asked ?? []
             let wanted = state.wanted ?? asked
             guard wanted.isSubset(of: asked) else {
                 (state.endedLink, state.end, state.connection) = (link, .superseded, nil)
-                return false
+                return (false, false)
             }
-            state.refused = refused.intersection(asked)
+            let hasReturnedTopics = !state.refused.intersection(wanted).subtracting(refused).isEmpty
+            state.refused = refused.intersection(wanted)
             state.connection = Connection(id: id, link: link, topics: asked.subtracting(refused))
             // Topics may have been removed while the link was being opened.
             let removed = asked.subtracting(wanted)
-            return removed.isEmpty ? false : state.add(Change(number: state.nextNumber(), added: [], removed: removed))
+            if removed.isEmpty { return (false, hasReturnedTopics) }
+            let change = Change(number: state.nextNumber(), added: [], removed: removed)
+            return (state.add(change), hasReturnedTopics)
         }
         if starts { Task { await sendChanges() } }
+        return hasReturnedTopics
+    }
+
+    /// The server has responded to a probe of a connection, and named topics that it refuses there.
+    ///
+    /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is ignored: the next one names
+    ///   the topics again.
+    func probed(_ connection: String, refused: Set<String>, since count: Int) {
+        let isNew = state.withLock { state in
+            state.confirmedCount == count && state.connection?.id == connection && state.note(refused: refused)
+        }
+        if isNew { onRefusal() }
     }
 
     /// The link has ended, and nothing reads it any more.
@@ -133,14 +166,16 @@ final class StreamTopics: Sendable {
         while let step = nextStep() {
             var outcome = Outcome.success(())
             do throws(NetworkError) {
+                var refused: Set<String> = []
                 if !step.added.isEmpty || !step.removed.isEmpty {
-                    try await send(step.connection, step.added, step.removed)
+                    refused = try await send(step.connection, step.added, step.removed)
                 }
-                state.withLock { $0.confirm(step) }
+                if state.withLock({ $0.confirm(step, refused: refused) }) { onRefusal() }
             } catch {
                 if error.isRefusal {
                     outcome = .failure(error)
-                    state.withLock { $0.refuse(step) }
+                    let refused = error.rawData?.refusedTopics ?? []
+                    if state.withLock({ $0.refuse(step, refused: refused) }) { onRefusal() }
                 } else {
                     // Whether the server has changed the topics is unknown. The next link has those that are wanted then.
                     if error.kind == .cancelled { outcome = .failure(error) }
@@ -198,19 +233,35 @@ extension StreamTopics.State {
         return (step, [])
     }
 
-    fileprivate mutating func confirm(_ step: StreamTopics.Step) {
-        guard connection?.id == step.connection else { return }
+    /// The server refuses topics on the open connection; returns whether that is new.
+    fileprivate mutating func note(refused topics: Set<String>) -> Bool {
+        let lost = topics.intersection(wanted ?? [])
+        connection?.topics.subtract(lost)
+        defer { refused.formUnion(lost) }
+        return !lost.isSubset(of: refused)
+    }
+
+    /// The server has made a change; returns whether it refuses other topics than before.
+    fileprivate mutating func confirm(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
+        guard connection?.id == step.connection else { return false }
+        let before = refused
+        confirmedCount += 1
         connection?.topics.formUnion(step.added)
         connection?.topics.subtract(step.removed)
         refused.subtract(step.added)
+        return note(refused: topics) || refused != before
     }
 
-    /// The server refuses a change: what it was to add is not wanted any more, unless a later change adds it.
-    fileprivate mutating func refuse(_ step: StreamTopics.Step) {
+    /// The server refuses a change: what it was to add is not wanted any more, unless a later change adds it. Returns whether the server refuses
+    /// other topics than before.
+    fileprivate mutating func refuse(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
+        let before = refused
         let later = changes.filter { $0.number > step.number }.reduce(into: Set()) { $0.formUnion($1.added) }
         let dropped = step.added.subtracting(later).subtracting(connection?.topics ?? [])
         wanted?.subtract(dropped)
         refused.subtract(dropped)
+        if connection?.id == step.connection { _ = note(refused: topics) }
+        return refused != before
     }
 
     /// Ends the link of a connection, and returns its number; `nil` if the connection is not open any more.
@@ -222,7 +273,8 @@ extension StreamTopics.State {
 }
 
 extension NetworkError {
-    fileprivate static var topicsOfTheServer: NetworkError {
+    /// The error of a change of topics that the app does not choose.
+    static var topicsOfTheServer: NetworkError {
         NetworkError(
             .invalidParameters, in: .validating,
             "The server chooses the topics of this stream: an endpoint that names its topics can change them.",

@@ -23,7 +23,8 @@ extension NIOTransport {
             ) { flight.noteHTTPVersion($0, of: request) }
             let (response, wire) = await Self.outcome(of: opening, in: flight)
             flight.noteWire(wire, of: request)
-            let opened = try response.get()
+            var opened = try response.get()
+            opened.refusesWebSocket = opened.webSocket == nil
             if let connection = opened.webSocket as? any UpgradedConnection, !upgraded.add(connection) {
                 throw ExchangeFailure(cause: WireError.shutDown, sending: .sent)
             }

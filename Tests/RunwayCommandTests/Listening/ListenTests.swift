@@ -67,14 +67,21 @@ struct ListenTests {
         }
     }
 
-    @Test(arguments: [HTTPResponse.Status.forbidden, .ok, .serviceUnavailable])
-    func aRefusalIsReported(status: HTTPResponse.Status) async throws {
+    @Test(arguments: [
+        ("http", 403, "application/json"), ("http", 503, "application/json"), ("http", 200, "application/json"),
+        ("http", 200, "text/html; charset=utf-8"), ("ws", 403, "application/json"), ("ws", 503, "application/json"),
+        ("ws", 200, "application/json"), ("ws", 200, "text/html; charset=utf-8"),
+    ])
+    func aRefusalIsReported(scheme: String, status: Int, type: String) async throws {
         try await withScriptedOrigin { origin in
-            origin.on("/events", respond: .json("{}", status: status))
-            let tool = try await Tool.run("listen", "\(origin.baseURL)/events")
+            var refusal = ScriptedResponse.json("{}", status: .init(code: status))
+            refusal.headerFields[.contentType] = type
+            origin.on("/events", respond: refusal)
+            let tool = try await Tool.run("listen", scheme + origin.baseURL.dropFirst("http".count) + "/events")
             #expect(tool.status == 1)
             #expect(tool.output.isEmpty)
             #expect(tool.errors.hasPrefix("runway: "))
+            if status == 200 { #expect(tool.errors.contains(String(type.prefix { $0 != ";" }))) }
         }
     }
 

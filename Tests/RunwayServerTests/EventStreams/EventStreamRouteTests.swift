@@ -178,6 +178,30 @@ struct EventStreamRouteTests {
         #expect(server.ended("lifetime") == 1)
     }
 
+    @Test func everyResponseToAChangeNamesLostTopics() async throws {
+        let server = try await HubUnderTest { $0.maximumTopicsPerConnection = 3 }
+        let client = try await server.open(
+            "/news?topics=a,b,wage", as: EventPermission(topics: ["a", "b"], owner: "anna"))
+        try await client.waitUntilLive()
+        func change(_ members: String, to allowed: Set<String>?) async throws -> String {
+            let body = #"{"connection":"\#(client.connection)"\#(members)}"#
+            let response = try await server.respond(
+                .post, "/news/topics", as: EventPermission(topics: allowed, owner: "anna"), body: body)
+            let reply = HubClient(response, reads: true)
+            try await reply.wait(for: "}")
+            return "\(response.status.code) \(reply.text)"
+        }
+        let position = #"200 {"position":"\#(server.hub.epoch)-0""#
+        #expect(try await change("", to: ["a", "b"]) == position + #","refused":["wage"]}"#)
+        #expect(try await change("", to: ["a"]) == position + #","refused":["b","wage"]}"#)
+        // What was lost does not come back by itself.
+        #expect(try await change("", to: nil) == position + #","refused":["b","wage"]}"#)
+        #expect(try await change(#","add":["b"],"remove":["wage"]"#, to: nil) == position + "}")
+        #expect(try await change(#","add":["staff"]"#, to: ["a"]) == #"403 {"refused":["b"]}"#)
+        let tooMany = try await change(#","add":["c","d","e"]"#, to: ["a", "c", "d", "e"])
+        #expect(tooMany == #"400 {"refused":["b"]}"#)
+    }
+
     @Test func changedTopicsLeaveAStreamOfAllUnlimited() async throws {
         let server = try await HubUnderTest()
         let client = try await server.open()

@@ -100,7 +100,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test(arguments: [StreamWire.http1, .http2])
+    @Test(arguments: StreamWire.allCases)
     func aRefusedTokenIsRenewedOnceAndTheStreamResumes(over wire: StreamWire) async throws {
         try await withStreamPeer(wire) { [hasty] peer in
             peer.gate.accept("t1")

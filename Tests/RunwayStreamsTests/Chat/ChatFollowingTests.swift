@@ -43,11 +43,16 @@ struct ChatFollowingTests {
         return server.links[number - 1]
     }
 
-    private func message(_ number: Int, in conversation: String) -> String {
-        let id = UUID().uuidString
-        let data = #"{"number":\#(number),"sender":"bob","id":"\#(id)","text":"hello","time":0}"#
-        return "id: e-\(number)\nevent: chat.message\ntopic: chat/\(conversation)\ndata: \(data)\n\n"
+    private func json(_ number: Int) -> String {
+        #"{"number":\#(number),"sender":"bob","id":"\#(UUID().uuidString)","text":"hello","time":0}"#
     }
+
+    private func message(_ number: Int, in conversation: String) -> String {
+        "id: e-\(number)\nevent: chat.message\ntopic: chat/\(conversation)\ndata: \(json(number))\n\n"
+    }
+
+    /// The server has one message, which the stream has passed by.
+    private func storeMessage() { server.setPage(#"{"messages":[\#(json(1))],"first":1,"last":1,"marks":[]}"#) }
 
     @Test func removedMemberLosesThatConversationOnly() async throws {
         let client = makeClient()
@@ -58,6 +63,47 @@ struct ChatFollowingTests {
         link.send("id: e-0\nevent: runway.live\ndata: {}\n\n" + message(1, in: "harbour"))
         try await waitUntil("the message") { harbour.entries.count == 1 }
         #expect(staff.isRefused && !harbour.isRefused && client.state != .ended)
+        client.stop()
+    }
+
+    @Test func readmittedMemberReceivesWhatWasPublishedMeanwhile() async throws {
+        let client = makeClient()
+        let staff = client.conversation("staff")
+        client.start()
+        let first = try await link(1)
+        first.open("reset", at: 0)
+        first.send("id: e-0\nevent: runway.live\ndata: {}\n\n")
+        try await waitUntil("the first page") { staff.isLive && staff.machine.last == 0 }
+        first.end()
+        let second = try await link(2)
+        second.open("resumed", at: 0, refusing: ["chat/staff"])
+        try await waitUntil("the removal") { staff.isRefused }
+        storeMessage()
+        second.end()
+        try await link(3).open("resumed", at: 0)
+        try await waitUntil("the message") { staff.entries.count == 1 }
+        #expect(!staff.isRefused)
+        client.stop()
+    }
+
+    @Test func readmissionAfterAStopFetchesToo() async throws {
+        let client = makeClient()
+        let staff = client.conversation("staff")
+        client.start()
+        let first = try await link(1)
+        first.open("reset", at: 0)
+        try await waitUntil("the first page") { staff.machine.last == 0 }
+        server.loseTopics(["chat/staff"])
+        _ = client.conversation("harbour")
+        try await waitUntil("the loss") { staff.isRefused }
+        await client.flush()
+        client.stop()
+        storeMessage()
+        client.start()
+        let second = try await link(2)
+        #expect(second.topics == ["chat/harbour", "chat/staff"])
+        second.open("resumed", at: 0)
+        try await waitUntil("the message") { staff.entries.count == 1 }
         client.stop()
     }
 

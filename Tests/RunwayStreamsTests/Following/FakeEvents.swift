@@ -21,6 +21,8 @@ final class FakeEvents: Transport {
         var fields: [String: String] = [:]
         var changes: [Change] = []
         var changeStatuses: [HTTPResponse.Status] = []
+        var lostTopics: [String] = []
+        var page = #"{"messages":[],"first":1,"last":0,"marks":[]}"#
         var changeGate: ScriptedGate?
     }
 
@@ -40,11 +42,15 @@ final class FakeEvents: Transport {
     func holdChanges(at gate: ScriptedGate) { state.withLock { $0.changeGate = gate } }
     /// The next change of topics is responded to with a status.
     func refuseChange(_ status: HTTPResponse.Status) { state.withLock { $0.changeStatuses.append(status) } }
+    /// The responses to changes of topics, probes included, name topics that the client may not follow.
+    func loseTopics(_ topics: [String]) { state.withLock { $0.lostTopics = topics } }
+    /// The page of every conversation.
+    func setPage(_ page: String) { state.withLock { $0.page = page } }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         if request.head.method == .post { return try await change(request) }
         if request.head.path?.contains("/messages") == true {
-            return .json(#"{"messages":[],"first":1,"last":0,"marks":[]}"#)
+            return .json(state.withLock { $0.page })
         }
         try await pass(state.withLock { $0.openGate })
         return state.withLock { state in
@@ -70,8 +76,11 @@ final class FakeEvents: Transport {
             return state.changeGate
         }
         try await pass(gate)
-        let status = state.withLock { $0.changeStatuses.isEmpty ? .ok : $0.changeStatuses.removeFirst() }
-        return .json(#"{"position":"e-0"}"#, status: status)
+        let (status, lost) = state.withLock { state in
+            (state.changeStatuses.isEmpty ? .ok : state.changeStatuses.removeFirst(), state.lostTopics)
+        }
+        let names = lost.map { "\"\($0)\"" }.joined(separator: ",")
+        return .json(#"{"position":"e-0","refused":[\#(names)]}"#, status: status)
     }
 
     private func pass(_ gate: ScriptedGate?) async throws(NetworkError) {
@@ -153,15 +162,18 @@ final class FollowedStream: Sendable {
 
     init(
         _ topics: Set<String>? = ["a"], grace: ScriptedGrace? = nil, after cursor: String = "",
-        prepare: (FakeEvents) -> Void = { _ in }
+        without refused: Set<String> = [], prepare: (FakeEvents) -> Void = { _ in }
     ) {
         prepare(server)
         network = NetworkLayer(
-            transport: server, clock: LayerClock(clock), sinks: [records], status: SettableNetworkStatus(), grace: grace
-        )
+            transport: server, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
+            status: SettableNetworkStatus(), grace: grace)
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         let cursors = MemoryStreamCursorStore()
-        if !cursor.isEmpty { cursors.store(StreamCursor(stream: "news", lastEventID: cursor), for: "news") }
+        if !cursor.isEmpty {
+            let place = StreamCursor(stream: "news", lastEventID: cursor, refusedTopics: refused)
+            cursors.store(place, for: "news")
+        }
         events = network.events(of: News(topics), cursors: cursors, key: "news", randomness: SeededGenerator(seed: 1))
         task = reception.follow(events)
     }

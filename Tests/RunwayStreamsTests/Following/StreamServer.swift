@@ -1,8 +1,10 @@
 import Hummingbird
 import HummingbirdCore
+import HummingbirdHTTP2
 import Logging
 import NIOCore
 import Runway
+import RunwayDemo
 import RunwayServer
 import RunwayStreams
 import RunwayTesting
@@ -42,21 +44,29 @@ final class StreamServer: Sendable {
         (self.channel, self.group, self.task, self.connections) = (channel, group, task, connections)
     }
 
-    /// Serves a hub. The port is a free one, unless one is named.
-    static func start(_ hub: EventHub, port: Int = 0, permission: EventPermission = EventPermission()) async throws
-        -> StreamServer
-    {
+    /// Serves a hub. The port is a free one, unless one is named. With a certificate it serves HTTP/2 over TLS, and otherwise HTTP/1.1.
+    static func start(
+        _ hub: EventHub, port: Int = 0, permission: EventPermission = EventPermission(),
+        with certificate: DemoCertificate? = nil
+    ) async throws -> StreamServer {
         let router = Router()
         EventStreamRoute(hub) { _, _ in permission }.add(to: router, path: "news/a%20b")
-        return try await start(router, port: port)
+        return try await start(router, port: port, with: certificate)
     }
 
-    static func start(_ router: Router<BasicRequestContext>, port: Int = 0) async throws -> StreamServer {
+    static func start(
+        _ router: Router<BasicRequestContext>, port: Int = 0, with certificate: DemoCertificate? = nil
+    ) async throws -> StreamServer {
         let (channels, continuation) = AsyncStream<any Channel>.makeStream()
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let connections = OpenConnections()
+        let tls = try certificate?.serverConfiguration()
         let builder = HTTPServerBuilder { responder in
-            CuttableChannel(base: HTTP1Channel(responder: responder), connections: connections)
+            guard let tls else {
+                return CuttableChannel(base: HTTP1Channel(responder: responder), connections: connections)
+            }
+            return CuttableChannel(
+                base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder), connections: connections)
         }
         let application = Application(
             router: router, server: builder,
@@ -94,13 +104,18 @@ final class StreamServer: Sendable {
 /// A layer over real sockets that knows where the server is.
 func makeNetwork(
     port: Int, records: RecordCollector = RecordCollector(), clock: LayerClock = .system,
-    status: any NetworkStatusSource = SettableNetworkStatus()
+    status: any NetworkStatusSource = SettableNetworkStatus(), trusting certificate: DemoCertificate? = nil,
+    prepare: (inout TransportConfiguration) -> Void = { _ in }
 ) throws -> (network: NetworkLayer, transport: NIOTransport) {
-    var configuration = TransportConfiguration()
+    var configuration = TransportConfiguration(
+        trust: certificate.map { .certificates(pem: [$0.authorityPEM]) } ?? .system)
     configuration.maximumConnectionsPerOrigin = 200
+    prepare(&configuration)
     let transport = try NIOTransport(configuration: configuration)
-    let network = NetworkLayer(transport: transport, clock: clock, sinks: [records], status: status)
-    network.configure(Newsroom.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
+    let network = NetworkLayer(
+        transport: transport, pipeline: .tested, clock: clock, sinks: [records], status: status)
+    let scheme = certificate == nil ? "http" : "https"
+    network.configure(Newsroom.self) { $0.baseURLs = [.release: "\(scheme)://127.0.0.1:\(port)"] }
     return (network, transport)
 }
 

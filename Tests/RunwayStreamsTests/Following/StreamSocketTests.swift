@@ -174,21 +174,6 @@ struct StreamSocketTests {
         await server.kill()
     }
 
-    @Test func aGracefulShutdownEndsOpenStreams() async throws {
-        var options = EventHubOptions()
-        options.drainingTime = .milliseconds(200)
-        let hub = try await EventHub(name: "news", options: options)
-        let server = try await StreamServer.start(hub)
-        let (network, transport) = try makeNetwork(port: server.port)
-        let receptions = (0..<20).map { _ in Reception() }
-        let tasks = receptions.enumerated().map { $1.follow(network.events(of: News(), options: hasty, key: "\($0)")) }
-        for reception in receptions { try await reception.wait(forConnections: 1) }
-        await server.shutDown()
-        #expect(hub.connectionCount == 0)
-        for task in tasks { task.cancel() }
-        await transport.shutdown(.cutting)
-    }
-
     @Test func aSlowReaderLosesNothingThatTheLogHas() async throws {
         var hubOptions = EventHubOptions()
         hubOptions.maximumQueuedByteCount = 64 << 10

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Runway
 import RunwayTesting
@@ -69,6 +70,67 @@ struct TopicChangeTests {
         second.open("resumed", at: 8)
         try await stream.reception.wait(forConnections: 2)
         #expect(stream.events.refusedTopics.isEmpty)
+        #expect(stream.reception.log == ["reset: first", "eight", "reset: topics"], "the place has passed events by")
+        second.end()
+        try await stream.link(3).open("resumed", at: 8)
+        try await stream.reception.wait(forConnections: 3)
+        #expect(stream.reception.continuities.last == .resumed)
+    }
+
+    @Test func topicThatStaysRefusedResumes() async throws {
+        let stream = FollowedStream(["a", "staff"])
+        for number in 1...2 {
+            let link = try await stream.link(number)
+            link.open(number == 1 ? "reset" : "resumed", at: 7, refusing: ["staff"])
+            try await stream.reception.wait(forConnections: number)
+            link.end()
+        }
+        #expect(stream.reception.continuities == [.reset(.first), .resumed])
+    }
+
+    @Test func topicReturnsAfterTheAppStartsAgain() async throws {
+        let stream = FollowedStream(["a", "staff"], after: "e-7", without: ["staff"])
+        try await stream.link(1).open("resumed", at: 7)
+        try await stream.reception.wait(forConnections: 1)
+        #expect(stream.reception.continuities == [.reset(.topics)])
+    }
+
+    @Test func cursorRemembersRefusedTopics() throws {
+        let cursor = StreamCursor(stream: "news", lastEventID: "e-7", refusedTopics: ["staff"])
+        let stored = try JSONEncoder().encode(cursor)
+        #expect(try JSONDecoder().decode(StreamCursor.self, from: stored) == cursor)
+        let early = Data(#"{"stream":"news","lastEventID":"e-7"}"#.utf8)
+        #expect(try JSONDecoder().decode(StreamCursor.self, from: early).refusedTopics.isEmpty)
+    }
+
+    @Test func probeTellsOfLostTopics() async throws {
+        let stream = FollowedStream(["a", "staff"])
+        let first = try await stream.openedLink()
+        try await waitUntil("the open link") { stream.events.state == .open }
+        stream.server.loseTopics(["staff", "unknown"])
+        // The app comes to the foreground.
+        stream.events.resume()
+        try await waitUntil("the loss") { stream.events.refusedTopics == ["staff"] }
+        #expect(stream.events.topics == ["a", "staff"] && stream.server.changes == [.init()])
+        first.end()
+        try await stream.link(2).open("resumed", at: 7)
+        try await stream.reception.wait(forConnections: 2)
+        #expect(stream.reception.continuities.last == .reset(.topics))
+    }
+
+    @Test(arguments: [HTTPResponse.Status.ok, .forbidden, .badRequest])
+    func everyResponseToAChangeTellsOfLostTopics(_ status: HTTPResponse.Status) async throws {
+        let stream = FollowedStream(["a", "staff"])
+        _ = try await stream.openedLink()
+        stream.server.loseTopics(["staff"])
+        if status != .ok { stream.server.refuseChange(status) }
+        try? await stream.events.subscribe(to: ["b"])
+        #expect(stream.events.refusedTopics == ["staff"])
+        #expect(stream.events.topics == (status == .ok ? ["a", "b", "staff"] : ["a", "staff"]))
+        // It is asked for again, since the connection does not have it.
+        stream.server.loseTopics([])
+        try await stream.events.subscribe(to: ["staff"])
+        #expect(stream.events.refusedTopics.isEmpty && stream.server.changes.last == .init(added: ["staff"]))
     }
 
     @Test func changesReachTheServerInTheirOrder() async throws {

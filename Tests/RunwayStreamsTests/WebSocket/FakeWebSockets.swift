@@ -24,7 +24,7 @@ final class FakeWebSockets: Transport {
     private struct State {
         var requests: [Request] = []
         var connections: [FakeConnection] = []
-        var refusals: [HTTPResponse.Status] = []
+        var refusals: [HTTPResponse] = []
         var failures: [NetworkError] = []
         var gate: ScriptedGate?
     }
@@ -38,8 +38,10 @@ final class FakeWebSockets: Transport {
     var requests: [Request] { state.withLock { $0.requests } }
     var connections: [FakeConnection] { state.withLock { $0.connections } }
 
-    /// The next request is refused with a status.
-    func refuse(_ status: HTTPResponse.Status) { state.withLock { $0.refusals.append(status) } }
+    /// The next request is refused with a status, and a body of a type.
+    func refuse(_ status: HTTPResponse.Status, type: String = "application/json") {
+        state.withLock { $0.refusals.append(HTTPResponse(status: status, headerFields: [.contentType: type])) }
+    }
 
     /// The next request fails.
     func fail(_ error: NetworkError) { state.withLock { $0.failures.append(error) } }
@@ -56,8 +58,10 @@ final class FakeWebSockets: Transport {
             state.requests.append(request)
             if !state.failures.isEmpty { return .failure(state.failures.removeFirst()) }
             if !state.refusals.isEmpty {
-                let head = HTTPResponse(status: state.refusals.removeFirst())
-                return .success(Response(head: head, body: .whole(RawData([], response: head))))
+                let head = state.refusals.removeFirst()
+                var response = Response(head: head, body: .whole(RawData([], response: head)))
+                response.refusesWebSocket = true
+                return .success(response)
             }
             let head = HTTPResponse(status: .switchingProtocols)
             var response = Response(head: head, body: .whole(RawData([], response: head)))

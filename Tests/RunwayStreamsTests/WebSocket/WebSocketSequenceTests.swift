@@ -39,7 +39,8 @@ struct WebSocketSequenceTests {
 
     init() {
         sockets = FakeWebSockets(clock)
-        network = NetworkLayer(transport: sockets, clock: LayerClock(clock), sinks: [records])
+        network = NetworkLayer(
+            transport: sockets, pipeline: .tested, clock: LayerClock(clock), sinks: [records])
     }
 
     private func open(_ change: (inout WebSocketOptions) -> Void = { _ in }) -> WebSocketSequence {
@@ -151,6 +152,24 @@ struct WebSocketSequenceTests {
         let error = try await #require(throws: NetworkError.self) { try await listener.end() }
         #expect(error.kind == .refused && error.status == .forbidden)
         #expect(sockets.requests.count == 2)
+    }
+
+    @Test func pageOfAPortalIsRetried() async throws {
+        sockets.refuse(.ok, type: "text/html; charset=utf-8")
+        let listener = Listener(open { $0.reconnection.untrustedBackoff = .seconds(5) })
+        _ = try await connection(1, listener)
+        #expect(clock.now.offset >= .seconds(5) && sockets.requests.count == 2)
+        let error = try #require(try await records.records(count: 1).first?.outcome.error)
+        #expect(error.kind == .invalidResponse && error.detail.contains("text/html"))
+        listener.cancel()
+        try? await listener.end()
+    }
+
+    @Test func otherResponseEndsAndNamesItsStatus() async throws {
+        sockets.refuse(.ok)
+        let error = try await #require(throws: NetworkError.self) { try await Listener(open()).end() }
+        #expect(error.kind == .invalidResponse && error.status == .ok)
+        #expect(error.detail.contains("status 200") && sockets.requests.count == 1)
     }
 
     @Test func silentServerIsPingedAndThenReplaced() async throws {

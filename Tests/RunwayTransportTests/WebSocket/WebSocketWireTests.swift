@@ -115,6 +115,16 @@ struct WebSocketWireTests {
         }
     }
 
+    @Test func pageOfAPortalIsNoWebSocket() async throws {
+        let response = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nLogin"
+        try await withWebSocketPeer(.init(responses: [response])) { peer in
+            let network = try NetworkLayer(toPort: peer.port)
+            let error = try await #require(throws: NetworkError.self) { try await network.openChat() }
+            #expect(error.kind == .invalidResponse && error.status == .ok)
+            #expect(error.rawData?.text == "Login" && error.rawData?.response.headerFields[.contentType] == "text/html")
+        }
+    }
+
     @Test(arguments: [
         // Without the acceptance, with another, with a wrong upgrade, with what was not offered.
         "Upgrade: websocket\r\nConnection: Upgrade\r\n",

@@ -1,0 +1,93 @@
+import HTTPTypes
+import Runway
+import RunwayTesting
+import Testing
+
+@testable import RunwayStreams
+
+/// The topics of a stream for a controller, which outlive its links and its ends.
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct EventStreamTopicsTests {
+    private let server = FakeEvents()
+    private let screen = TopicScreen()
+
+    private func makeStream(_ topics: Set<String>? = ["a"]) -> EventStream<News> {
+        let network = NetworkLayer(transport: server, status: SettableNetworkStatus())
+        network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
+        return EventStream(News(topics), on: network, delegate: screen, options: hasty)
+    }
+
+    private func link(_ number: Int) async throws -> FakeLink {
+        try await waitUntil("link \(number)") { server.links.count >= number }
+        return server.links[number - 1]
+    }
+
+    @Test func topicsBeforeTheStartAreThoseOfTheFirstLink() async throws {
+        let stream = makeStream()
+        try await stream.subscribe(to: ["b", "c"])
+        try await stream.unsubscribe(from: ["a"])
+        #expect(stream.topics == ["b", "c"])
+        stream.start()
+        #expect(try await link(1).topics == ["b", "c"])
+        stream.stop()
+    }
+
+    @Test func topicsOutliveAStop() async throws {
+        let stream = makeStream()
+        stream.start()
+        try await link(1).open("reset", at: 7)
+        try await waitUntil("the connection") { stream.continuity != nil }
+        try await stream.subscribe(to: ["b"])
+        stream.stop()
+        try await stream.subscribe(to: ["c"])
+        #expect(stream.topics == ["a", "b", "c"])
+        stream.start()
+        #expect(try await link(2).topics == ["a", "b", "c"])
+        stream.stop()
+    }
+
+    @Test func topicsOutliveAnEnd() async throws {
+        let stream = makeStream()
+        server.refuseLink(.forbidden)
+        stream.start()
+        try await stream.subscribe(to: ["b"])
+        try await waitUntil("the end") { stream.state == .ended }
+        stream.start()
+        #expect(try await link(1).topics == ["a", "b"])
+        stream.stop()
+    }
+
+    @Test func topicsThatTheServerChoosesAreNotChanged() async throws {
+        let stream = makeStream(nil)
+        let error = await #expect(throws: NetworkError.self) { try await stream.subscribe(to: ["b"]) }
+        #expect(error?.kind == .invalidParameters && stream.topics == nil)
+    }
+
+    @Test func delegateIsNotifiedOfLostTopics() async throws {
+        let stream = makeStream(["a", "staff"])
+        stream.start()
+        let first = try await link(1)
+        first.open("reset", at: 7)
+        try await waitUntil("the connection") { stream.continuity != nil && stream.state == .open }
+        server.loseTopics(["staff"])
+        stream.resume()
+        try await waitUntil("the loss") { stream.refusedTopics == ["staff"] }
+        first.end()
+        try await link(2).open("resumed", at: 7)
+        try await waitUntil("the return") { stream.continuity == .reset(.topics) }
+        #expect(screen.refused == [["staff"], []])
+        stream.stop()
+    }
+}
+
+/// Writes down which topics are refused.
+@MainActor private final class TopicScreen: EventStreamDelegate {
+    private(set) var refused: [Set<String>] = []
+
+    func eventStream(_ stream: any EventStreaming, didReceive event: StreamEvent) {}
+    func eventStream(_ stream: any EventStreaming, didConnect continuity: StreamContinuity) {}
+    func eventStream(_ stream: any EventStreaming, didChangeRefusedTopics topics: Set<String>) {
+        refused.append(topics)
+    }
+    func eventStream(_ stream: any EventStreaming, didEndWith error: NetworkError?) {}
+}
