@@ -5,8 +5,8 @@
 #   Scripts/fuzz-json.sh 600        600 seconds each
 #   Scripts/fuzz-json.sh 600 reader one of the two
 #
-# What was found new is kept in .build-fuzz/corpus, for the next run; an input that crashes, hangs or takes too much
-# memory is kept in .build-fuzz/found. Needs a Swift toolchain for Linux, whose lld links it.
+# New inputs are stored in .build-fuzz/corpus, for the next run; an input that crashes, hangs or takes too much
+# memory is stored in .build-fuzz/found. Needs a Swift toolchain for Linux, whose lld links it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

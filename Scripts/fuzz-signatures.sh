@@ -9,7 +9,7 @@
 #   Scripts/fuzz-signatures.sh 600 message   one of message, fields, enrolment, keys and words
 #
 # Wants a debug build, swift build, of which it takes the dependencies as they are; RunwaySignatures is compiled anew, so that the fuzzer
-# sees its branches. What was found new is kept in .build-fuzz/signatures/corpus, for the next run; an input that crashes, hangs or takes
+# sees its branches. New inputs are stored in .build-fuzz/signatures/corpus, for the next run; an input that crashes, hangs or takes
 # too much memory in .build-fuzz/signatures/found. Needs a Swift toolchain for Linux, whose lld links it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -7,7 +7,7 @@
 #   Scripts/fuzz-wire.sh 600 http1  one of http1, http2, connection, proxy, netlink, hosts, coding, fields, merged, websocket and events
 #
 # Wants a debug build, swift build, of which it takes the dependencies as they are; Runway, RunwayTransport and RunwayStreams are compiled anew, so
-# that the fuzzer sees their branches. RUNWAY_SOURCES names another copy of their sources. What was found new is kept in
+# that the fuzzer sees their branches. RUNWAY_SOURCES names another copy of their sources. New inputs are stored in
 # .build-fuzz/wire/corpus, for the next run; an input that crashes, hangs or takes too much memory in .build-fuzz/wire/found. Needs a
 # Swift toolchain for Linux, whose lld links it.
 set -euo pipefail

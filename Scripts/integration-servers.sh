@@ -98,7 +98,7 @@ http {
         root $iso_codes;
         # For files that the tests make, sent slowly enough to be changed while they are sent.
         location /own/ { alias $dir/own/; limit_rate 32k; limit_rate_after 64k; }
-        # For files that the tests of the proxy make: each request names the directives of its answer, and is on the record.
+        # For files that the tests of the proxy make: each request names the directives of its response, and is on the record.
         location /proxied/ {
             alias $dir/proxied/;
             dav_methods PUT DELETE;

@@ -47,7 +47,7 @@ if [ $# -gt 0 ]; then
     run "$@"
     exit
 fi
-# What waits for sockets and what waits for other events is kept apart from what computes, which would leave it no thread for seconds.
+# What waits for sockets and what waits for other events runs apart from what computes, which would leave it no thread for seconds.
 sockets='^Runway(Transport|TestServer|Server|Signing|Demo|Command)Tests\.'
 computing='^(RunwayJSON|RunwaySignatures|Tidy)Tests\.'
 run --filter "$sockets"

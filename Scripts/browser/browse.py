@@ -74,7 +74,7 @@ class Proxy:
 
 
 def at_origin(name: str) -> list[str]:
-    """What nginx was asked for a path that contains `name`, and its answers: `GET 200`."""
+    """The requests to nginx for a path that contains `name`, with the statuses of its responses: `GET 200`."""
     try:
         # One worker writes the log in the order in which it ends responses, so all earlier ones are in it.
         DIRECT.open(f"{NGINX}/proxied/", timeout=300).read()
@@ -100,7 +100,7 @@ def load(context, proxy: Proxy, page=None):
     """Loads the page with all that it needs, and compares every byte with what nginx has."""
     page = page or context.new_page()
     bodies = {}
-    page.on("response", lambda answer: bodies.setdefault(Path(answer.url.split("?")[0]).name, answer))
+    page.on("response", lambda response: bodies.setdefault(Path(response.url.split("?")[0]).name, response))
     page.goto(f"{proxy.url}/proxied/site/page.html?cc=no-cache", wait_until="load")
     for name in ("page.html", "style.css", "script.js", "image.svg"):
         check(f"{name} came whole", bodies[name].status == 200 and bodies[name].body() == FILES[name])
@@ -114,7 +114,7 @@ def browse(browser, proxy: Proxy):
     print("-- a page, and the same page for another browser that has nothing of it")
     page = load(new_context(browser), proxy)
     for name in ("page.html", "style.css", "script.js", "image.svg"):
-        check(f"nginx was asked once for {name}", at_origin(name) == ["GET 200"], at_origin(name))
+        check(f"nginx received one request for {name}", at_origin(name) == ["GET 200"], at_origin(name))
     page = load(new_context(browser), proxy)
     check("the page and the script cost one 304 each",
           at_origin("page.html") == at_origin("script.js") == ["GET 200", "GET 304"], at_origin("page.html"))
@@ -128,7 +128,7 @@ def browse(browser, proxy: Proxy):
     page.set_input_files("input[type=file]", files=[{"name": "a.bin", "mimeType": "x/y", "buffer": b"file\r\n" * 300_000}])
     with page.expect_navigation() as navigation:
         page.click("button")
-    check("the form was answered", navigation.value.status == 200, navigation.value.status, navigation.value.text()[:200])
+    check("the form has a response", navigation.value.status == 200, navigation.value.status, navigation.value.text()[:200])
     echo = navigation.value.json()
     check("the fields of the form came", echo["form"] == {"city": "上海"}, echo["form"])
     check("the file came whole", echo["files"]["file"] == "file\r\n" * 300_000)
@@ -137,12 +137,12 @@ def browse(browser, proxy: Proxy):
     page.goto(f"{proxy.url}/httpbin/cookies")
     check("two cookies were set", '"a":"1"' in page.content() and '"b":"2"' in page.content(), page.content())
     headers = page.evaluate("fetch('/httpbin/headers?show_env=1').then(a => a.json())")["headers"]
-    check("the origin is told of the proxy", headers["Via"] == f"1.1 runway-proxy-{proxy.port}", headers)
+    check("the origin receives the name of the proxy", headers["Via"] == f"1.1 runway-proxy-{proxy.port}", headers)
 
     print("-- ranges")
     ranges = """async ([path, range]) => {
-        const answer = await fetch(path, {headers: {Range: range}});
-        return [answer.status, answer.headers.get('content-range'), [...new Uint8Array(await answer.arrayBuffer())]];
+        const response = await fetch(path, {headers: {Range: range}});
+        return [response.status, response.headers.get('content-range'), [...new Uint8Array(await response.arrayBuffer())]];
     }"""
     path = "/proxied/dated/site/large.bin?cc=max-age=3600"
     size = len(FILES["large.bin"])
@@ -155,7 +155,7 @@ def browse(browser, proxy: Proxy):
         status, content_range, part = page.evaluate(ranges, [path, text])
         check(f"{text} came", status == 206 and bytes(part) == FILES["large.bin"][start:end], status)
         check("it says where it belongs", content_range == f"bytes {start}-{end - 1}/{size}", content_range)
-    check("all from what is kept", at_origin("large.bin") == ["GET 200"], at_origin("large.bin"))
+    check("all from stored responses", at_origin("large.bin") == ["GET 200"], at_origin("large.bin"))
     played = page.evaluate("""path => new Promise((resolve, reject) => {
         const audio = new Audio(path);
         audio.onerror = () => reject(audio.error.message);
@@ -173,8 +173,8 @@ def browse(browser, proxy: Proxy):
     }).then(a => a.json())""", f"{proxy.url}/httpbin/anything")
     check("what another site may ask for came", echo["json"] == {"a": 1} and echo["headers"]["X-Kind"] == "a", echo)
     check("after a preflight", at_origin("/httpbin/anything") == ["OPTIONS 200", "PUT 200"], at_origin("/httpbin/anything"))
-    answer = page.goto(f"http://rebound.test:{proxy.port}/proxied/site/page.html")
-    check("a name that was pointed here is refused", answer.status == 421, answer.status)
+    response = page.goto(f"http://rebound.test:{proxy.port}/proxied/site/page.html")
+    check("a name that was pointed here is refused", response.status == 421, response.status)
 
 
 def main(runway: str, chromium: str):
@@ -196,10 +196,10 @@ def main(runway: str, chromium: str):
         shutil.rmtree(SITE)
         if os.environ.get("RUNWAY_BROWSER_VERBOSE"):
             print(*proxy.lines, sep="")
-    check("the proxy stopped when told to", status == 0, status)
+    check("the proxy stopped at the signal", status == 0, status)
     unclear = [line for line in proxy.lines if not re.match(r"#\d+ [A-Z]+ /\S* .*(succeeded|failed|cancelled) in ", line)]
     check("each call is a line", not unclear, *unclear)
-    print(f"{len(proxy.lines)} calls through the proxy; nginx answered {len(LOG.read_text().splitlines())}")
+    print(f"{len(proxy.lines)} calls through the proxy; nginx responded to {len(LOG.read_text().splitlines())}")
 
 
 main(*sys.argv[1:])

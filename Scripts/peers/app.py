@@ -1,4 +1,4 @@
-"""An app for Hypercorn: tells what it received, and answers with bodies of every size and shape."""
+"""An app for Hypercorn: reports what it received, and responds with bodies of every size and shape."""
 
 import hashlib
 from urllib.parse import parse_qs
@@ -26,7 +26,7 @@ async def app(scope, receive, send):
     status = number(query, "status", 200)
 
     if path == "/early":
-        # The answer comes while the body of the request is still on its way.
+        # The response comes while the body of the request is still on its way.
         body = b"no need for that"
     else:
         received = await read(receive)

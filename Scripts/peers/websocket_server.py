@@ -1,7 +1,7 @@
 """A server of WebSockets by PyPI's websockets, for Scripts/websockets.sh: prints its port, and serves until it is killed.
 
 Below any base path: echo returns every message, fragments sends messages in fragments and closes, pings sends five pings and says how many
-were answered, quiet sends one message after 75 s of silence. It sends no pings of its own accord.
+were responded to, quiet sends one message after 75 s of silence. It sends no pings of its own accord.
 """
 
 import asyncio

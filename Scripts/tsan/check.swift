@@ -4,7 +4,7 @@
 import Foundation
 import Synchronization
 
-/// What is handed over: nobody may touch it who has not been given it, or has given it away.
+/// What is handed over: only its last receiver may use it.
 final class Parcel: @unchecked Sendable {
     private var stamps: [Int] = []
 

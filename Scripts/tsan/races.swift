@@ -7,13 +7,13 @@ let races: [Check.Case] = [
     ("global of two tasks", raceForGlobal),
     ("field of two child tasks", raceForField),
     ("lock that one does not take", raceWithoutLock),
-    ("resumed with, and kept", raceWithResumer),
-    ("resumed with early, and kept", raceWithEarlyResumer),
+    ("resumed with, and still used", raceWithResumer),
+    ("resumed with early, and still used", raceWithEarlyResumer),
     ("resumed, but not awaited", raceBeforeAwaiting),
     ("resumed with early, and given on", raceWithStranger),
-    ("given to an actor, and kept", raceWithActor),
-    ("given to the main actor, and kept", raceWithMainActor),
-    ("yielded, and kept", raceWithStream),
+    ("passed to an actor, and still used", raceWithActor),
+    ("passed to the main actor, and still used", raceWithMainActor),
+    ("yielded, and still used", raceWithStream),
 ]
 
 /// Does one thing in a child task, then another in a second one. The second is on the main actor, so that no worker does

@@ -6,9 +6,9 @@
 // neither the release nor the acquire. Every contended lock would be reported as a race.
 //
 // This file defines the same three functions in the instrumented executable, where the dynamic linker finds them
-// first. Each calls the library's own and tells the sanitizer of the one edge that it cannot see, on the lock's own
-// address. That is the address of the inlined atomics, so both paths share one clock. Nothing else is told: code that
-// takes no lock, or another lock, is reported as before.
+// first. Each calls the library's own and reports to the sanitizer the one edge that it cannot see, on the lock's own
+// address. That is the address of the inlined atomics, so both paths share one clock. No other edge is reported: code
+// that takes no lock, or another lock, is a race as before.
 //
 // No assembly is needed: Clang's swiftcall convention puts `self` where Swift does on every processor.
 

@@ -46,15 +46,16 @@ final class FlightContext: Sendable {
         // Read before the session: a sign-out in between then has a later sequence number, and no response of this call is
         // stored after it.
         let start = cache.lastSequenceNumber
-        let renewals = RenewalScope.scopes(of: self).map(\.configuration)
-        let configuration = renewals.last { $0.service == service } ?? services.configuration(of: service)
+        let renewals = RenewalScope.scopes(of: self)
+        let configuration =
+            renewals.last { $0.configuration.service == service }?.configuration ?? services.configuration(of: service)
         let lifetime = options.deadline ?? E.deadline ?? configuration.settings.deadline
         // No clock counts further than a year; a negative lifetime has passed already.
         let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
         let flight = Flight(
             id: makeID(), endpoint: endpoint, configuration: configuration, options: options,
             lifetime: bounded, context: self, retainedLayer: retainedLayer,
-            renewing: renewals.map { ObjectIdentifier($0.service) },
+            traits: .renewing(renewals),
             start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
         return flight

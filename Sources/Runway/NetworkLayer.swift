@@ -53,7 +53,7 @@ public final class NetworkLayer: Sendable {
     let interceptors = InterceptorRegistry()
     /// Stores the calls that can't be sent now; `nil` if the layer has no offline queue.
     let offlineQueue: (any ChangeQueue)?
-    /// Notifies managers of what became of their stored calls.
+    /// Notifies managers of the outcomes of their stored calls.
     let changeReports = ChangeReports()
     /// The calls that the app may resume.
     @MainActor var resumable: ResumableCalls
@@ -108,7 +108,9 @@ public final class NetworkLayer: Sendable {
             retries: RetryControl(limits: limits.retrying, randomness: randomness),
             hedges: HedgeControl(limits: limits.hedging),
             tokens: AccessTokens(
-                network: name, store: tokens ?? MemoryTokenStore(), limits, clock: clock, timer: deadlines),
+                network: name, store: tokens ?? MemoryTokenStore(), storeDeadline: limits.tokenStoreDeadline,
+                maximumCallsPerRenewal: limits.maximumCallsPerRenewal, maximumAccounts: limits.maximumAccounts,
+                clock: clock, timer: deadlines),
             merger: Merger(clock: clock, timer: deadlines), strictTransport: StrictTransport(),
             cookieJars: CookieJars(), offlineQueue: offlineQueue, changeReports: changeReports)
         context = FlightContext(

@@ -54,7 +54,7 @@ struct ChangerProcess: AsyncParsableCommand {
             if bug == .earlyAcknowledgement { try durable.append(numbers) }
             for number in numbers {
                 let failure = await failure(of: Change(client: files.name, number: number), on: network)
-                // Of any other failure nobody would know what became of the change.
+                // After any other failure nobody would know whether the change was made.
                 if let failure, failure.kind != .queued { throw failure }
                 try (failure == nil ? durable : queued).append(number..<number + 1)
             }

@@ -2,7 +2,7 @@
     public import Foundation
     public import RunwayServer
 
-    /// Stores what became of requests with idempotency keys in PostgreSQL, for any number of server processes.
+    /// Stores the responses to requests with idempotency keys in PostgreSQL, for any number of server processes.
     ///
     /// ```swift
     /// let store = try await PostgreSQLIdempotencyStore(at: "postgres://api@db.example.com/api")

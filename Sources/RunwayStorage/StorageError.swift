@@ -3,7 +3,7 @@ import GRDB
 import Runway
 import RunwaySQLite
 
-/// What went wrong with a file of this module, and what becomes of it.
+/// What went wrong with a file of this module, and what happens to the file.
 ///
 /// ```swift
 /// do { try await log.record("opened").committed() } catch { if error.kind == .full { showThatTheDiskIsFull() } }

@@ -33,8 +33,8 @@ public struct WireSettings: Sendable {
     /// ``TransportConfiguration/idleTimeout``.
     public var firstByteTimeout: Duration?
     /// How long an HTTP/2 connection with requests in flight may be silent before a PING is sent (RFC 9113 §6.7). The default is 15
-    /// s, the minimum 10 ms; `nil` sends none. None is sent while event streams and WebSockets alone are open, which have signs of life of their
-    /// own.
+    /// s, the minimum 10 ms; `nil` sends none. None is sent while event streams and WebSockets alone are open, which have heartbeats and
+    /// pings of their own.
     public var pingInterval: Duration? = .seconds(15)
     /// How long the server may take to acknowledge a PING before the connection is closed. The default is 10 s.
     public var pingTimeout: Duration = .seconds(10)

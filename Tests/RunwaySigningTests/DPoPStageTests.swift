@@ -17,7 +17,7 @@ struct DPoPStageTests {
     private var thumbprint: String { RequestKey(key).id }
 
     private func layer(_ origin: ScriptedOrigin, keys: (any RequestKeyStore)? = nil) throws -> NetworkLayer {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(DPoPStage(for: Shop.self, keys: keys ?? OneKey(RequestKey(key))), before: .signing)
         let network = NetworkLayer(
             transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),

@@ -193,7 +193,7 @@ extension NetworkLayer {
         keys: any RequestKeyStore, clock: LayerClock = .system, sinks: [any EventSink] = [],
         after stages: [any RequestStage] = []
     ) throws {
-        var pipeline = RequestPipeline()
+        var pipeline = RequestPipeline.tested
         pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
         // A later insertion stands before an earlier one of the same step.
         for stage in stages { pipeline.insert(stage, before: .signing) }

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Where a call goes, as circuits count it.
 struct CircuitTarget {
-    /// An endpoint at the origin of an environment, as circuits tell endpoints apart.
+    /// An endpoint at the origin of an environment, as circuits distinguish endpoints.
     struct EndpointKey: Hashable {
         fileprivate let endpoint: ObjectIdentifier
         fileprivate let origin: Origin

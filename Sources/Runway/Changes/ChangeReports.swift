@@ -2,7 +2,7 @@ import Synchronization
 
 import struct Foundation.UUID
 
-/// Passes what became of stored changes to the managers that made them.
+/// Passes the outcomes of stored changes to the managers that made them.
 ///
 /// A report that comes before the manager has learned that its call is stored waits for that.
 final class ChangeReports: Sendable {

@@ -4,6 +4,11 @@ public import struct Foundation.Date
 ///
 /// They are separate because a person or a time server may set the wall clock at any moment; no wait may depend on it. Instants
 /// of the monotonic clock are the `Duration` since this value was created.
+///
+/// ```swift
+/// let clock = LayerClock(ContinuousClock(), wall: { Date.now.addingTimeInterval(serverOffset) })
+/// let network = NetworkLayer(transport: transport, clock: clock)
+/// ```
 public struct LayerClock: Sendable {
     /// A hundred years. Systems trap for much longer waits.
     private static let longestWait = Duration.seconds(3_155_760_000 as Int64)

@@ -1,6 +1,6 @@
 public import struct Foundation.UUID
 
-/// What became of a call. Every call has exactly one outcome.
+/// How a call ended. Every call has exactly one outcome.
 ///
 /// A switch needs a `default`, since later versions may add outcomes:
 ///

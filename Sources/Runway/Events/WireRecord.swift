@@ -9,7 +9,7 @@ public struct WireRecord: Sendable, Equatable {
     public var address: String?
     /// Every address that was dialled for the connection, in order, recorded only for the request that opened it; empty if that
     /// is unknown. The one that won is ``address``.
-    public var dialed: [DialedAddress] = []
+    package var dialed: [DialedAddress] = []
     /// The version of TLS, such as `TLSv1.3`; `nil` without TLS.
     public var tlsVersion: String?
     /// The time that the request waited for a connection, which includes the three that follow.
@@ -70,4 +70,21 @@ extension WireRecord: CustomStringConvertible {
         }
         return texts.joined(separator: ", ")
     }
+}
+
+/// An address that was dialled for a connection, whether it won or not.
+package struct DialedAddress: Sendable, Equatable, CustomStringConvertible {
+    /// The address, without a port.
+    package var address: String
+    /// When it was dialled, counted from the beginning of the dial, which the lookup of the host is a part of.
+    package var start: Duration
+
+    /// Records that an address is dialled from an instant on.
+    package init(_ address: String, at start: Duration) {
+        self.address = address
+        self.start = start
+    }
+
+    /// The address and when it was dialled, such as `203.0.113.7 after 250 ms`.
+    package var description: String { "\(address) after \(start.text)" }
 }

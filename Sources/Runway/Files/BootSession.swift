@@ -4,9 +4,9 @@ import Foundation
     import Darwin
 #endif
 
-/// Tells the times between two starts of the system apart: what was written in this one has not been lost with the power.
+/// Identifies the time since the last start of the system: what was written in it has not been lost with the power.
 package enum BootSession {
-    /// The name of the present one; `nil` where the system does not tell.
+    /// The name of the present one; `nil` if the system does not report it.
     package static var name: String? {
         #if canImport(Darwin)
             var bytes = [UInt8](repeating: 0, count: 64)

@@ -32,7 +32,7 @@ final class OpenFile: Sendable {
         /// Whether both are of the same file, whatever it holds.
         func isSameFile(as other: Metadata) -> Bool { device == other.device && number == other.number }
 
-        /// Whether both are of the same file with the same bytes, as far as the system tells.
+        /// Whether both are of the same file with the same bytes, as far as the system reports.
         func isUnchanged(since other: Metadata) -> Bool {
             isSameFile(as: other) && byteCount == other.byteCount && modified == other.modified
         }

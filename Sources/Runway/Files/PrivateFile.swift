@@ -31,7 +31,7 @@ package struct PrivateFile {
     ///
     /// Each has a draft of its own, under the first name that is free, and holds it locked. What a crash left is locked by nobody, and
     /// removed by the next that comes to its name: there are never more drafts than were written at one time, nor than ``maximumDrafts``.
-    /// Where files are not locked (``AppGroup``), a draft counts as left behind if it was not written to for ``longestDraft``.
+    /// Where files are not locked (``AppGroup``), a draft counts as abandoned if it was not written to for ``longestDraft``.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let draft = try makeDraft(of: path)
         // It is locked for as long as it is open.

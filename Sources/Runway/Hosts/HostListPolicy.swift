@@ -13,7 +13,7 @@ public struct HostListPolicy: Sendable, Hashable {
     /// The most addresses of a host. The default is 32.
     public let maximumAddressesPerHost: Int
 
-    /// Says which lists are accepted; see the properties for the defaults. Bounds below 1 are 1.
+    /// Accepts lists within these bounds; see the properties for the defaults. Bounds below 1 are 1.
     public init(
         allowsPrivateAddresses: Bool = false, coversPlainHTTP: Bool = false, maximumByteCount: Int = 256 << 10,
         maximumHosts: Int = 256, maximumAddressesPerHost: Int = 32

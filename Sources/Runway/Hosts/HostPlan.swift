@@ -30,7 +30,7 @@ package enum HostEvent: Sendable, Equatable {
     /// A connection was not made when another address had won, so that a round trip takes longer than this.
     case slowerThanWinner(roundTripAbove: Duration)
     /// No connection was established within this time, when another address had won or no call waited any more: it is slow or
-    /// dead, which a measurement in progress, or a later one, will show.
+    /// unreachable, which a measurement in progress, or a later one, will show.
     case silent(for: Duration, isMeasured: Bool = true)
     /// On a connection to it, a response began this long after the request was sent, to an endpoint by this number.
     case responded(firstByte: Duration, endpoint: Int = 0)

@@ -3,7 +3,17 @@ public import HTTPTypes
 /// Any ``APIManager``, also one of downloads or uploads, or ``PagedAPIManager``, whatever its endpoint: what a delegate of several
 /// managers is passed.
 ///
-/// Compare managers by identity: `if manager === rentals { … }`.
+/// ```swift
+/// func apiManagerDidSucceed(_ manager: any APIManaging) {
+///     if manager === rentals {
+///         title = "\(manager.rawData?["total"].int ?? 0) homes"
+///     } else if manager === photos {
+///         isShowingPhotos = true
+///     }
+/// }
+/// ```
+///
+/// Compare managers by identity, as above.
 @MainActor
 public protocol APIManaging: AnyObject, Sendable {
     /// The endpoint that the manager calls.
@@ -52,10 +62,10 @@ public protocol APIManaging: AnyObject, Sendable {
     func cancelAll()
     /// Removes the response and the error that landed last.
     func clear()
-    /// Lets a reformer convert the response that landed last into what a view shows, in the isolation of the caller.
+    /// Converts the response that landed last by a reformer into what a view shows, in the isolation of the caller.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Lets a reformer convert the body of the response that made the last call fail, such as an error in JSON with what the user can do, in
-    /// the isolation of the caller.
+    /// Converts the body of the response that made the last call fail by a reformer, in the isolation of the caller: for example an error in
+    /// JSON with what the user can do.
     ///
     /// ```swift
     /// func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
@@ -69,7 +79,7 @@ public protocol APIManaging: AnyObject, Sendable {
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because the last call has not
     ///   failed, or failed without a response. The record of the call has the error of the reformer, too.
     func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Lets a reformer convert the response that landed last into what a view shows, off the main actor.
+    /// Converts the response that landed last by a reformer into what a view shows, off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable

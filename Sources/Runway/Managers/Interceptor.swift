@@ -76,7 +76,7 @@ public struct InterceptedCall: Sendable {
 }
 
 extension Interceptor {
-    /// Lets the call start as it is.
+    /// Returns `true`: the call starts as it is.
     public func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
     {
         true
@@ -87,13 +87,13 @@ extension Interceptor {
     public func beforeLanding(
         _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {}
-    /// Lets the success land.
+    /// Returns `true`: the success lands.
     public func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         true
     }
     /// Does nothing.
     public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {}
-    /// Lets the failure land.
+    /// Returns `true`: the failure lands.
     public func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         true
     }

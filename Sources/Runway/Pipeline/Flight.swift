@@ -62,12 +62,8 @@ public final class Flight: Sendable {
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
-    /// Whether the flight is no call of the app, but an envelope with the requests of several.
-    let isEnvelope: Bool
-    /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
-    ///
-    /// Whatever waits for one of these tokens waits for this call: a stage must not make the call wait for them in turn.
-    let renewing: [ObjectIdentifier]
+    /// What the code that created the flight attached to it, such as the services whose access tokens it renews. Most have nothing.
+    let traits: StageValues
     /// What all flights of the layer use.
     let context: FlightContext
     /// Keeps the layer and its transports alive while the call, or a body that is read as a stream, is in flight.
@@ -88,23 +84,20 @@ public final class Flight: Sendable {
     init(
         id: FlightID, endpoint: any Endpoint.Type, configuration: ServiceConfiguration, options: CallOptions,
         lifetime: Duration, context: FlightContext, retainedLayer: any AnyObject & Sendable,
-        renewing: [ObjectIdentifier] = [],
-        isEnvelope: Bool = false,
-        start: UInt64? = nil
+        traits: StageValues = StageValues(), start: UInt64? = nil
     ) {
         self.id = id
         self.endpoint = endpoint
         self.configuration = configuration
-        self.isEnvelope = isEnvelope
         self.options = options
         self.context = context
         self.retainedLayer = retainedLayer
-        self.renewing = renewing
-        reading = FlightReading(start: start ?? context.cache.lastSequenceNumber)
+        self.traits = traits
+        reading = FlightReading(context.cache, start: start)
         let startTime = context.clock.now
         self.startTime = startTime
         self.lifetime = lifetime
-        recorder = FlightRecorder(context, start: startTime, isEnvelope: isEnvelope)
+        recorder = FlightRecorder(context, start: startTime)
     }
 
     /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.

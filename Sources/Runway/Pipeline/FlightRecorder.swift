@@ -40,6 +40,8 @@ struct FlightRecorder: ~Copyable, Sendable {
         /// Whether the record is not reported yet, although the call may have ended: its request is in flight for others.
         var isHeld = false
         var secrets = FlightSecrets()
+        /// Whether the bodies hold the messages of other calls.
+        var holdsMessages = false
     }
 
     /// Whether a record is to be reported.
@@ -47,16 +49,14 @@ struct FlightRecorder: ~Copyable, Sendable {
 
     private let context: FlightContext
     private let start: Duration
-    private let isEnvelope: Bool
     /// The trace in which the call was made.
     let traceContext = ServiceContext.current
     private let state = Mutex(State())
 
     /// Starts the record of a call that starts at an instant of the clock.
-    init(_ context: FlightContext, start: Duration, isEnvelope: Bool) {
+    init(_ context: FlightContext, start: Duration) {
         self.context = context
         self.start = start
-        self.isEnvelope = isEnvelope
     }
 
     private var clock: LayerClock { context.clock }
@@ -111,9 +111,12 @@ extension FlightRecorder {
 
     /// What authenticates the call beside the fields that may do so by their names.
     var authentication: CallAuthentication {
-        let secrets = state.withLock { $0.secrets }
-        return CallAuthentication(fields: secrets.fields, isInBody: isEnvelope || secrets.isInBody)
+        let (secrets, holdsMessages) = state.withLock { ($0.secrets, $0.holdsMessages) }
+        return CallAuthentication(fields: secrets.fields, isInBody: holdsMessages || secrets.isInBody)
     }
+
+    /// Says that the bodies of this flight hold the messages of other calls. Called before anything is sent.
+    func setHoldsMessages() { state.withLock { $0.holdsMessages = true } }
 }
 
 // The attempts on the wire.
@@ -147,9 +150,10 @@ extension FlightRecorder {
         }
     }
 
-    /// Whether the record holds bodies. An envelope's body holds header fields and bodies as text, in which no secret could be found.
+    /// Whether the record holds bodies. It takes the lock. A body with the messages of other calls has header fields and bodies as text, in which no secret
+    /// could be found.
     private var recordsBodies: Bool {
-        redaction.recordsBodies && (!isEnvelope || redaction.headerFields.isEmpty)
+        redaction.recordsBodies && (redaction.headerFields.isEmpty || !state.withLock(\.holdsMessages))
     }
 
     /// Changes the record of an attempt; of the last one where `index` is `nil`.
@@ -163,7 +167,7 @@ extension FlightRecorder {
 
     /// Ends the record of an attempt with its response; a body that is streamed ends it later. An attempt that was cancelled has ended.
     func endAttempt(_ index: Int, with response: Response) {
-        let end = clock.now - start
+        let (end, recordsBodies) = (clock.now - start, recordsBodies)
         changeAttempt(index) { attempt in
             guard attempt.end == nil else { return }
             attempt.status = response.head.status

@@ -58,7 +58,7 @@ public struct CallOptions: Sendable, Hashable {
         return options
     }
 
-    /// Says what differs for one call from what its endpoint specifies.
+    /// Overrides for one call what its endpoint specifies.
     ///
     /// - Parameters:
     ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's.

@@ -71,7 +71,7 @@ extension Credentials {
         guard let error = error as? NetworkError else { return false }
         return switch error.kind {
         case .needsLogin, .needsAccessToken, .service: true
-        case .refused: error.status.map { (400..<500).contains($0.code) && !$0.isTransient } ?? false
+        case .refused: error.status.map { (400..<500).contains($0.code) && !$0.mayBeAcceptedLater } ?? false
         default: false
         }
     }

@@ -190,8 +190,8 @@ extension Endpoint {
     public func validate() {}
     /// Accepts all.
     public func validate(response: RawData) {}
-    /// Lets the success land.
+    /// Returns `true`: the success lands.
     public func beforeSuccess(_ rawData: RawData) -> Bool { true }
-    /// Lets the failure land.
+    /// Returns `true`: the failure lands.
     public func beforeFailure(_ error: NetworkError) -> Bool { true }
 }

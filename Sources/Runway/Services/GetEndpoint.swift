@@ -19,7 +19,7 @@ public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     @Unencoded public var parameters: Parameters
 }
 
-/// An endpoint type that stands for any number of APIs, which its path tells apart: circuits count each path alone.
+/// An endpoint type that stands for any number of APIs, which its path distinguishes: circuits count each path alone.
 protocol EndpointOfManyPaths: Endpoint {}
 
 extension APIService {

@@ -1,4 +1,13 @@
 /// The name of one of the places at which a service runs.
+///
+/// ```swift
+/// enum Shop: APIService {
+///     static let environments: [ServiceEnvironment: String] = [
+///         .development: "http://localhost:8080", "test": "https://test.example.com",
+///         .release: "https://api.example.com",
+///     ]
+/// }
+/// ```
 public struct ServiceEnvironment: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The name, as records and errors show it.
     public let name: String

@@ -71,7 +71,7 @@
                 isConstrained: path.isConstrained, identity: kind.flatMap { Self.identity(of: path, over: $0.type) })
         }
 
-        /// What tells the network of a path from others that are joined in the same way.
+        /// What distinguishes the network of a path from others that are joined in the same way.
         private static func identity(of path: NWPath, over type: NWInterface.InterfaceType) -> String? {
             guard let interface = path.availableInterfaces.first(where: { $0.type == type }) else { return nil }
             // A mobile network may change its gateway from one place to the next.

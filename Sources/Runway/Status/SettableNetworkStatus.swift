@@ -23,7 +23,7 @@ public final class SettableNetworkStatus: NetworkStatusSource {
     /// The status that was set last.
     public var current: NetworkStatus { state.withLock { $0.status } }
 
-    /// Sets the status, and tells those who observe it before it returns.
+    /// Sets the status, and notifies its observers before it returns.
     public func set(_ status: NetworkStatus) {
         let observers = state.withLock { state in
             defer { state.status = status }

@@ -66,7 +66,7 @@ extension FlightStep {
     public static let routing = FlightStep(.routing)
     /// Signs what is sent.
     public static let signing = FlightStep(.signing)
-    /// Lets the service judge the response.
+    /// The service judges the response.
     public static let judging = FlightStep(.judging)
 }
 

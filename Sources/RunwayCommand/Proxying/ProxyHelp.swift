@@ -6,7 +6,7 @@ enum ProxyHelp {
         Without it, this is a forward proxy, for clients that are configured to use
         one: they name a server in every request. Requests pass all stages of the
         layer but one: redirects are passed on, since the client follows them
-        itself. A line on standard output says of every call what became of it and
+        itself. A line on standard output says of every call how it ended and
         what the layer decided.
 
         Clients see every response of the server, whatever its status. With

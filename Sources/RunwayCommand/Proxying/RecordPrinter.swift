@@ -29,7 +29,7 @@ struct RecordPrinter: EventSink {
         }
     }
 
-    /// Prints what became of a tunnel.
+    /// Prints how a tunnel ended.
     func receive(_ record: TunnelRecord) {
         if style == .json { write(json: record) } else { write(record.line.oneLine) }
     }

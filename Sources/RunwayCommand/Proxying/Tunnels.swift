@@ -118,7 +118,7 @@ final class Tunnels: Sendable {
             throw failure
         }
 
-        /// Ends the tunnel, and prints what became of it.
+        /// Ends the tunnel, and prints how it ended.
         func end(failing error: (any Error)?, up: Int, down: Int) {
             tunnels.state.withLock { $0.count -= 1 }
             tunnels.printer.receive(

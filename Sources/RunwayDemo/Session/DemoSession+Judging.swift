@@ -10,7 +10,7 @@ extension DemoSession {
         return DemoReport(seed: seed, scenes: scenes, flights: calls, envelopes: envelopes, problems: problems)
     }
 
-    /// Looks at what became of every call, and whether the record has its reason.
+    /// Looks at the outcome of every call, and whether the record has its reason.
     private func judge(_ calls: [FlightRecord]) {
         if calls.count != expected.count {
             problems.append("\(expected.count) calls were made, \(calls.count) recorded")

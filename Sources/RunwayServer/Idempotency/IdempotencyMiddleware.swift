@@ -35,7 +35,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///
     /// - Parameters:
     ///   - rules: What requests must have, and what is stored.
-    ///   - store: Stores what became of them. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not forget it.
+    ///   - store: Stores their responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not forget it.
     ///   - now: Returns the date. The default is the system's.
     ///   - principal: Returns who sent a request, verified; `nil` if that is not known, which a request with a key is refused for.
     public init(
@@ -146,7 +146,7 @@ extension IdempotencyMiddleware where Context: SignedRequestContext {
     ///
     /// - Parameters:
     ///   - rules: What requests must have, and what is stored.
-    ///   - store: Stores what became of them.
+    ///   - store: Stores their responses.
     ///   - now: Returns the date. The default is the system's.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,

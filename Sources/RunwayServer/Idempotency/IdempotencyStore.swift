@@ -2,7 +2,7 @@ public import Foundation
 public import HTTPTypes
 import RunwaySignatures
 
-/// Stores what became of requests with idempotency keys.
+/// Stores the responses to requests with idempotency keys.
 ///
 /// The implementation must be atomic: of several claims of a key at the same time, one is ``IdempotencyClaim/claimed``. What it has is
 /// forgotten after the time that the caller names, and not before.

@@ -68,7 +68,7 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
     }
 }
 
-/// Decides what becomes of a key that a device enrols, and of the other keys of its owner.
+/// Decides whether a key that a device enrols is accepted, and which other keys of its owner stay.
 package struct KeyEnrolmentPlan: Sendable {
     /// What becomes of the key.
     package let outcome: KeyEnrolment

@@ -166,11 +166,12 @@ private final class ChatAccount: Sendable {
 extension ChatMachine.Failure {
     /// What follows from the error of a call that sends a message.
     init(_ error: NetworkError) {
-        switch (error.kind, error.status?.code) {
-        case (.queued, _): self = .queued
-        // The server may accept the same message later.
-        case (_, 401), (_, 408), (_, 425), (_, 429): self = .transient
-        case (.refused, .some(400..<500)), (.service, _), (.invalidParameters, _), (.invalidConfiguration, _):
+        let refusal = error.status.flatMap { $0.kind == .clientError ? $0 : nil }
+        switch error.kind {
+        case .queued: self = .queued
+        // The server may accept the same message later, 401 once the token is renewed.
+        case _ where refusal.map { $0.code == 401 || $0.mayBeAcceptedLater } ?? false: self = .transient
+        case .refused where refusal != nil, .service, .invalidParameters, .invalidConfiguration:
             self = .refused(error.rawData?.json["title"].string ?? error.detail)
         default: self = .transient
         }

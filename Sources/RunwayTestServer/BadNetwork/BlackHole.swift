@@ -9,7 +9,7 @@ final class BlackHole: Sendable {
     /// The connections that fill the backlog.
     private let fillers: [Int32]
 
-    /// Swallows what is sent to an IPv4 address of this machine.
+    /// Discards what is sent to an IPv4 address of this machine.
     ///
     /// - Throws: `POSIXError` if the port is in use, and if the backlog can't be filled.
     init(at address: String, port: Int) throws {

@@ -1,14 +1,14 @@
 import NIOCore
 public import NIOSSL
 
-/// With which certificate a ``ScriptedOrigin`` speaks TLS.
+/// The certificate that a ``ScriptedOrigin`` uses for TLS.
 public struct OriginTLS: Sendable {
     /// The configuration that connections are made with.
     public var configuration: TLSConfiguration
 
     /// Uses any server configuration of NIOSSL, for protocol versions, client certificates and the like.
     ///
-    /// The origin speaks HTTP/1.1 only: leave `applicationProtocols` empty or set `["http/1.1"]`.
+    /// The origin offers HTTP/1.1 only: leave `applicationProtocols` empty or set `["http/1.1"]`.
     public init(configuration: TLSConfiguration) {
         self.configuration = configuration
     }

@@ -59,7 +59,7 @@ public final class ScriptedOrigin: Sendable {
     /// Starts an origin on a free port of 127.0.0.1.
     ///
     /// - Parameters:
-    ///   - tls: the certificate to speak TLS with; default: none, plain HTTP.
+    ///   - tls: the certificate for TLS; default: none, plain HTTP.
     ///   - hostname: the host in ``baseURL``; default: `127.0.0.1`, with TLS `localhost`, since certificates and the
     ///     server name of TLS need a name. It has to resolve to 127.0.0.1.
     ///   - limits: how much is stored.

@@ -93,7 +93,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     ) -> Result<Void, any Error>? {
         state.withLock { state in
             // A task is marked cancelled before its handlers run. So either this sees the mark, or the handler runs
-            // after this lock is released and finds the waiter: a continuation can't be left behind.
+            // after this lock is released and finds the waiter: no continuation waits for ever.
             if Task.isCancelled { return .failure(CancellationError()) }
             if mark <= state.value { return .success(()) }
             if let failure = state.failure { return .failure(failure) }

@@ -11,7 +11,7 @@ final class DialAttempt {
         case connected
         /// The connection is made. Its owner uses it, or closes it by ``DialAttempt/cut()``. Nothing follows.
         case established(DialedConnection)
-        /// The attempt failed; as ``TLSUnavailable`` if no address is to blame. Nothing follows.
+        /// The attempt failed; as ``TLSUnavailable`` if the address is not the cause. Nothing follows.
         case failed(any Error)
         /// The time of ``DialAttempt/limit(to:)`` passed. Nothing follows.
         case timedOut

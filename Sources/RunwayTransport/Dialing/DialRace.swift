@@ -3,7 +3,7 @@ import Runway
 /// A staggered race of a host's addresses (RFC 8305), through TLS: a state machine without clock, sockets or timers.
 ///
 /// An address wins when its handshake is complete. The next one starts when one fails, or 250 ms after the last start, less if the
-/// first address is known to be fast; a connection over TCP delays it by as much again. So a dead or silent address costs at most
+/// first address is known to be fast; a connection over TCP delays it by as much again. So an unreachable or silent address costs at most
 /// 250 ms and one round trip. The name is looked up at the start if no address is known, and otherwise when an address fails or is
 /// silent. Addresses that failed lately come last.
 ///

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// Stores what comes after TLS's handshake until the handlers that speak HTTP are in the pipeline, and reports the handshake.
+/// Stores what comes after TLS's handshake until the handlers of HTTP are in the pipeline, and reports the handshake.
 ///
 /// It stores at most one read of the socket, since it turns off the channel's automatic reading at the end of the handshake.
 final class HandoverHandler: ChannelInboundHandler, RemovableChannelHandler {

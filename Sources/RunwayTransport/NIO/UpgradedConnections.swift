@@ -9,7 +9,7 @@ protocol UpgradedConnection: AnyObject, Sendable {
     /// Closes the connection at once, because of any error.
     func cut(_ error: any Error)
 
-    /// Closes the connection if the server sends nothing within this time after it was asked for a sign of life.
+    /// Closes the connection if the server sends nothing within this time after a ping.
     func checkLiveness(within limit: Duration)
 
     /// Starts to close the connection in order, since the client leaves.

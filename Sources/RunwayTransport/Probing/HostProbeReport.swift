@@ -24,7 +24,7 @@ public struct HostProbeReport: Sendable {
         public var tls: Duration?
         /// The version of TLS, such as `TLSv1.3`.
         public var tlsVersion: String?
-        /// What both ends agreed to speak (ALPN), such as `h2`.
+        /// The protocol that both ends agreed on (ALPN), such as `h2`.
         public var applicationProtocol: String?
         /// The failure in one sentence; `nil` if there was none.
         public var failure: String?

@@ -42,7 +42,7 @@ struct TLSFailure {
             "\(place) could not prove over TLS that it is the host that was asked for: "
                 + "its certificate is not valid, or of no authority that is trusted."
         case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL":
-            "\(place) speaks no version of TLS that is allowed here."
+            "\(place) supports no version of TLS that is allowed here."
         case "WRONG_VERSION_NUMBER":
             "The response of \(place) is not TLS; its port may be one for plain HTTP."
         case "HANDSHAKE_FAILURE_ON_CLIENT_HELLO":

@@ -39,7 +39,7 @@ public struct TrustPolicy: Sendable {
     /// default is `nil`.
     public var onPinReport: (@Sendable (PinReport) -> Void)?
 
-    /// Says which servers are trusted; see the properties for the defaults.
+    /// Trusts servers by these rules; see the properties for the defaults.
     public init(
         roots: TransportConfiguration.Trust = .system, minimumVersion: MinimumVersion = .tls12,
         pins: [PublicKeyPins] = [], clientIdentities: [ClientIdentity] = [],

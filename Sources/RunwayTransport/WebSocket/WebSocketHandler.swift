@@ -181,7 +181,7 @@ extension WebSocketHandler {
     }
 }
 
-/// Counts the bytes of a WebSocket's frames, whole or not: any byte that comes is a sign of life.
+/// Counts the bytes of a WebSocket's frames, whole or not: any byte that comes shows that the server is there.
 final class WebSocketByteMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

@@ -171,7 +171,7 @@ struct LogFixture {
         self.folder = folder
         self.server = server
         network = NetworkLayer(
-            transport: server, clock: LayerClock(clock, wall: wall),
+            transport: server, pipeline: .tested, clock: LayerClock(clock, wall: wall),
             limits: LayerLimits(admission: .none, retrying: .none), status: source ?? status, grace: grace)
     }
 

@@ -79,7 +79,7 @@ struct DiskCacheKindTests {
     @Test func aLayerStoresTheKindOfTheEndpoint() async throws {
         let cache = folder.cache(DiskCacheLimits(maximumByteCount: 100_000, maximumByteCountByKind: [.images: 0]))
         let transport = StubbedShelf.transport
-        let network = NetworkLayer(transport: transport, diskCache: cache)
+        let network = NetworkLayer(transport: transport, pipeline: .tested, diskCache: cache)
         _ = try await network.call(StubbedShelf.Page(), options: CallOptions(cache: .untilEvicted(onDisk: true)))
         _ = try await network.call(StubbedShelf.Cover(), options: CallOptions(cache: .untilEvicted(onDisk: true)))
         _ = try await network.call(StubbedShelf.Cover(id: 2), options: CallOptions(cache: .http(onDisk: true)))

@@ -25,7 +25,7 @@ struct DiskCacheLayerTests {
             response.head.headerFields[.cacheControl] = "max-age=3600"
             return response
         }
-        return NetworkLayer(transport: transport, diskCache: cache)
+        return NetworkLayer(transport: transport, pipeline: .tested, diskCache: cache)
     }
 
     private static let policies: [CachePolicy] = [
@@ -74,7 +74,7 @@ struct DiskCacheLayerTests {
             let bytes = Array(#"{"n":"a text of the server"}"#.utf8)
             return Response(head: head, body: .whole(RawData(bytes, response: head)))
         }
-        let network = NetworkLayer(transport: transport, diskCache: cache)
+        let network = NetworkLayer(transport: transport, pipeline: .tested, diskCache: cache)
         _ = try await network.call(Chapter(), options: CallOptions(cache: policy))
         #expect(await network.cache.flush())
         #expect(try folder.contains("a text of the server") && !folder.contains("hunter2"))

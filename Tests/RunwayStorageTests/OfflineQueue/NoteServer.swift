@@ -173,7 +173,7 @@ struct QueueFixture {
         queue = OfflineQueue(
             at: folder.file, replaying: [ReplayedEndpoint(WriteNote.self) { results.add($0, $1) }], options: options)
         network = NetworkLayer(
-            transport: server, clock: LayerClock(clock),
+            transport: server, pipeline: .tested, clock: LayerClock(clock),
             limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: self.status,
             grace: grace)
     }

@@ -44,7 +44,9 @@ struct ChatClientTests {
         return .json("{}")
     }
 
-    private func makeNetwork() -> NetworkLayer { NetworkLayer(transport: transport, status: SettableNetworkStatus()) }
+    private func makeNetwork() -> NetworkLayer {
+        NetworkLayer(transport: transport, pipeline: .tested, status: SettableNetworkStatus())
+    }
 
     private func makeClient(
         on network: NetworkLayer, store: (any ChatStateStore)? = nil

@@ -29,7 +29,7 @@ struct WebSocketChannelTests {
 
     init() {
         sockets = FakeWebSockets(clock)
-        network = NetworkLayer(transport: sockets, clock: LayerClock(clock))
+        network = NetworkLayer(transport: sockets, pipeline: .tested, clock: LayerClock(clock))
     }
 
     private func openChannel() async throws -> (WebSocketChannel<ChatRoom>, FakeConnection) {

@@ -16,7 +16,7 @@ struct TLSFailureTests {
             (46, "localhost refuses the client for its certificate, or for having none."),
             (48, "localhost refuses the client certificate: it does not know its authority."),
             (49, "localhost refuses the client for its certificate, or for having none."),
-            (70, "localhost speaks no version of TLS that is allowed here."),
+            (70, "localhost supports no version of TLS that is allowed here."),
             (80, "TLS with localhost failed: TLSV1_ALERT_INTERNAL_ERROR."),
             (112, "localhost refused the TLS handshake: it knows no host of this name."),
             (116, "localhost requires a client certificate, and received none."),
@@ -46,7 +46,7 @@ struct TLSFailureTests {
             configure: { ($0.minimumTLSVersion, $0.maximumTLSVersion) = (.tlsv1, .tlsv11) }
         ) { running in
             let detail = try await expectRefusal(of: running, by: TrustingClient(TrustPolicy()))
-            #expect(detail == "localhost:\(running.port) speaks no version of TLS that is allowed here.")
+            #expect(detail == "localhost:\(running.port) supports no version of TLS that is allowed here.")
         }
     }
 

@@ -1,4 +1,15 @@
 /// Where the parameters of a call are encoded, and in which format.
+///
+/// ```swift
+/// struct Booking: Endpoint {
+///     static let service = Listings.self
+///     static let method = HTTPRequest.Method.post
+///     static let encoding = ParameterEncoding.json(dates: .secondsSince1970)
+///     var path: EndpointPath { "bookings" }
+///     var home: Int
+///     var day: Date
+/// }
+/// ```
 public enum ParameterEncoding: Sendable, Hashable {
     /// Into the query of the URL (RFC 3986 §3.4).
     case query(QueryStyle = .default)
@@ -27,6 +38,10 @@ public enum DateStyle: Sendable, Hashable {
 }
 
 /// How parameters are written as `name=value` pairs.
+///
+/// ```swift
+/// static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets, writesDigits: true))
+/// ```
 ///
 /// Pairs are sorted by their escaped names, bytewise, and pairs of one name stay in order: equal parameters always produce the
 /// same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as `%20`, in names and
@@ -59,7 +74,7 @@ public struct QueryStyle: Sendable, Hashable {
     /// The defaults of every property.
     public static let `default` = QueryStyle()
 
-    /// Says how parameters are written in a query; see the properties for the defaults.
+    /// Creates a style of writing parameters; see the properties for the defaults.
     public init(
         arrays: Arrays = .repeated, writesDots: Bool = false, writesDigits: Bool = false, writesNulls: Bool = false,
         dates: DateStyle = .iso8601

@@ -37,7 +37,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
 
     package init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Takes the names and values of a literal, in its order.
+    /// Creates parameters with the names and values of a literal, in its order.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         entries = elements.map { Entry($0.0, $0.1) }
     }

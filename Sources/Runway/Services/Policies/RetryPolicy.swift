@@ -26,7 +26,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// Statuses 429 and 503 count by default as a report of overload, which causes a further attempt by itself.
     public var statuses: Set<Int>
-    /// Whether a request may be sent again whatever its method and whatever became of it: for a search by POST. The default is
+    /// Whether a request may be sent again whatever its method is and however it failed: for a search by POST. The default is
     /// `false`.
     public var isRepeatable: Bool
 
@@ -88,7 +88,7 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// Whether a request may be sent again after what became of it.
+    /// Whether a request may be sent again after a cause.
     func allows(_ request: Request, after cause: RetryCause) -> Bool {
         isRepeatable || cause.sending == .notSent || request.head.method.isIdempotent
             || HTTPField.Name.idempotencyKey.map(request.head.headerFields.contains) ?? false
@@ -133,6 +133,10 @@ extension HTTPField.Name {
 }
 
 extension HTTPResponse.Status {
-    /// Whether another server, or the same one later, may respond better: 408, 425, 429 and every server error.
-    package var isTransient: Bool { code >= 500 || [408, 425, 429].contains(code) }
+    /// Whether the same request may be accepted later: ``RetryPolicy/transientStatuses``, 429, and every server error.
+    ///
+    /// A retry policy is stricter about server errors, see ``RetryPolicy/statuses``.
+    package var mayBeAcceptedLater: Bool {
+        code >= 500 || code == 429 || RetryPolicy.transientStatuses.contains(code)
+    }
 }

@@ -142,7 +142,7 @@ extension Flight {
         case .noNetwork where !isReachable(): return .unknown
         case .noNetwork: return error.sending == .notSent ? .unreachable : .silence
         case .timedOut where now < deadline: return error.sending == .notSent ? .unreachable : .silence
-        // A call that is left behind at its deadline is cancelled.
+        // A call that is no longer awaited after its deadline is cancelled.
         case .timedOut, .cancelled:
             guard now >= deadline, silence(since: slotTime, at: now) * 2 >= lifetime else { return .unknown }
             return error.sending == .notSent ? .unreachable : .silence

@@ -142,7 +142,7 @@ extension NetworkError {
         case .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .overloaded, .unavailable, .storage,
             .loginCancelled, .invalidConfiguration, .invalidParameters:
             true
-        case .refused: status?.isTransient ?? false
+        case .refused: status?.mayBeAcceptedLater ?? false
         default: false
         }
     }

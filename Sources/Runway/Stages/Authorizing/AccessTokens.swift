@@ -82,20 +82,22 @@ final class AccessTokens: Sendable {
     /// Guards the tokens, and the order of the store's changes.
     private let state: Mutex<State>
 
+    /// Creates the tokens of a layer; for the limits see ``LayerLimits``.
     init(
-        network: String, store: any TokenStore, _ limits: LayerLimits, clock: LayerClock, timer: DeadlineTimer
+        network: String, store: any TokenStore, storeDeadline: Duration, maximumCallsPerRenewal: Int,
+        maximumAccounts: Int, clock: LayerClock, timer: DeadlineTimer
     ) {
         self.network = network
         self.store = TokenStoreQueue(store)
         self.clock = clock
         self.timer = timer
-        storeDeadline = min(max(limits.tokenStoreDeadline, .zero), .seconds(86_400))
+        self.storeDeadline = min(max(storeDeadline, .zero), .seconds(86_400))
         renewals = SharedWork(
             in: .authorizing,
             SharedWorkRules(
-                maximumListed: .max, maximumMembers: max(1, limits.maximumCallsPerRenewal), overflow: .isRefused,
+                maximumListed: .max, maximumMembers: max(1, maximumCallsPerRenewal), overflow: .isRefused,
                 abandonment: .isCompleted))
-        let maximumCount = max(1, limits.maximumAccounts)
+        let maximumCount = max(1, maximumAccounts)
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
     }
 
@@ -283,7 +285,7 @@ extension AccessTokens {
 }
 
 extension AccessTokens {
-    /// The most waits for the store that may be left behind. While there are that many, the store counts as hanging.
+    /// The most waits for the store that may be in progress without a caller. While there are that many, the store counts as hanging.
     static let maximumAbandonedWaits = 8
 
     /// Waits until a change of the store is made, at most for the store's deadline.
@@ -293,7 +295,7 @@ extension AccessTokens {
         try await waiting { try await write.value.get() }
     }
 
-    /// Waits for the store, at most for its deadline. Work that is left behind continues by itself.
+    /// Waits for the store, at most for its deadline. Work that is no longer awaited continues by itself.
     private func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let late = SlowTokenStore(limit: storeDeadline)
         let mayWait = state.withLock { state in

@@ -2,7 +2,7 @@
     import Foundation
     import Security
 
-    /// Keeps access tokens in the keychain of the device.
+    /// Stores access tokens in the keychain of the device.
     ///
     /// They can be read after the device was unlocked once since it started, and do not leave it, neither by a backup nor by the
     /// synchronisation of keychains.
@@ -33,7 +33,7 @@
             }
         }
 
-        /// Keeps a token.
+        /// Stores a token.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
         public func save(_ token: AccessToken, at place: TokenPlace) throws {

@@ -8,8 +8,10 @@ struct RenewalScope: Sendable {
     /// The renewals that the current task is part of, the outermost first. A detached task is part of none.
     @TaskLocal private static var current: [RenewalScope] = []
 
-    /// The refreshes of a layer's tokens that the current task is part of.
-    static func scopes(of context: FlightContext) -> [RenewalScope] {
+    /// The renewals of a layer's tokens that the current task is part of.
+    ///
+    /// - Parameter context: Identifies the layer: what its flights use.
+    static func scopes(of context: AnyObject) -> [RenewalScope] {
         let scopes = current
         // Hardly any call is part of one.
         return scopes.isEmpty ? [] : scopes.filter { $0.context == ObjectIdentifier(context) }
@@ -22,4 +24,27 @@ struct RenewalScope: Sendable {
         let scope = RenewalScope(context: ObjectIdentifier(flight.context), configuration: flight.configuration)
         return try await $current.withValue(current + [scope], operation: refresh)
     }
+}
+
+extension StageValues {
+    /// The values of a call that these renewals make; none if there are no renewals, so that other calls allocate nothing.
+    static func renewing(_ scopes: [RenewalScope]) -> StageValues {
+        var values = StageValues()
+        if !scopes.isEmpty {
+            values[RenewedServices.self] = scopes.map { ObjectIdentifier($0.configuration.service) }
+        }
+        return values
+    }
+}
+
+extension Flight {
+    /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
+    ///
+    /// Whatever waits for one of these tokens waits for this call: a stage must not make the call wait for them in turn.
+    var renewing: [ObjectIdentifier] { traits[RenewedServices.self] }
+}
+
+/// The services whose access tokens a call helps to renew.
+private enum RenewedServices: StageValueKey {
+    static var defaultValue: [ObjectIdentifier] { [] }
 }

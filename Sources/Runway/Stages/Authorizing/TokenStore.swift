@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Stores access tokens for the app, also after it has ended.
 ///
 /// The layer has the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a sign-out
@@ -59,4 +61,16 @@ public struct TokenPlace: Sendable, Hashable, Codable {
 extension NetworkError {
     /// The error of a token store that can't load, save or remove a token.
     static func tokenStore(_ detail: String) -> NetworkError { NetworkError(.storage, in: .authorizing, detail) }
+}
+
+/// Stores access tokens in memory, until the app ends: the store of a layer that is passed none.
+final class MemoryTokenStore: TokenStore {
+    /// Guards the tokens.
+    private let tokens = Mutex<[TokenPlace: AccessToken]>([:])
+
+    func load(_ place: TokenPlace) -> AccessToken? { tokens.withLock { $0[place] } }
+
+    func save(_ token: AccessToken, at place: TokenPlace) { tokens.withLock { $0[place] = token } }
+
+    func remove(_ place: TokenPlace) { tokens.withLock { _ = $0.removeValue(forKey: place) } }
 }

@@ -9,7 +9,7 @@ public struct Cookie: Sendable, Equatable {
     /// The value of its `SameSite` attribute.
     ///
     /// It is stored and does not restrict where the cookie is sent: the calls of an app have no site that they come from.
-    public enum SameSite: String, Sendable {
+    package enum SameSite: String, Sendable {
         /// The attribute is missing or has an unknown value (RFC 6265bis §5.6.7).
         case `default`
         /// Sent with all requests.
@@ -41,7 +41,7 @@ public struct Cookie: Sendable, Equatable {
     /// Whether scripts of a page may not see it.
     public var isHTTPOnly: Bool
     /// The value of its `SameSite` attribute.
-    public var sameSite: SameSite
+    package var sameSite: SameSite
 
     /// Creates a cookie with all of its attributes.
     package init(

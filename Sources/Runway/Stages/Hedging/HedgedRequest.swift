@@ -112,7 +112,7 @@ final class HedgedRequest: Sendable {
     }
 
     private func headReceived(to contender: HedgeDecision.Contender, _ status: HTTPResponse.Status) {
-        perform(state.withLock { $0.race.headReceived(to: contender, isGood: !status.isTransient) })
+        perform(state.withLock { $0.race.headReceived(to: contender, isGood: !status.mayBeAcceptedLater) })
     }
 
     private func ended(_ contender: HedgeDecision.Contender, with outcome: Outcome) {
@@ -194,6 +194,6 @@ final class HedgedRequest: Sendable {
 extension Response {
     /// Whether a second attempt may get a better response.
     fileprivate var isWorthAnotherAttempt: Bool {
-        verdict?.isOverloaded == true || head.status.isTransient
+        verdict?.isOverloaded == true || head.status.mayBeAcceptedLater
     }
 }

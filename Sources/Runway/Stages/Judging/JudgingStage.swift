@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Lets the service judge every response just above the wire; all stages above act on its verdict.
+/// Asks the service for its verdict on every response, just above the wire; all stages above act on it.
 ///
 /// The service sees a whole body together with the head. A streamed body passes unread: the service judges by the head.
 struct JudgingStage: RequestStage {

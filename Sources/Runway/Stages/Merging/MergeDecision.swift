@@ -29,7 +29,7 @@ package enum MergeDecision: StageDecision, Equatable {
         /// It is not allowed in an envelope: a stream, too large, to another origin, or of a method that concerns the
         /// connection.
         case unsuited
-        /// The origin speaks HTTP/2.
+        /// The origin uses HTTP/2.
         case http2
         /// The server has responded before that it has no route for envelopes.
         case noRoute
@@ -48,7 +48,7 @@ package enum MergeDecision: StageDecision, Equatable {
         case .apart(.endpoint): .init("notMerged", ["reason": "endpoint"], "not merged: the endpoint does not allow it")
         case .apart(.unsuited):
             .init("notMerged", ["reason": "unsuited"], "not merged: not a request that is allowed in an envelope")
-        case .apart(.http2): .init("notMerged", ["reason": "http2"], "not merged: the origin speaks HTTP/2")
+        case .apart(.http2): .init("notMerged", ["reason": "http2"], "not merged: the origin uses HTTP/2")
         case .apart(.noRoute): .init("notMerged", ["reason": "noRoute"], "not merged: the server has no route for it")
         case .notAccepted(let status):
             .init(

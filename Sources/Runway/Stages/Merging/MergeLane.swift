@@ -25,11 +25,22 @@ extension Flight {
             MergedRequests<Service>.self
         }
         let deadline = flights.map(\.deadline).max() ?? clock.now
-        return Flight(
+        var traits = StageValues()
+        traits[IsEnvelope.self] = true
+        let flight = Flight(
             id: context.makeID(), endpoint: endpoint(service), configuration: configuration, options: .standard,
-            lifetime: max(.zero, deadline - clock.now), context: context, retainedLayer: retainedLayer, isEnvelope: true
-        )
+            lifetime: max(.zero, deadline - clock.now), context: context, retainedLayer: retainedLayer, traits: traits)
+        flight.recorder.setHoldsMessages()
+        return flight
     }
+
+    /// Whether the flight is no call of the app, but an envelope with the requests of several.
+    var isEnvelope: Bool { traits[IsEnvelope.self] }
+}
+
+/// Whether a flight carries the requests of several calls.
+private enum IsEnvelope: StageValueKey {
+    static var defaultValue: Bool { false }
 }
 
 /// The endpoint of a flight that carries the requests of several calls.

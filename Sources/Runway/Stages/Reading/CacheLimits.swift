@@ -2,6 +2,11 @@
 ///
 /// The responses of ``CachePolicy/http(onDisk:)`` belong to targets and have bounds of their own. With a bound of 0, nothing is stored; a
 /// negative bound counts as 0.
+///
+/// ```swift
+/// let limits = CacheLimits(maximumByteCount: 8 << 20, maximumByteCountByKind: [.images: 24 << 20])
+/// let network = NetworkLayer(transport: transport, limits: LayerLimits(cache: limits))
+/// ```
 public struct CacheLimits: Sendable, Hashable {
     /// The most responses. The default is 1,000.
     public let maximumCount: Int

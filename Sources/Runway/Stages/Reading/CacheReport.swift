@@ -36,7 +36,7 @@ public struct CacheReport: Sendable, Hashable {
         /// The calls that asked for a response of the server.
         public internal(set) var bypassedCount = 0
         /// What was found by the age of the stored response, the youngest first; the last range has no longest age.
-        public internal(set) var ages: [AgeRange]
+        package internal(set) var ages: [AgeRange]
 
         init(_ endpoint: any Endpoint.Type) {
             service = endpoint.serviceName
@@ -53,7 +53,8 @@ public struct CacheReport: Sendable, Hashable {
         /// It counts the calls that found a stored response of at most this age. Calls that ask for a response of the server are left
         /// out. The estimate for a longer lifetime than the present one is low, since every request makes the stored response young again.
         ///
-        /// - Parameter lifetime: A time to live. It is rounded down to a ``AgeRange/longest`` of ``ages``.
+        /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds, 1, 3, 10 or 30 minutes, 1 or 6 hours, a day
+        ///   or a week.
         public func servedShare(for lifetime: Duration) -> Double? {
             let all = callCount - bypassedCount
             return all == 0 ? nil : Double(ranges(within: lifetime).reduce(0) { $0 + $1.callCount }) / Double(all)
@@ -75,15 +76,15 @@ public struct CacheReport: Sendable, Hashable {
     }
 
     /// What was found of stored responses of similar ages.
-    public struct AgeRange: Sendable, Hashable {
+    package struct AgeRange: Sendable, Hashable {
         /// The longest age of the range; `nil` is any. The shortest is the longest of the range before.
-        public let longest: Duration?
+        package let longest: Duration?
         /// The calls that found a stored response of such an age, fresh or not.
-        public internal(set) var callCount = 0
+        package internal(set) var callCount = 0
         /// The stored responses of such an age that the server then replaced by another body.
-        public internal(set) var changedCount = 0
+        package internal(set) var changedCount = 0
         /// The stored responses of such an age that the server then confirmed, or sent again unchanged.
-        public internal(set) var unchangedCount = 0
+        package internal(set) var unchangedCount = 0
 
         init(longest: Duration?) { self.longest = longest }
     }

@@ -2,6 +2,8 @@ import Synchronization
 
 /// The state that the reading stage has for one call.
 final class FlightReading: Sendable {
+    /// The stored responses of the layer, and the reads in flight.
+    let cache: ResponseCache
     /// The last sequence number that was taken when the call started.
     let start: UInt64
     /// The number of the read that the flight leads; 0 while it leads none.
@@ -15,7 +17,15 @@ final class FlightReading: Sendable {
     /// Guards what the call received from the cache and what it brings to it.
     fileprivate let state = Mutex(State())
 
-    init(start: UInt64) { self.start = start }
+    /// Creates the state of a call.
+    ///
+    /// - Parameters:
+    ///   - cache: What the call reads and changes.
+    ///   - start: The last sequence number that was taken when the call started. The default, `nil`, reads it now.
+    init(_ cache: ResponseCache, start: UInt64? = nil) {
+        self.cache = cache
+        self.start = start ?? cache.lastSequenceNumber
+    }
 
     fileprivate struct State {
         /// The key of the call's response, if it was known before the request was made.
@@ -120,8 +130,8 @@ extension Flight {
         }
         if cached == nil, target == nil { return false }
         note(CacheDecision.refused)
-        if let cached { context.cache.remove(cached) }
-        if let target { context.cache.reject(target) }
+        if let cached { reading.cache.remove(cached) }
+        if let target { reading.cache.reject(target) }
         return true
     }
 
@@ -133,7 +143,7 @@ extension Flight {
     /// Counts for the report how the call uses the cache. A call that revalidates for another one does not count.
     func count(_ use: CacheUsage.Use) {
         if reading.state.withLock({ $0.isRevalidation }) { return }
-        context.cache.usage.count(use, of: endpoint)
+        reading.cache.usage.count(use, of: endpoint)
     }
 
     /// The stale response that this call revalidates, unless it was rejected in the meantime.
@@ -157,7 +167,7 @@ extension Flight {
             return state.proposal
         }
         guard let proposal else { return }
-        switch context.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
+        switch reading.cache.store(proposal.response, from: reading.start, in: proposal.tiers) {
         case .stored: note(CacheDecision.stored(byteCount: proposal.response.byteCount))
         case .outdated: note(CacheDecision.outdated)
         case .tooLarge: note(CacheDecision.tooLarge(byteCount: proposal.response.byteCount))
@@ -205,7 +215,7 @@ extension Flight {
     /// The flights that wait for the read that this one leads; `nil` while it leads none.
     var waitingFlights: [Flight]? {
         let read = reading.ledRead.load(ordering: .acquiring)
-        return read == 0 ? nil : context.cache.reads.flights(waitingFor: read)
+        return read == 0 ? nil : reading.cache.reads.flights(waitingFor: read)
     }
 
     /// Whether the flight leads a read.
@@ -226,12 +236,12 @@ extension Flight {
     /// Makes the call one of those until whose end the outcome of a read is retained.
     func awaitRead(_ read: UInt64) {
         let former = reading.awaited.exchange(read, ordering: .acquiringAndReleasing)
-        if former != 0 { context.cache.reads.release(former) }
+        if former != 0 { reading.cache.reads.release(former) }
     }
 
     /// Releases the retained outcome of the read that the call waited for.
     func releaseRead() {
         let read = reading.awaited.load(ordering: .acquiring)
-        if read != 0 { context.cache.reads.release(read) }
+        if read != 0 { reading.cache.reads.release(read) }
     }
 }

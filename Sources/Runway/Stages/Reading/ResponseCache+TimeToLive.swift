@@ -7,10 +7,7 @@ extension ResponseCache {
 
     /// Likewise, with the number of changes by which the call can check whether the entry is still the same.
     func lookUp(_ key: CacheKey) -> (response: CachedResponse?, changes: UInt64) {
-        state.withLock { state in
-            state.memoryLookupCount &+= 1
-            return (state.entries.value(for: key), state.entries.changeCount)
-        }
+        state.withLock { ($0.entries.value(for: key), $0.entries.changeCount) }
     }
 
     /// The outcome of storing a response.

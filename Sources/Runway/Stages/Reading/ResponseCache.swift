@@ -2,6 +2,11 @@ import Synchronization
 
 /// Stores the responses of a ``NetworkLayer`` in memory, and in its disk tier if it has one.
 ///
+/// ```swift
+/// network.cache.clear(RentalList.self)        // a home was sold
+/// network.cache.trim(byteCount: 8 << 20)      // the app moved to the background
+/// ```
+///
 /// Entries are bounded by count and by bytes; least recently used entries are evicted first, of the same ``CacheKind`` alone. Endpoints whose policy is
 /// ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and their responses belong to targets: they are returned
 /// only to calls of the same service, environment and account whose requests have equal values in every header field that may
@@ -44,8 +49,6 @@ public final class ResponseCache: Sendable {
         var writeBehind: WriteBehindQueue
         var writing: Task<Void, Never>?
         var tierFailureCount = 0
-        /// How many lookups in memory calls made: a miss costs one.
-        var memoryLookupCount: UInt64 = 0
         /// The lookups in the tier that are in flight, and the calls that wait for one.
         var lookupCount = 0
         var waitingLookupCount = 0

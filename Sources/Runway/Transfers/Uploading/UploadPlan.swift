@@ -136,7 +136,7 @@ struct UploadPlan: Sendable {
             self.location = location
             return continued(at: fields.offset ?? end)
         }
-        guard status.isTransient, self.location != nil else { return .land }
+        guard status.mayBeAcceptedLater, self.location != nil else { return .land }
         isOffsetUnknown = true
         return .wait
     }
@@ -182,7 +182,7 @@ struct UploadPlan: Sendable {
     }
 
     private mutating func takeRefusal(_ status: HTTPResponse.Status) -> Action {
-        if status.isTransient {
+        if status.mayBeAcceptedLater {
             isOffsetUnknown = true
             return .wait
         }

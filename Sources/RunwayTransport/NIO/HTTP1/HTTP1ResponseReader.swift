@@ -47,7 +47,7 @@ struct HTTP1ResponseReader {
     var extensionByteCount = 0
 
     var method = HTTPRequest.Method.get
-    /// Whether status 101 is a final response, after which the connection speaks another protocol (RFC 9110 §15.2.2).
+    /// Whether status 101 is a final response, after which the connection carries another protocol (RFC 9110 §15.2.2).
     private(set) var mayUpgrade = false
     var status = HTTPResponse.Status.ok
     var isHTTP10 = false

@@ -104,8 +104,9 @@ extension HTTP2Connection {
 
 /// Time-outs.
 extension HTTP2Connection {
-    /// At least 10 ms, so that the loop is not busy with PINGs alone. `nil` while responses that stay open and WebSockets are all that is open:
-    /// those who opened them find a dead server by signs of life of their own, and learn from silences how long a network allows them.
+    /// At least 10 ms, so that the loop is not busy with PINGs alone. `nil` while responses that stay open and WebSockets are all that is
+    /// open: their callers notice by heartbeats or pings of their own that a server is gone, and learn how long a silence the network
+    /// allows.
     private var pingInterval: Duration? {
         guard let interval = pool.configuration.wire.pingInterval else { return nil }
         let isForSilentOnes = streams.values.allSatisfy(\.mayBeSilent) && tunnels.values.allSatisfy(\.hasHead)

@@ -4,7 +4,7 @@ import NIOHPACK
 import NIOHTTP2
 import Runway
 
-/// A connection that speaks HTTP/2: many exchanges at once, each on a stream of its own.
+/// A connection over HTTP/2: many exchanges at once, each on a stream of its own.
 ///
 /// It reads and writes frames through NIO's handler, which validates them. A channel for each stream would cost more than all the
 /// rest. It is the last handler of its channel, and runs on the channel's event loop.

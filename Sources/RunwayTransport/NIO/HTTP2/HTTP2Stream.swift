@@ -36,7 +36,7 @@ final class HTTP2Stream {
         lastProgress = now
     }
 
-    /// Whether the response has begun and stays open, so that silence is no sign of a dead server.
+    /// Whether the response has begun and stays open, so that silence does not mean that the server is gone.
     var mayBeSilent: Bool { hasHead && exchange.isLongLived }
 
     /// By how much the window can be opened again: what came and was consumed.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// What is learned of a route: that it is not there, or that its origin speaks HTTP/2.
+/// What is learned of a route: that it is not there, or that its origin uses HTTP/2.
 @Suite(.timeLimit(.minutes(10)))
 struct MergeRouteTests {
     private func call(_ layer: MergingLayer, _ paths: String...) async throws {

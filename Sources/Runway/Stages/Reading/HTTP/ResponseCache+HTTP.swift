@@ -17,10 +17,7 @@ extension ResponseCache {
     func responses(
         of uri: HTTPCacheURI, for partition: CachePartition
     ) -> (responses: [StoredResponse], snapshot: Snapshot) {
-        let (target, changes) = state.withLock { state in
-            state.memoryLookupCount &+= 1
-            return (state.targets.value(for: uri), state.targets.changeCount)
-        }
+        let (target, changes) = state.withLock { ($0.targets.value(for: uri), $0.targets.changeCount) }
         let snapshot = Snapshot.target(uri, version: target?.version ?? 0, changes: changes)
         return (target?.responses.filter { $0.partition == partition } ?? [], snapshot)
     }

@@ -46,7 +46,7 @@ public struct NeedsLogin: Sendable {
     /// ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does nothing.
     ///
     /// These are the calls of ``flights`` that managers made, those that failed after the notification, for which none was posted, and those
-    /// whose new token was refused. The bounds, 10 minutes and 100 calls by default, and what becomes of the calls if another account is
+    /// whose new token was refused. The bounds, 10 minutes and 100 calls by default, and the rule for calls when another account is
     /// signed in are those of ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.

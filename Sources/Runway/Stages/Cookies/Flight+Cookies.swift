@@ -1,0 +1,51 @@
+import HTTPTypes
+
+// Which cookies identify the sender of a call, for what separates responses by sender.
+extension Flight {
+    /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is in use,
+    /// or the jar is empty.
+    ///
+    /// It is the same during all of the call, so that a response which changes the cookies is stored for the sender of its request.
+    var cookieVersion: UInt64 {
+        guard account == nil, case .jar = configuration.settings.cookies else { return 0 }
+        let date = clock.date
+        let version =
+            context.cookieJars.withJar(of: self) { jar -> UInt64 in
+                jar.removeEnded(at: date)
+                return jar.version
+            } ?? 0
+        return remembered(FirstCookieVersion.self, or: version)
+    }
+
+    /// Whether the response belongs to the sender that the cache lookup assumed: always with an account or without a jar, otherwise
+    /// if the request had the same cookies and the response did not set the first ones.
+    func hasSameSender(as response: Response) -> Bool {
+        account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
+    }
+}
+
+extension Request {
+    /// Whether a jar may add cookies to this request further down, which no stage above ``CookieStage`` sees.
+    func mayGetCookies(in flight: Flight) -> Bool {
+        if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
+    }
+}
+
+/// The version of the cookies when a call first asked for it.
+private enum FirstCookieVersion: StageValueKey {
+    static var defaultValue: UInt64? { nil }
+}
+
+/// The version of the cookies of a request.
+private enum CookieVersion: StageValueKey {
+    static var defaultValue: UInt64? { nil }
+}
+
+extension Response {
+    /// The version of the cookies that the request was sent with, or that the response made if it set the first ones; `nil` if no
+    /// jar was used.
+    var cookieVersion: UInt64? {
+        get { values[CookieVersion.self] }
+        set { values[CookieVersion.self] = newValue }
+    }
+}
