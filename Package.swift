@@ -90,6 +90,7 @@ let package = Package(
         .target(name: "RunwayJSONSIMD", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "RunwayZlib", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "RunwayFiles", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "RunwayDigest", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "RunwayBrotli", linkerSettings: [.linkedLibrary("brotlidec", .when(traits: ["Brotli"]))]),
@@ -172,7 +173,7 @@ let package = Package(
         .target(
             name: "RunwayStorage",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySQLite",
+                "Runway", "RunwayFiles", "RunwayJSON", "RunwaySQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
@@ -319,7 +320,7 @@ let package = Package(
         .testTarget(
             name: "RunwayStorageTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTesting", "RunwayZlib",
+                "Runway", "RunwayFiles", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTesting", "RunwayZlib",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),

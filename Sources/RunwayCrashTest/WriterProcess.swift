@@ -17,6 +17,9 @@ struct WriterProcess: AsyncParsableCommand {
         static let authorization = AuthorizationPolicy.ifSignedIn
     }
 
+    /// How many records wait at most before a writer waits for the server: well below the bound of the log.
+    private static let maximumWaitingCount = 20_000
+
     @Option var files: String
     @Option var url: String
     @Option var bug: PlantedBug?
@@ -40,10 +43,12 @@ struct WriterProcess: AsyncParsableCommand {
         var number = (try files.numbers(in: files.offered).last ?? 0) + 1
         var account: String?
         while true {
-            if number.isMultiple(of: 5) {
-                account = ClientFiles.accounts.randomElement() ?? nil
-                try await CrashToken.signIn(account, to: Logging.self, on: network)
+            // Recording outruns sending in a long run, and a log that is full evicts what was acknowledged.
+            while try await log.state().waitingCount > Self.maximumWaitingCount {
+                account = try await signIn(on: network)
+                try await Task.sleep(for: .milliseconds(100))
             }
+            if number.isMultiple(of: 5) { account = try await signIn(on: network) }
             // The commit of one is awaited while the others wait, too.
             let numbers = number..<number + Int.random(in: 1...8)
             try offered.append(numbers)
@@ -59,6 +64,12 @@ struct WriterProcess: AsyncParsableCommand {
             }
             number = numbers.upperBound
         }
+    }
+
+    private func signIn(on network: NetworkLayer) async throws -> String? {
+        let account = ClientFiles.accounts.randomElement() ?? nil
+        try await CrashToken.signIn(account, to: Logging.self, on: network)
+        return account
     }
 
     private func sendTheRest(of log: ActionLog, _ network: NetworkLayer) async throws {

@@ -22,23 +22,25 @@ struct Checksum {
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        var lanes = SIMD4<UInt64>(value &+ Self.first, value ^ Self.second, value, value &- Self.first)
+        // Four variables and no vector: their products are computed beside each other in general registers.
+        var (a, b, c, d) = (value &+ Self.first, value ^ Self.second, value, value &- Self.first)
         var offset = 0
         while offset &+ 32 <= bytes.count {
-            lanes[0] = Self.mixed(lanes[0], bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian)
-            lanes[1] = Self.mixed(
-                lanes[1], bytes.loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self).littleEndian)
-            lanes[2] = Self.mixed(
-                lanes[2], bytes.loadUnaligned(fromByteOffset: offset &+ 16, as: UInt64.self).littleEndian)
-            lanes[3] = Self.mixed(
-                lanes[3], bytes.loadUnaligned(fromByteOffset: offset &+ 24, as: UInt64.self).littleEndian)
+            a = Self.mixed(a, Self.word(bytes, offset))
+            b = Self.mixed(b, Self.word(bytes, offset &+ 8))
+            c = Self.mixed(c, Self.word(bytes, offset &+ 16))
+            d = Self.mixed(d, Self.word(bytes, offset &+ 24))
             offset &+= 32
         }
-        for lane in 0..<4 { add(lanes[lane]) }
+        for lane in [a, b, c, d] { add(lane) }
         while offset < bytes.count {
             add(UInt64(bytes[offset]))
             offset &+= 1
         }
+    }
+
+    private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian
     }
 
     private static func mixed(_ lane: UInt64, _ word: UInt64) -> UInt64 {

@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayFiles
 
 /// The files of a ``DiskCache``, one for each large response: metadata, then body.
 struct ContentFiles: Sendable {
@@ -32,6 +33,23 @@ struct ContentFiles: Sendable {
                 offset += count
             }
         }
+    }
+
+    /// The content of an entry, if the system has all of its file in memory; `nil` otherwise, and on systems other than Linux.
+    ///
+    /// It does not wait for the drive, so that any thread may call it.
+    func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
+        let (metadataCount, bodyCount) = (entry.metadataByteCount, entry.bodyByteCount)
+        var metadata: [UInt8] = []
+        var isWhole = false
+        let body = [UInt8](unsafeUninitializedCapacity: bodyCount) { body, readBodyCount in
+            metadata = [UInt8](unsafeUninitializedCapacity: metadataCount) { metadata, readMetadataCount in
+                isWhole = runway_read_from_memory(
+                    path(entry.id), metadata.baseAddress, metadataCount, body.baseAddress, bodyCount)
+                if isWhole { (readMetadataCount, readBodyCount) = (metadataCount, bodyCount) }
+            }
+        }
+        return isWhole ? CacheTierEntry(metadata: metadata, body: body, kind: entry.kind) : nil
     }
 
     /// The content of an entry; `nil` if there is no file, or it is too short.

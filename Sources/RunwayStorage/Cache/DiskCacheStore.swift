@@ -5,7 +5,7 @@ import RunwaySQLite
 
 /// The files of a ``DiskCache`` while it is open: a lock, the database of its index and of small responses, and a file for each large one.
 ///
-/// Only one thread at a time uses it, except for ``read(_:)``.
+/// Only one thread at a time uses it, except for ``read(_:)`` and ``readFromMemory(_:)``.
 final class DiskCacheStore: Sendable {
     /// The version of the schema that this code reads and writes.
     static let version = 2
@@ -156,6 +156,14 @@ extension DiskCacheStore {
             kind: kind.map { CacheKind($0) } ?? .standard, metadataByteCount: metadata, bodyByteCount: body,
             checksum: UInt64(bitPattern: checksum), lastUse: lastUse)
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
+    }
+
+    /// The content of an entry, if it can be had without waiting for the drive, and is not damaged; `nil` otherwise.
+    func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
+        guard entry.isInFile, let content = files.readFromMemory(entry),
+            entry.contentChecksum(content) == entry.checksum
+        else { return nil }
+        return content
     }
 
     /// The content of an entry; `nil` if it is missing or damaged.

@@ -70,8 +70,11 @@ extension ChatMachine {
     private mutating func store(early message: ChatMessage) {
         if early[message.number] != nil { return noteDuplicate() }
         early[message.number] = message
-        // Those with the greatest numbers are fetched again.
-        if early.count > options.maximumEarlyCount, let greatest = early.keys.max() { early[greatest] = nil }
+        // Those with the greatest numbers are fetched again: a page that is in flight may have been made before they were stored.
+        if early.count > options.maximumEarlyCount, let greatest = early.keys.max() {
+            early[greatest] = nil
+            needsPage = true
+        }
     }
 }
 

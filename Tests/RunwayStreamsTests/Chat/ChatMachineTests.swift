@@ -75,6 +75,19 @@ struct ChatMachineTests {
         #expect(machine.marks.count == 1000 && machine.presence.members.count == 1000)
     }
 
+    @Test func messageThatFoundNoRoomIsFetched() {
+        var options = ChatOptions()
+        options.maximumEarlyCount = 1
+        var machine = ChatMachine(member: "ada", options: options)
+        _ = machine.connected(.reset(.first), at: .zero)
+        _ = machine.fetched(page(1...10, last: 10), at: .zero)
+        #expect(machine.received(message(12), at: .zero) == [.fetch(.after(10))])
+        #expect(machine.received(message(13), at: .zero) == [])
+        // The page was made before the message 13 was stored.
+        #expect(machine.fetched(page(11...12, last: 12), at: .zero) == [.fetch(.after(12))])
+        #expect(machine.fetched(page(13...13, last: 13), at: .zero) == [] && machine.messages.count == 13)
+    }
+
     @Test func missingMessageIsFetchedMoreAndMoreRarely() {
         var machine = machine(upTo: 10)
         #expect(machine.received(message(12), at: .zero) == [.fetch(.after(10))])
