@@ -39,6 +39,8 @@ extension Flight {
         // They are part of the content.
         options.headers = [:]
         options.resumption = nil
+        // One in flight has passed the circuit.
+        options.bypassesCircuit = false
         return options
     }
 

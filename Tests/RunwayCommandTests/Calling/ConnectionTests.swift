@@ -1,6 +1,9 @@
 import Foundation
+import Runway
 import RunwayTestServer
 import Testing
+
+@testable import RunwayCommand
 
 /// Whom a call trusts, what it shows of itself, and which proxy it uses.
 @Suite(.timeLimit(.minutes(10)))
@@ -36,6 +39,17 @@ struct ConnectionTests {
         if open("/dev/tty", O_RDWR) < 0 { #expect(tool.status == 2 && tool.errors.contains("There is no terminal")) }
     }
 
+    @Test func failureOfTheTransportNamesTheFileIfAny() {
+        let error = NetworkError(.invalidConfiguration, in: .transporting, "TLS can't be set up.")
+        #expect(CommandFailure(error, cacert: nil).message == "TLS can't be set up.")
+        #expect(CommandFailure(error, cacert: "a.pem").message.contains("\"a.pem\" of --cacert"))
+    }
+
+    @Test func mistypedOptionNamesTheRightOne() async throws {
+        let tool = try await Tool.run("call", "http://127.0.0.1:1/", "--fomr")
+        #expect(tool.status == 2 && tool.errors.contains("Did you mean '--form'?"))
+    }
+
     /// A call through a proxy that cannot look its host up; returns both outputs.
     private func call(_ options: [String], environment: @Sendable (String) -> [String: String]) async throws -> (
         Tool, String
@@ -58,6 +72,21 @@ struct ConnectionTests {
         #expect(tool.status == 3)
         #expect(output.contains("CONNECT origin.invalid:443 failed"))
         #expect(!(tool.errors + tool.output).contains("s3cret"))
+    }
+
+    /// To look at the calls to a server of one's own.
+    @Test(arguments: [true, false])
+    func proxyOfTheCommandLineIsForThisMachineToo(_ isOption: Bool) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("fine"))
+            let (output, _) = try await forwarding("--allow-local", "--connect-port", "\(origin.port)") { proxy in
+                let tool = try await Tool.run(
+                    Tool.path, ["call", "\(origin.baseURL)/x"] + (isOption ? ["--proxy", proxy.url] : []), input: [],
+                    environment: ["http_proxy": proxy.url])
+                #expect(tool.status == 0 && tool.output.contains("fine"), "\(tool.errors)")
+            }
+            #expect(output.contains("CONNECT 127.0.0.1:\(origin.port)") == isOption, "\(output)")
+        }
     }
 
     @Test(arguments: [(["--proxy", "none"], ""), ([], ".invalid")])

@@ -21,10 +21,13 @@ extension PagedAPIManager {
     /// Loads the first page of the same list again from the server, as ``load(_:options:)``. A user who pulls again and again waits for one
     /// load.
     ///
-    /// - Parameter options: The default does not use cached responses.
+    /// - Parameter options: The default is for a list that the user pulled: it does not use cached responses, and is sent although a circuit
+    ///   is open (``CallOptions/bypassesCircuit``).
     /// - Returns: The number of the load, or of the load in flight that it joined or because of which it was ignored.
     @discardableResult
-    public func reload(options: CallOptions = CallOptions(cacheUse: .refresh)) -> FlightID {
+    public func reload(
+        options: CallOptions = CallOptions(cacheUse: .refresh, bypassesCircuit: true)
+    ) -> FlightID {
         start(.first, endpoint, options)
     }
 

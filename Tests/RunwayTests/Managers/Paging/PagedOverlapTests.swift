@@ -1,3 +1,4 @@
+import HTTPTypes
 import RunwayJSON
 import RunwayTesting
 import Testing
@@ -131,6 +132,31 @@ struct PagedOverlapTests {
         #expect(try await managers.outcome(of: vetoed, among: 2) == .vetoed)
     }
 
+    /// The user pulled, and an open circuit is no reason to send nothing.
+    @Test func reloadIsSentAlthoughTheCircuitIsOpen() async throws {
+        let layer = StubbedLayer(admission: AdmissionLimits()) { _ in .json("{}", status: .internalServerError) }
+        let list = PagedAPIManager<CityHomes>(on: layer.network)
+        func error(of flight: FlightID) async -> NetworkError? {
+            await #expect(throws: NetworkError.self) { try await list.landing(of: flight) }
+        }
+        for number in 1...6 {
+            let kind = await error(of: list.load(CityHomes(city: "\(number)")))?.kind
+            #expect(kind == (number < 6 ? .refused : .unavailable))
+        }
+        #expect(layer.transport.requests.count == 5)
+        #expect(await error(of: list.reload())?.kind == .refused)
+        #expect(layer.transport.requests.count == 6)
+    }
+
+    @Test func validatorReceivesThePagedManager() async throws {
+        let list = manager()
+        let validator = HomesValidator()
+        list.validator = validator
+        try await respond(list.load(CityHomes(city: "a")), rows: [1])
+        try await recorder.landings(count: 1)
+        #expect(validator.managers == [ObjectIdentifier(list), ObjectIdentifier(list)])
+    }
+
     @Test func hookThatMakesAnotherLoadReplacesTheFirst() async throws {
         let list = manager()
         let gate = HomesGate()
@@ -196,5 +222,18 @@ private final class HomesGate: Interceptor {
         guard (endpoint as? CityHomes)?.city == "closed" else { return true }
         onClosed()
         return false
+    }
+}
+
+/// Accepts everything, and notes who asked. Held by its test alone.
+@MainActor
+private final class HomesValidator: Validator {
+    private(set) var managers: [ObjectIdentifier] = []
+
+    func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) {
+        managers.append(ObjectIdentifier(manager))
+    }
+    func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) {
+        managers.append(ObjectIdentifier(manager))
     }
 }
