@@ -59,6 +59,3 @@ RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^RunwayTests\.'
 # And so are redirects, cookies, TLS alone, compressed bodies, caching by HTTP, transfers and effects over connections.
 wire='Redirect|CookieCall|Securing|Compressing|HTTPCacheWire|Cancellation|WholeDeadline|EffectChain|Download|Upload|ResumableUpload|TransferManager'
 RUNWAY_TESTS_PASS_THROUGH=1 run --filter "^RunwayTransportTests\.(${wire})Tests/"
-# So are signatures, streams, conversations, and what is stored and sent later.
-stored='ActionLog|Log[A-Z][a-z]+|OfflineQueue|OfflineQueueDisk|ChangeLoss|OneEffect|StorageGrace|DiskCacheLayer|DiskCacheKind'
-RUNWAY_TESTS_PASS_THROUGH=1 run --filter "^Runway(Signing|Streams)Tests\.|^RunwayStorageTests\.(${stored})Tests/"
