@@ -55,7 +55,7 @@ class Message:
 
 
 class Response:
-    """A response, which the peer tells from a request by its status."""
+    """A response, which the peer recognises by its status."""
     def __init__(self, status, lines, request): self.status_code, self.headers, self.request = status, Headers(lines), request
 
 

@@ -121,7 +121,7 @@ extension SignatureRefusal.Reason {
     func countsAgainstSource(of request: HTTPRequest) -> Bool {
         // A body that does not state its length was received up to the limit.
         if self == .bodyTooLarge { return request.headerFields[.contentLength] == nil }
-        // A replay comes after a signature that is valid: whoever copied a request would shut out its sender, if they share an address.
+        // A replay comes after a signature that is valid: a stranger with a copy of a request would shut out its sender, if they share an address.
         return ![.unsigned, .store, .tooOld, .inFuture, .nonceUnknown, .replayed, .tooManyFailures].contains(self)
     }
 }

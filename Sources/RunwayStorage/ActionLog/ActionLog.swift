@@ -17,7 +17,8 @@ import Synchronization
 /// UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
 ///
 /// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded while nobody
-/// was are sent at any time, without a token unless the service requires one (`AuthorizationPolicy.required`). The file, whose folder should contain nothing else, can be read by the user alone, and is not in backups.
+/// was are sent at any time, without a token unless the service requires one (`AuthorizationPolicy.required`). The file, whose folder should
+/// contain nothing else, can be read by the user alone, and is not in backups.
 /// One process at a time can have it open. The service's server must respond as `docs/formats.md` says; `ActionLogRoute` of
 /// `RunwayServer` does.
 public final class ActionLog: Sendable {

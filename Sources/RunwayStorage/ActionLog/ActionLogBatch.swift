@@ -14,7 +14,7 @@ enum LogOfAccount: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy { policy }
 }
 
-/// Nobody: the records must not become those of whoever is signed in when they are sent, unless the service takes no others.
+/// Nobody: the records must not become those of the account that is signed in when they are sent, unless the service takes no others.
 enum LogOfNobody: LogOwner {
     static func authorization(from policy: AuthorizationPolicy) -> AuthorizationPolicy {
         policy == .ifSignedIn ? .none : policy

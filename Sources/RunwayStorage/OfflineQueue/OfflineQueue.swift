@@ -16,7 +16,8 @@ import Synchronization
 /// launch, when a network comes back, when an account signs in, by a timer, and when the app asks.
 ///
 /// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it. One that the server
-/// refuses, one that waited too long, and one to which no response comes while the server takes others (`expired`, too) stays until the app decides: ``retry(_:)``, ``edit(_:to:)`` or ``discard(_:withDependents:)``.
+/// refuses, one that waited too long, and one to which no response comes while the server takes others (`expired`, too) stays until the app
+/// decides: ``retry(_:)``, ``edit(_:to:)`` or ``discard(_:withDependents:)``.
 /// Later changes with a common subject (`Endpoint.offlineSubjects`) are held until then.
 ///
 /// The file, whose folder should contain nothing else, can be read by the user alone. It has requests without tokens, cookies and
