@@ -1,4 +1,5 @@
 import Foundation
+import RunwayTestServer
 
 /// The built `runway` while it runs, with what it writes as it comes.
 final class RunningTool {
@@ -48,12 +49,8 @@ final class RunningTool {
         let reader: FileHandle
         switch streams {
         case .pipe:
-            let pipe = Pipe()
             process.standardInput = FileHandle.nullDevice
-            process.standardOutput = pipe
-            process.standardError = pipe
-            reader = pipe.fileHandleForReading
-            try process.run()
+            reader = try process.startWithPipe(includingErrors: true)
         case .terminal:
             let terminal = try PseudoTerminal()
             process.standardInput = terminal.inside
@@ -61,7 +58,7 @@ final class RunningTool {
             process.standardError = terminal.inside
             reader = terminal.outside
             keyboard = terminal.outside
-            try process.run()
+            try process.start()
             // As long as this side has it open too, its end would never be seen.
             try terminal.inside.close()
         }

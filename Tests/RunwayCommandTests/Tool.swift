@@ -1,4 +1,5 @@
 import Foundation
+import RunwayTestServer
 
 /// The built `runway`, run as a process of its own until it ends.
 struct Tool {
@@ -66,24 +67,6 @@ struct Tool {
             return Tool(
                 status: status, bytes: Array(try Data(contentsOf: files[1])),
                 errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
-        }
-    }
-}
-
-extension Process {
-    /// Runs the process; returns the exit code, or the negated signal that ended it.
-    fileprivate func runToItsEnd() async throws -> Int32 {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-            terminationHandler = { process in
-                let isExit = process.terminationReason == .exit
-                continuation.resume(returning: isExit ? process.terminationStatus : -process.terminationStatus)
-            }
-            do {
-                try run()
-            } catch {
-                terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
         }
     }
 }

@@ -120,7 +120,7 @@ struct ContentCodingTests {
 
     @Test func allKnownCodingsOfABodyAreUndone() async throws {
         var coded = Coded.deflate
-        for _ in 0..<2 { coded = try Tool.run("/bin/sh", ["-c", "gzip -c"], coded) }
+        for _ in 0..<2 { coded = try await Tool.run("/bin/sh", ["-c", "gzip -c"], coded) }
         let raw = try await respond(to: .bytes(coded).header(.contentEncoding, "deflate, gzip, x-gzip"))
         #expect(raw.text == Coded.text)
         #expect(raw.response.headerFields[.contentEncoding] == nil)

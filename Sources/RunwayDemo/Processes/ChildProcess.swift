@@ -1,4 +1,5 @@
 package import Foundation
+import RunwayTestServer
 import Synchronization
 
 /// A process that this one starts, and that is killed with its owner.
@@ -23,17 +24,14 @@ package final class ChildProcess {
         let (lines, line) = AsyncStream<String>.makeStream()
         let (endings, ending) = AsyncStream<Int32>.makeStream()
         (self.lines, self.endings) = (lines, endings)
-        let output = Pipe()
         process.executableURL = program ?? Bundle.main.executableURL
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
         process.terminationHandler = { process in
             ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
             ending.finish()
         }
-        try process.run()
-        let reader = output.fileHandleForReading
+        let reader = try process.startWithPipe()
         // A thread of its own: a read waits for as long as the process likes.
         Thread.detachNewThread {
             var rest: [UInt8] = []

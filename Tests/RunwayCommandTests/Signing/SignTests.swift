@@ -143,7 +143,7 @@ struct SignTests {
         return try await Tool.run("/usr/bin/env", ["python3", checker] + arguments, input: [], environment: [:])
     }
 
-    @Test(.enabled(if: Self.hasCryptography))
+    @Test(.enabled { try await Self.hasCryptography() })
     func referenceCheckerAcceptsTheVectorsOfTheFormatsPage() async throws {
         let page = FormatVectors.root.appending(path: "docs/formats.md").path
         let tool = try await runChecker("--vectors", page)
@@ -158,7 +158,7 @@ struct SignTests {
         }
     }
 
-    @Test(.enabled(if: Self.hasCryptography), arguments: ["ecdsa-p256-sha256", "rsa-pss-sha512"])
+    @Test(.enabled { try await Self.hasCryptography() }, arguments: ["ecdsa-p256-sha256", "rsa-pss-sha512"])
     func referenceCheckerVerifiesByAPublicKey(algorithm: String) async throws {
         try await withTemporaryFolder { folder in
             let keys = folder.appending(path: "keys.json").path
@@ -177,16 +177,11 @@ struct SignTests {
     }
 
     /// Whether Python has the package, or must have it.
-    private static let hasCryptography: Bool = {
+    private static func hasCryptography() async throws -> Bool {
         if ProcessInfo.processInfo.environment["RUNWAY_REQUIRE_INTEGRATION"] == "1" { return true }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", "import cryptography"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+        let arguments = ["python3", "-c", "import cryptography"]
+        return try await Tool.run("/usr/bin/env", arguments, input: [], environment: [:]).status == 0
+    }
 
     @Test(arguments: [
         ("", "empty"), ("nonsense", "the first line"), ("HTTP/1.1 200 OK\n\n", "response"),

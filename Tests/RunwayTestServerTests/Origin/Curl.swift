@@ -1,4 +1,5 @@
 import Foundation
+import RunwayTestServer
 
 /// The `curl` of the system, run as a process of its own.
 struct Curl {
@@ -25,16 +26,7 @@ struct Curl {
         process.standardOutput = streams[0]
         process.standardError = streams[1]
         process.standardInput = FileHandle.nullDevice
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
+        let status = try await process.runToItsEnd()
         return Curl(
             status: status,
             output: String(decoding: try Data(contentsOf: output), as: UTF8.self),

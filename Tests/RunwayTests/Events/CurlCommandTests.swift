@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayTestServer
 import Testing
 
 @testable import Runway
@@ -35,14 +36,7 @@ struct CurlCommandTests {
         process.arguments = [line.path]
         process.environment = ["PATH": "/usr/bin:/bin", "FOLDER": folder.path]
         process.standardInput = FileHandle.nullDevice
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
+        let status = try await process.runToItsEnd()
         #expect(status == 0)
         let words = try Data(contentsOf: folder.appendingPathComponent("words"))
         return Run(

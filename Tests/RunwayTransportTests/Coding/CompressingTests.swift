@@ -40,7 +40,7 @@ struct CompressingTests {
         #expect(request["content-encoding"] == "gzip")
         #expect(request["content-length"] == "\(request.body.count)")
         #expect(request.body.count < Self.json.count / 10)
-        #expect(try Tool.run("/usr/bin/gzip", ["-dc"], request.body) == Self.json)
+        #expect(try await Tool.run("/usr/bin/gzip", ["-dc"], request.body) == Self.json)
         #expect(decisions(record) == [.compressed(from: Self.json.count, to: request.body.count)])
         #expect(record.attempts.first?.requestByteCount == request.body.count)
     }
@@ -51,7 +51,7 @@ struct CompressingTests {
         #expect(request.body == body && request["content-encoding"] == nil)
         #expect(decisions(record) == [.unchanged(.small(byteCount: 1023))])
         let (coded, _) = try await send(.bytes(body), CompressionPolicy(minimumByteCount: 1000, level: 99))
-        #expect(try Tool.run("/usr/bin/gzip", ["-dc"], coded.body) == body)
+        #expect(try await Tool.run("/usr/bin/gzip", ["-dc"], coded.body) == body)
     }
 
     @Test func incompressibleBodyIsSentUnchanged() async throws {
@@ -82,7 +82,7 @@ struct CompressingTests {
         #expect(plain.body == Self.json && decisions(record) == [.unchanged(.stream)])
         let (coded, other) = try await send(body, CompressionPolicy(compressesStreams: true))
         #expect(coded["content-encoding"] == "gzip" && coded["transfer-encoding"] == "chunked")
-        #expect(try Tool.run("/usr/bin/gzip", ["-dc"], coded.body) == Self.json)
+        #expect(try await Tool.run("/usr/bin/gzip", ["-dc"], coded.body) == Self.json)
         #expect(
             decisions(other) == [
                 .compressesStream, .compressedStream(from: Self.json.count, to: coded.body.count),

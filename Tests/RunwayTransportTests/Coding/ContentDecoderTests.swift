@@ -43,10 +43,10 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func gzipOutputIsDecoded() throws {
+    @Test func gzipOutputIsDecoded() async throws {
         var random = SeededGenerator(seed: 7)
         let plain = (0..<300_000).map { _ in UInt8.random(in: 0..<32, using: &random) }
-        let coded = try Tool.run("/usr/bin/gzip", ["-c", "-9"], plain)
+        let coded = try await Tool.run("/usr/bin/gzip", ["-c", "-9"], plain)
         #expect(coded.count < plain.count)
         #expect(try ContentDecoder.decode(coded, .gzip, pieces: 1000) == plain)
     }
@@ -95,9 +95,9 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func decompressionBombIsRefusedEarlyByItsRatio() throws {
+    @Test func decompressionBombIsRefusedEarlyByItsRatio() async throws {
         // 256 MiB of zeros, of which no more than a few are ever made.
-        let bomb = try Tool.run("/bin/sh", ["-c", "head -c 268435456 /dev/zero | gzip -c"], [])
+        let bomb = try await Tool.run("/bin/sh", ["-c", "head -c 268435456 /dev/zero | gzip -c"], [])
         let decoder = try ContentDecoder(.gzip)
         var produced = 0
         #expect(throws: ContentDecoder.Failure.ratio(limit: 250)) {
@@ -136,9 +136,9 @@ struct ContentDecoderTests {
         #expect(ContentCoding.undoable(in: fields) == codings)
     }
 
-    @Test func codingsTogetherDoNotExpandMoreThanOneMay() throws {
+    @Test func codingsTogetherDoNotExpandMoreThanOneMay() async throws {
         var coded = [UInt8](repeating: 0, count: 1 << 20)
-        for _ in 0..<2 { coded = try Tool.run("/bin/sh", ["-c", "gzip -9 -c"], coded) }
+        for _ in 0..<2 { coded = try await Tool.run("/bin/sh", ["-c", "gzip -9 -c"], coded) }
         // Each of the codings for itself stays below this.
         let limits = ContentDecoder.Limits(maximumRatio: 1100, freeByteCount: 1000)
         let decoder = try ContentDecoder([.gzip, .gzip], limits: limits)
@@ -146,8 +146,8 @@ struct ContentDecoderTests {
         #expect(throws: ContentDecoder.Failure.ratio(limit: 1100)) { while try decoder.pull() != nil {} }
     }
 
-    @Test func truncatedInnerCodingIsAnError() throws {
-        let coded = try Tool.run("/bin/sh", ["-c", "gzip -c"], Array(Coded.gzip.dropLast(9)))
+    @Test func truncatedInnerCodingIsAnError() async throws {
+        let coded = try await Tool.run("/bin/sh", ["-c", "gzip -c"], Array(Coded.gzip.dropLast(9)))
         let decoder = try ContentDecoder([.gzip, .gzip])
         decoder.push(ByteBuffer(bytes: coded))
         while try decoder.pull() != nil {}
@@ -161,9 +161,9 @@ struct ContentDecoderTests {
     }
 
     #if Brotli
-        @Test(arguments: [1, 7, 4096]) func brotliIsUndoneAndItsBombsAreRefused(pieces: Int) throws {
+        @Test(arguments: [1, 7, 4096]) func brotliIsUndoneAndItsBombsAreRefused(pieces: Int) async throws {
             let plain = Array(String(repeating: Coded.text, count: 20).utf8)
-            let coded = try Tool.run("/usr/bin/brotli", ["-c"], plain)
+            let coded = try await Tool.run("/usr/bin/brotli", ["-c"], plain)
             #expect(try ContentDecoder.decode(coded, .brotli, pieces: pieces) == plain)
             #expect(throws: ContentDecoder.Failure.truncated) {
                 try ContentDecoder.decode(Array(coded.dropLast()), .brotli)
@@ -171,21 +171,21 @@ struct ContentDecoderTests {
             #expect(throws: ContentDecoder.Failure.trailingBytes) {
                 try ContentDecoder.decode(coded + [1], .brotli)
             }
-            let bomb = try Tool.run("/usr/bin/brotli", ["-c"], [UInt8](repeating: 0, count: 64 << 20))
+            let bomb = try await Tool.run("/usr/bin/brotli", ["-c"], [UInt8](repeating: 0, count: 64 << 20))
             #expect(throws: ContentDecoder.Failure.ratio(limit: 250)) { try ContentDecoder.decode(bomb, .brotli) }
         }
     #endif
 
     #if Zstd
-        @Test(arguments: [1, 7, 4096]) func zstdIsUndoneAndItsBombsAreRefused(pieces: Int) throws {
+        @Test(arguments: [1, 7, 4096]) func zstdIsUndoneAndItsBombsAreRefused(pieces: Int) async throws {
             let plain = Array(String(repeating: Coded.text, count: 20).utf8)
-            let coded = try Tool.run("/usr/bin/zstd", ["-c"], plain)
+            let coded = try await Tool.run("/usr/bin/zstd", ["-c"], plain)
             #expect(try ContentDecoder.decode(coded, .zstd, pieces: pieces) == plain)
             #expect(try ContentDecoder.decode(coded + coded, .zstd, pieces: pieces) == plain + plain)
             #expect(throws: ContentDecoder.Failure.truncated) {
                 try ContentDecoder.decode(Array(coded.dropLast()), .zstd)
             }
-            let bomb = try Tool.run("/usr/bin/zstd", ["-c"], [UInt8](repeating: 0, count: 64 << 20))
+            let bomb = try await Tool.run("/usr/bin/zstd", ["-c"], [UInt8](repeating: 0, count: 64 << 20))
             #expect(throws: ContentDecoder.Failure.ratio(limit: 250)) { try ContentDecoder.decode(bomb, .zstd) }
         }
     #endif

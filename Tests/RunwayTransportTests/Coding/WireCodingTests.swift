@@ -74,7 +74,7 @@ struct WireCodingTests {
     }
 
     @Test(arguments: Version.allCases) func aBombIsRefusedByItsRatio(version: Version) async throws {
-        let bomb = try Tool.run("/bin/sh", ["-c", "head -c 67108864 /dev/zero | gzip -c"], [])
+        let bomb = try await Tool.run("/bin/sh", ["-c", "head -c 67108864 /dev/zero | gzip -c"], [])
         for error in try await failures(bomb, "gzip", over: version) {
             #expect(error.kind == .invalidResponse && error.detail.contains("more than 250 times its size"), "\(error)")
         }
@@ -98,7 +98,7 @@ struct WireCodingTests {
 
     #if Brotli
         @Test(arguments: Version.allCases) func brotliIsUndone(version: Version) async throws {
-            let coded = try Tool.run("/usr/bin/brotli", ["-c"], Array(Coded.text.utf8))
+            let coded = try await Tool.run("/usr/bin/brotli", ["-c"], Array(Coded.text.utf8))
             try await withResponse(coded, "br", over: version) { network in
                 #expect(try await network.call(Fetch<GET>("a")).text == Coded.text)
             }
@@ -107,7 +107,7 @@ struct WireCodingTests {
 
     #if Zstd
         @Test(arguments: Version.allCases) func zstdIsUndone(version: Version) async throws {
-            let coded = try Tool.run("/usr/bin/zstd", ["-c"], Array(Coded.text.utf8))
+            let coded = try await Tool.run("/usr/bin/zstd", ["-c"], Array(Coded.text.utf8))
             try await withResponse(coded, "zstd", over: version) { network in
                 #expect(try await network.call(Fetch<GET>("a")).text == Coded.text)
             }

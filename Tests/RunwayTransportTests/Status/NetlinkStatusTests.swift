@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayTestServer
 import RunwayTesting
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
     import Glibc
 
     /// The kernel's own word, in a network of the test's own.
-    @Suite(.timeLimit(.minutes(10)), .enabled(if: Namespace.isPossible))
+    @Suite(.timeLimit(.minutes(10)), .enabled { await Namespace.isPossible() })
     struct NetlinkStatusTests {
         @Test func theStatusFollowsTheDefaultRoute() async throws {
             let namespace = try await Namespace()
@@ -54,17 +55,18 @@ import Testing
         private let name = "runway-\(UInt32.random(in: 0...UInt32.max))"
 
         /// Whether this process may make one.
-        static let isPossible =
-            geteuid() == 0 && run(["ip", "netns", "add", "runway-probe"]) == 0
-            && run(["ip", "netns", "delete", "runway-probe"]) == 0
-
-        init() async throws { try #require(Self.run(["ip", "netns", "add", name]) == 0) }
-
-        func ip(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
-            try #require(Self.run(["ip", "-n", name] + arguments) == 0, sourceLocation: sourceLocation)
+        static func isPossible() async -> Bool {
+            guard geteuid() == 0, await run(["ip", "netns", "add", "runway-probe"]) == 0 else { return false }
+            return await run(["ip", "netns", "delete", "runway-probe"]) == 0
         }
 
-        func remove() async throws { try #require(Self.run(["ip", "netns", "delete", name]) == 0) }
+        init() async throws { try #require(await Self.run(["ip", "netns", "add", name]) == 0) }
+
+        func ip(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
+            try #require(await Self.run(["ip", "-n", name] + arguments) == 0, sourceLocation: sourceLocation)
+        }
+
+        func remove() async throws { try #require(await Self.run(["ip", "netns", "delete", name]) == 0) }
 
         /// Makes a status in the namespace: its sockets stay there, whoever reads them.
         func makeStatus() async throws -> NetlinkNetworkStatus {
@@ -86,18 +88,12 @@ import Testing
             }
         }
 
-        private static func run(_ command: [String]) -> Int32 {
+        private static func run(_ command: [String]) async -> Int32 {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = command
             process.standardError = FileHandle.nullDevice
-            do {
-                try process.run()
-            } catch {
-                return -1
-            }
-            process.waitUntilExit()
-            return process.terminationStatus
+            return (try? await process.runToItsEnd()) ?? -1
         }
     }
 #endif

@@ -8,13 +8,13 @@ import X509
 /// The public key is read out of a certificate as it is there, whatever its kind.
 struct CertificateKeyTests {
     /// Signs a certificate with a new key, and returns its DER and, as OpenSSL writes it, its key.
-    private func certificate(_ algorithm: [String]) throws -> (der: [UInt8], spki: [UInt8]) {
+    private func certificate(_ algorithm: [String]) async throws -> (der: [UInt8], spki: [UInt8]) {
         let script = """
             openssl req -x509 -newkey "$@" -nodes -keyout /dev/null -subj "/O=Hübsch/CN=localhost" -utf8 -days 1 \
               -addext subjectAltName=DNS:localhost 2>/dev/null
             """
-        let pem = try Tool.run("/bin/sh", ["-c", script, "sh"] + algorithm, [])
-        return try (
+        let pem = try await Tool.run("/bin/sh", ["-c", script, "sh"] + algorithm, [])
+        return try await (
             Tool.run("/usr/bin/openssl", ["x509", "-outform", "der"], pem),
             Tool.run(
                 "/bin/sh", ["-c", "openssl x509 -pubkey -noout | openssl pkey -pubin -pubout -outform der"], pem)
@@ -25,8 +25,8 @@ struct CertificateKeyTests {
         ["rsa:2048"], ["rsa:3072"], ["rsa:4096"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
         ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-521"], ["ed25519"],
     ])
-    func keyIsThatWhichOpenSSLReads(algorithm: [String]) throws {
-        let (der, spki) = try certificate(algorithm)
+    func keyIsThatWhichOpenSSLReads(algorithm: [String]) async throws {
+        let (der, spki) = try await certificate(algorithm)
         #expect(CertificateKey(certificateDER: der).map { Array($0.spki) } == spki)
         #expect(PublicKeyPin(certificateDER: der) == PublicKeyPin(spki: spki))
     }

@@ -67,22 +67,22 @@ struct InterceptorTests {
     }
 
     /// The chain that a device verifies which trusts the interceptor, whatever the transport.
-    @Test func decisionRefusesTheChainOfTheInterceptor() throws {
+    @Test func decisionRefusesTheChainOfTheInterceptor() async throws {
         let interceptor = try interceptor.get()
         let pins = try [interceptor.serverPEM, interceptor.serverAuthorityPEM].map {
             try PublicKeyPin(certificatePEM: $0).description
         }
         let set = try PublicKeyPins(host: "localhost", pins: pins)
         let decision = try #require(HostPins("localhost", in: [set], at: .now))
-        func outcome(_ port: Int, _ authorityPEM: String) throws -> PinReport.Outcome {
+        func outcome(_ port: Int, _ authorityPEM: String) async throws -> PinReport.Outcome {
             let script = "openssl s_client -connect localhost:\(port) -servername localhost -showcerts 2>/dev/null"
-            let shown = try NIOSSLCertificate.fromPEMBytes(Tool.run("/bin/sh", ["-c", script], []))
+            let shown = try await NIOSSLCertificate.fromPEMBytes(Tool.run("/bin/sh", ["-c", script], []))
             let root = try NIOSSLCertificate(bytes: Array(authorityPEM.utf8), format: .pem)
             let chain = try (shown + [root]).map { try #require(PublicKeyPin(certificateDER: $0.toDERBytes())) }
             return decision.report(on: chain).outcome
         }
-        #expect(try outcome(interceptor.port, interceptor.authorityPEM) == .refused)
-        #expect(try outcome(interceptor.serverPort, interceptor.serverAuthorityPEM) == .matched)
+        #expect(try await outcome(interceptor.port, interceptor.authorityPEM) == .refused)
+        #expect(try await outcome(interceptor.serverPort, interceptor.serverAuthorityPEM) == .matched)
     }
 
     private final class Stored: Sendable {

@@ -220,11 +220,11 @@ struct PinTests {
         }
     }
 
-    @Test func pinEqualsOpenSSLsSHA256OfTheKey() throws {
+    @Test func pinEqualsOpenSSLsSHA256OfTheKey() async throws {
         let certificate = Array(try server.leafPEM.utf8)
         let script =
             "openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64"
-        let pin = try Tool.run("/bin/sh", ["-c", script], certificate)
+        let pin = try await Tool.run("/bin/sh", ["-c", script], certificate)
         let expected = String(decoding: pin, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         #expect(try self.pin(server.chain[0]).description == "sha256/\(expected)")
         #expect(try PublicKeyPin(expected) == self.pin(server.chain[0]))
