@@ -49,19 +49,22 @@ private struct SignatureBase {
         bytes += ": ".utf8
         let start = bytes.count
         let uses = try ParameterUse(of: component)
-        if component.name.utf8.first == UInt8(ascii: "@") {
+        // Printable characters and spaces; in fields tabulators, too (RFC 9421 §2.1, §2.2).
+        let isDerived = component.name.utf8.first == UInt8(ascii: "@")
+        if isDerived {
             try appendDerived(component, uses)
-            // Only printable characters and spaces, and no space at either end (RFC 9421 §2.2).
+            // No space at either end (RFC 9421 §2.2).
             let space = UInt8(ascii: " ")
-            guard bytes[start...].allSatisfy({ (0x20...0x7E).contains($0) }), bytes[start...].first != space,
-                start == bytes.count || bytes.last != space
-            else { throw SignatureError(.invalidValue, component.serialized) }
-        } else {
-            try appendField(component, uses)
-            guard bytes[start...].allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
+            if start < bytes.count, bytes[start] == space || bytes.last == space {
                 throw SignatureError(.invalidValue, component.serialized)
             }
+        } else {
+            try appendField(component, uses)
         }
+        let isValid = bytes.withUnsafeBufferPointer { bytes in
+            bytes[start...].allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 && !isDerived }
+        }
+        guard isValid else { throw SignatureError(.invalidValue, component.serialized) }
         bytes.append(UInt8(ascii: "\n"))
     }
 
@@ -82,7 +85,9 @@ private struct SignatureBase {
         guard let value = try requestValue(of: component, uses, in: request(of: component, uses)) else {
             throw SignatureError(.missing, component.serialized)
         }
-        bytes += value.utf8
+        // A part of a text is copied byte by byte otherwise.
+        let isCopied: Void? = value.utf8.withContiguousStorageIfAvailable { bytes += $0 }
+        if isCopied == nil { bytes += value.utf8 }
     }
 
     private func request(of component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) -> HTTPRequest

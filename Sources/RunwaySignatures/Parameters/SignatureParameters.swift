@@ -33,8 +33,10 @@ public struct SignatureParameters: Sendable, Hashable {
         var text: [UInt8] = []
         text.reserveCapacity(256)
         text += components.serialized.utf8
-        if let created { text += ";created=\(created.seconds)".utf8 }
-        if let expires { text += ";expires=\(expires.seconds)".utf8 }
+        for case (let name, let time?) in [(";created=", created), (";expires=", expires)] {
+            text += name.utf8
+            text += String(time.seconds).utf8
+        }
         try text.appendParameters([("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)])
         serialized = String(decoding: text, as: UTF8.self)
     }

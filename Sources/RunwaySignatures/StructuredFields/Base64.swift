@@ -49,18 +49,29 @@ package enum Base64 {
     private static func appendDigits(
         of bytes: UnsafeBufferPointer<UInt8>, from digits: [UInt8], to text: inout [UInt8]
     ) {
-        text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
-        // The bits that have no digit yet are the last `pending` ones.
-        var (bits, pending) = (0 as UInt32, 0)
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            pending += 8
-            while pending >= 6 {
-                pending -= 6
-                text.append(digits[Int(bits >> pending & 63)])
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: (bytes.count + 2) / 3 * 4) { group in
+            digits.withUnsafeBufferPointer { digits in
+                var count = 0
+                func write(_ value: UInt32, of digitCount: Int) {
+                    for place in 0..<digitCount {
+                        group.initializeElement(at: count, to: digits[Int(value >> (18 - 6 * place) & 63)])
+                        count += 1
+                    }
+                }
+                var start = 0
+                while start + 3 <= bytes.count {
+                    let (first, second, third) = (bytes[start], bytes[start + 1], bytes[start + 2])
+                    write(UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third), of: 4)
+                    start += 3
+                }
+                let rest = bytes.count - start
+                if rest > 0 {
+                    let second = rest > 1 ? UInt32(bytes[start + 1]) << 8 : 0
+                    write(UInt32(bytes[start]) << 16 | second, of: rest + 1)
+                }
+                text += UnsafeBufferPointer(rebasing: group[..<count])
             }
         }
-        if pending > 0 { text.append(digits[Int(bits << (6 - pending) & 63)]) }
     }
 
     /// The bytes of digits without padding. `nil` if one is no digit, or the last has bits that are not used and not zero.

@@ -10,14 +10,22 @@ enum StructuredFieldText {
 
     /// Adds a String in its quotes to a text. Returns `false` if it has other characters than printable ASCII.
     static func append(quoted string: String, to text: inout [UInt8]) -> Bool {
+        var string = string
+        return string.withUTF8 { append(quoted: $0, to: &text) }
+    }
+
+    private static func append(quoted string: UnsafeBufferPointer<UInt8>, to text: inout [UInt8]) -> Bool {
         let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
-        text.reserveCapacity(text.count + string.utf8.count + 2)
         text.append(quote)
-        for byte in string.utf8 {
+        var written = 0
+        for (index, byte) in string.enumerated() {
             guard (0x20...0x7E).contains(byte) else { return false }
-            if byte == quote || byte == escape { text.append(escape) }
-            text.append(byte)
+            guard byte == quote || byte == escape else { continue }
+            text += UnsafeBufferPointer(rebasing: string[written..<index])
+            text.append(escape)
+            written = index
         }
+        text += UnsafeBufferPointer(rebasing: string[written...])
         text.append(quote)
         return true
     }

@@ -107,7 +107,10 @@ public final class DiskCache: CacheTier {
         if !isOpen { _ = try await run(on: writing) { try $0.open() } }
         guard let (entry, store) = use(key) else { return nil }
         // A sealing is the app's code, which may wait for the system's keys.
-        if sealing == nil, let content = store.readFromMemory(entry) { return content }
+        if sealing == nil, let content = store.readFromMemory(entry) {
+            noteSuccess(of: .read)
+            return content
+        }
         do {
             let stored = try await run(on: reading) { cache in
                 try store.read(entry).map { Self.opened($0, key, with: cache.sealing) }

@@ -90,7 +90,8 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
             [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
-                self.state = self.events?.state ?? state
+                // The end is shown by ``end(with:_:)``, from which on the stream can be started again.
+                if case let state = self.events?.state ?? state, state != .ended { self.state = state }
                 isCaughtUp = self.events?.isCaughtUp ?? false
                 noteRefusedTopics()
             }

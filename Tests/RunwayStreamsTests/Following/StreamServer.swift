@@ -83,14 +83,15 @@ final class StreamServer: Sendable {
 
     /// Cuts all connections at once, as a process that is killed does, and frees the port.
     func kill() async {
-        // A connection that was accepted and is not served yet must not be lost with the task: NIO ends the process then.
-        try? await channel.close().get()
+        // A connection that was accepted and is not served yet must not be lost with the socket or the task: NIO ends the process then.
+        // So all are cut first, and those that still come as they come.
         let cut = Task { [connections] in
             try? await connections.run { try await Task.sleep(for: .seconds(3600)) }
         }
         cut.cancel()
-        task.cancel()
         await cut.value
+        try? await channel.close().get()
+        task.cancel()
         await task.value
     }
 
