@@ -60,7 +60,9 @@ struct WebSocketHeartbeatTests {
             try await waitUntil("ping \(count)") {
                 first.pingCount >= count
             } meanwhile: {
-                guard let deadline = clock.nextDeadline, deadline <= clock.now.advanced(by: .seconds(31)) else { return }
+                guard let deadline = clock.nextDeadline, deadline <= clock.now.advanced(by: .seconds(31)) else {
+                    return
+                }
                 clock.advance(to: max(deadline, clock.now.advanced(by: .milliseconds(1))))
             }
         }
