@@ -200,6 +200,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 product("NIOCore", of: "swift-nio", with: "Server"),
                 product("NIOPosix", of: "swift-nio", with: "Server"),
+                product("NIOHTTP1", of: "swift-nio", with: "Server"),
                 product("NIOHTTPTypes", of: "swift-nio-extras", with: "Server"),
                 product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Server"),
             ],

@@ -20,9 +20,10 @@ enum NonceStatements {
         ON CONFLICT (tenant) DO NOTHING
         """
     static let memory = "SELECT began, first FROM runway_nonce_memory WHERE tenant = $1"
-    /// How many nonces a key has, up to a number.
+    /// How many nonces a key has that have not expired, up to a number.
     static let usage = """
-        SELECT count(*) FROM (SELECT expiry FROM runway_nonce WHERE tenant = $1 AND key = $2 LIMIT $3) AS own
+        SELECT count(*) FROM (SELECT expiry FROM runway_nonce WHERE tenant = $1 AND key = $2 AND expiry >= $4::bigint
+        LIMIT $3) AS own
         """
     static let find = "SELECT expiry FROM runway_nonce WHERE tenant = $1 AND key = $2 AND value = $3"
     /// Inserts a nonce, unless it is there.

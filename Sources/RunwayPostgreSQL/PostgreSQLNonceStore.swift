@@ -12,13 +12,15 @@
     /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A nonce is claimed by the insertion of a row, so that of
     /// several servers one accepts a signature. Restarts change nothing: only with a new table it refuses what may have been signed before
     /// `startedAt`. It survives what the database survives: `synchronous_commit` must be on. A database that was restored from a backup lacks
-    /// later nonces: delete the rows of the tenant in both tables, so that the memory begins anew.
+    /// later nonces: delete the rows of the tenant in both tables and start the servers anew, so that the memory begins anew.
     ///
     /// Nonces are removed when they have expired by the clock of a server, and what expires no later is refused from then on. The database
     /// bounds what all keys have together.
     public final class PostgreSQLNonceStore: NonceStore {
         /// The fewest seconds between two removals of a process.
         private static let removalInterval: Int64 = 10
+        /// The most parts of a removal, each of at least 1,000 nonces: a process removes more than 2,000 a second.
+        private static let maximumPartCount = 25
 
         private let tenant: String
         private let pool: PostgreSQLPool
@@ -52,7 +54,8 @@
 
         /// Claims a nonce.
         public func claim(_ nonce: Nonce, at now: UnixTime) async throws -> NonceClaim {
-            try await removeExpired(at: now)
+            // What is not removed now is removed later: that is no reason to refuse a request.
+            try? await removeExpired(at: now)
             let names = [tenant, Array(nonce.keyID.utf8).bytea, Array(nonce.value.utf8).bytea]
             let maximum = maximumNoncesPerKey
             return try await pool.transaction(for: nonce.keyID + nonce.value) {
@@ -62,7 +65,8 @@
                 let (began, first) = try Self.memory(connection, names[0])
                 if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }
                 if nonce.expires.seconds < max(first, now.seconds) { return .beforeMemory }
-                let count = try connection.run(NonceStatements.usage, [names[0], names[1], "\(maximum)"]).first
+                let bounds = ["\(maximum)", "\(now.seconds)"]
+                let count = try connection.run(NonceStatements.usage, [names[0], names[1]] + bounds).first
                 if count?[0].flatMap({ Int($0) }) ?? 0 >= maximum {
                     return try connection.run(NonceStatements.find, names).isEmpty ? .full : .replayed
                 }
@@ -87,8 +91,8 @@
             return (began, first)
         }
 
-        /// Removes nonces that have expired. First it records, in a transaction of its own, until when: a claim that does not find a nonce any
-        /// more finds this.
+        /// Removes nonces that have expired, if it is due. First each part records, in a transaction of its own, until when: a claim that does
+        /// not find a nonce any more finds this.
         private func removeExpired(at now: UnixTime) async throws {
             let isDue = lastRemoval.withLock { last in
                 guard last == .min || abs(now.seconds - last) >= Self.removalInterval else { return false }
@@ -96,6 +100,11 @@
                 return true
             }
             guard isDue else { return }
+            for _ in 0..<Self.maximumPartCount where try await !removePart(at: now) { return }
+        }
+
+        /// Removes the first nonces that have expired. Returns whether there were any.
+        private func removePart(at now: UnixTime) async throws -> Bool {
             let tenant = tenant
             let last = try await pool.transaction(for: "") { connection throws(PostgreSQLError) -> Int64? in
                 let row = try connection.run(NonceStatements.lastExpired, [tenant, "\(now.seconds)"]).first
@@ -103,10 +112,11 @@
                 try connection.run(NonceStatements.forget, [tenant, "\(last + 1)"])
                 return last
             }
-            guard let last else { return }
+            guard let last else { return false }
             try await pool.transaction(for: "") { connection throws(PostgreSQLError) in
                 _ = try connection.run(NonceStatements.remove, [tenant, "\(last)"])
             }
+            return true
         }
     }
 #endif

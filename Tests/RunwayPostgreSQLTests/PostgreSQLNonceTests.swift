@@ -61,6 +61,8 @@
             ] {
                 #expect(try await self.claim(value, of: key, in: store) == claim)
             }
+            // This removes what has expired, which is nothing yet. The next removal is due ten seconds later.
+            #expect(try await claim("d", of: "l", created: 115, in: store) == .claimed)
             #expect(try await claim("c", created: 121, in: store) == .claimed)
         }
 

@@ -1,5 +1,5 @@
 extension APIManager {
-    /// Converts the response that landed last by a reformer into what a view shows, in the isolation of the caller.
+    /// Uses a reformer to convert the response that landed last into what a view shows, in the isolation of the caller.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no response
     ///   has landed. The record of the call has it too.
@@ -12,12 +12,12 @@ extension APIManager {
         }
     }
 
-    /// Converts the body of the response that made the last call fail by a reformer; see ``APIManaging/fetchFailure(_:)``.
+    /// Uses a reformer to convert the body of the response that made the last call fail; see ``APIManaging/fetchFailure(_:)``.
     public func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try state.last.landed.reformFailure(of: E.self, reformer)
     }
 
-    /// Converts the response that landed last by a reformer into what a view shows, off the main actor.
+    /// Uses a reformer to convert the response that landed last into what a view shows, off the main actor.
     ///
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because no response
     ///   has landed. The record of the call has it too.
@@ -38,7 +38,7 @@ extension APIManager {
 }
 
 extension Landing? {
-    /// Converts the response that reports the failure by a reformer.
+    /// Uses a reformer to convert the response that reports the failure.
     func reformFailure<R: Reformer>(of endpoint: any Endpoint.Type, _ reformer: R) throws(NetworkError) -> R.Value {
         guard let landing = self, let rawData = landing.error?.rawData, let parameters = landing.endpoint else {
             throw NetworkError(
@@ -55,7 +55,7 @@ extension Landing? {
 }
 
 extension Flight {
-    /// Converts a response by a reformer, off the caller's actor.
+    /// Uses a reformer to convert a response, off the caller's actor.
     @concurrent func reform<R: Reformer & Sendable>(
         _ rawData: RawData, of endpoint: any Endpoint, with reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {

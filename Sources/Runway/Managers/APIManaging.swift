@@ -62,9 +62,9 @@ public protocol APIManaging: AnyObject, Sendable {
     func cancelAll()
     /// Removes the response and the error that landed last.
     func clear()
-    /// Converts the response that landed last by a reformer into what a view shows, in the isolation of the caller.
+    /// Uses a reformer to convert the response that landed last into what a view shows, in the isolation of the caller.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Converts the body of the response that made the last call fail by a reformer, in the isolation of the caller: for example an error in
+    /// Uses a reformer to convert the body of the response that made the last call fail, in the isolation of the caller: for example an error in
     /// JSON with what the user can do.
     ///
     /// ```swift
@@ -79,7 +79,7 @@ public protocol APIManaging: AnyObject, Sendable {
     /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because the last call has not
     ///   failed, or failed without a response. The record of the call has the error of the reformer, too.
     func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Converts the response that landed last by a reformer into what a view shows, off the main actor.
+    /// Uses a reformer to convert the response that landed last into what a view shows, off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable

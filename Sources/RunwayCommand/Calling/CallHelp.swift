@@ -66,9 +66,9 @@ enum CallHelp {
 
           Without --proxy, the variables https_proxy, http_proxy, all_proxy and
           no_proxy of the environment count, in lower case first and then in
-          upper case; HTTP_PROXY is not read. They are not for this machine itself,
-          which --proxy is. "--proxy none" uses no proxy. A proxy is asked for a
-          tunnel (CONNECT) for http, too.
+          upper case; HTTP_PROXY is not read. They are ignored for calls to this
+          machine itself; --proxy is not. "--proxy none" uses no proxy. A proxy is
+          asked for a tunnel (CONNECT) for http, too.
 
         SIGNATURES
           --sign FILE signs every request to the URL's origin, retries and

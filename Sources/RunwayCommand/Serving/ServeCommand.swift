@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import NIOCore
 import Runway
 import RunwayDemo
 
@@ -131,7 +132,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func failure(to error: any Error) -> CommandFailure {
         let local = host == nil ? port.flatMap { SystemError(bindingTo: $0)?.description } : nil
-        let reason = local ?? error.redactedDescription
+        let ofSystem = (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
+        let reason = local ?? ofSystem ?? error.redactedDescription
         return CommandFailure("The server can't listen on port \(port ?? 0) of \(host ?? "127.0.0.1"): \(reason).")
     }
 

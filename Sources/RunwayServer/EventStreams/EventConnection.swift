@@ -79,10 +79,11 @@ final class EventConnection: Sendable {
         }
     }
 
-    /// Removes the topics that are not allowed. They count as refused.
-    func narrow(to allowed: Set<String>) {
+    /// Removes the topics that are not allowed. They count as refused, up to a number of all that were.
+    func narrow(to allowed: Set<String>, upTo maximumCount: Int) {
         state.withLock { state in
-            state.refused.formUnion(state.topics?.subtracting(allowed) ?? [])
+            let refused = state.refused.union(state.topics?.subtracting(allowed) ?? [])
+            state.refused = refused.count > maximumCount ? Set(refused.sorted().prefix(maximumCount)) : refused
             state.topics = state.topics?.intersection(allowed) ?? allowed
         }
     }

@@ -128,8 +128,9 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     }
 
     private func change(_ request: Request, _ context: Context) async throws -> Response {
-        let permission = try await permission(request, context)
+        // First the body, at the pace of the client: meanwhile the permission could change.
         let body = try await request.body.collect(upTo: 1 << 16)
+        let permission = try await permission(request, context)
         guard let json = (try? JSONDocument(Array(body.readableBytesView)))?.root, let id = json["connection"].string,
             let added = try topics(json["add"].elements.compactMap(\.string)),
             let removed = try topics(json["remove"].elements.compactMap(\.string))
@@ -146,11 +147,11 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         defer { hub.topicsDidChange(connection) }
         // The permission may have become smaller since the connection was opened.
         if let lifetime = permission.lifetime { connection.endBy(hub.clock.now + lifetime) }
+        let maximumCount = hub.options.maximumTopicsPerConnection
         if let allowed = permission.topics {
-            connection.narrow(to: allowed)
+            connection.narrow(to: allowed, upTo: maximumCount)
             if !added.isSubset(of: allowed) { return changed(.forbidden, refused: connection.refusedTopics) }
         }
-        let maximumCount = hub.options.maximumTopicsPerConnection
         guard let offset = connection.change(adding: added, removing: removed, upTo: maximumCount) else {
             return changed(.badRequest, refused: connection.refusedTopics)
         }

@@ -71,7 +71,13 @@ public struct PublicOrigin: Sendable, Hashable {
         guard let name = proxySourceField, let line = request.headerFields[values: name].last,
             let value = line.split(separator: ",", omittingEmptySubsequences: false).last
         else { return nil }
-        let text = value.filter { $0 != " " && $0 != "\t" }
+        var text = value.filter { $0 != " " && $0 != "\t" }
+        // Some proxies state the port, too, which is another one for each connection.
+        if text.first == "[" {
+            text = String(text.dropFirst().prefix { $0 != "]" })
+        } else if text.count(where: { $0 == ":" }) == 1 {
+            text = String(text.prefix { $0 != ":" })
+        }
         guard !text.isEmpty else { return nil }
         return (try? SocketAddress(ipAddress: text, port: 0))?.networkOfSource ?? text
     }

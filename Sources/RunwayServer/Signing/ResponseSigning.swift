@@ -44,11 +44,13 @@ public struct ResponseSigning: Sendable {
 
     /// Signs the response to a request with the public authority.
     ///
-    /// - Parameter proof: By what the request was verified. `nil` if it was not.
+    /// - Parameters:
+    ///   - proof: By what the request was verified. `nil` if it was not.
+    ///   - now: Returns the time, when the body has been collected.
     /// - Throws: What the body of the response throws, or `GatheredBody.TooLarge`. A response that cannot be signed is returned without a
     ///   signature.
     func signed(
-        _ response: Response, to request: HTTPRequest, by proof: RequestProof?, at now: UnixTime, logger: Logger
+        _ response: Response, to request: HTTPRequest, by proof: RequestProof?, at now: () -> UnixTime, logger: Logger
     ) async throws -> Response {
         if let length = response.body.contentLength {
             guard length <= maximumBodyByteCount else { return response }
@@ -71,7 +73,7 @@ public struct ResponseSigning: Sendable {
                 components.append(component)
             }
             let parameters = try SignatureParameters(
-                components: CoveredComponents(components), created: now, nonce: asked?.nonce,
+                components: CoveredComponents(components), created: now(), nonce: asked?.nonce,
                 algorithm: asked?.algorithm, keyID: keyID, tag: tag)
             let signature = try await SignatureContext(response.head, to: request).signature(
                 parameters, label: asked?.label ?? "sig1", by: signer)

@@ -3,6 +3,7 @@ import HTTPTypes
 public import Hummingbird
 import Logging
 public import Metrics
+import NIOHTTP1
 public import RunwaySignatures
 
 /// Passes only requests whose signature is verified, and gives handlers the signer.
@@ -123,7 +124,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         _ signing: ResponseSigning, _ next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         func signed(_ response: Response) async throws -> Response {
-            try await signing.signed(response, to: head, by: proof, at: verifier.now(), logger: context.logger)
+            try await signing.signed(response, to: head, by: proof, at: verifier.now, logger: context.logger)
         }
         do {
             do {
@@ -132,7 +133,8 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
                 return try await signed(try error.response(from: request, context: context))
             }
         } catch {
-            if Task.isCancelled { throw error }
+            // A body that is malformed as HTTP is refused below, with the connection.
+            if Task.isCancelled || error is HTTPParserError { throw error }
             // Hummingbird would respond without a signature.
             let reason = error is GatheredBody.TooLarge ? "the body is too long to be signed" : "\(type(of: error))"
             context.logger.error("a request failed", metadata: ["error": "\(reason)"])
@@ -147,7 +149,9 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         _ request: Request, _ refusal: SignatureRefusal, _ context: Context, source: String?
     ) async throws -> Response {
         outcomes.count(refusal.reason)
-        if let source, refusal.reason.countsAgainstSource(of: request.head) {
+        // Where refusals are signed the time is judged last: a forgery with a wrong one has cost as much as any other.
+        let isForged = rules.responses != nil && !refusal.isAuthentic && [.tooOld, .inFuture].contains(refusal.reason)
+        if let source, isForged || refusal.reason.countsAgainstSource(of: request.head) {
             limiter?.record(source, at: refusal.time)
         }
         // The reason alone: key identifiers, header fields and bases are the client's.
@@ -163,7 +167,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             let head = try? rules.origin.head(of: request.head, at: refusal.time)
         else { throw refused }
         let response = refused.response(from: request, context: context)
-        return try await signing.signed(response, to: head, by: proof, at: refusal.time, logger: context.logger)
+        return try await signing.signed(response, to: head, by: proof, at: { refusal.time }, logger: context.logger)
     }
 }
 

@@ -266,12 +266,13 @@ extension ActionLog {
         if isOptedOut { buffer.setOptedOut(true) }
         let account = sender.account
         try await store.run { [buffer] journal throws(StorageError) in
-            try journal.setOptedOut(isOptedOut)
-            if isOptedOut {
+            if isOptedOut, isErasedAtServer {
+                // Before the decision: a later run that knows it asks for no erasure any more.
                 let accounts = try journal.accounts().union(account.isEmpty ? [] : [account])
-                if isErasedAtServer { for account in accounts { try journal.setErasurePending(account, true) } }
-                try journal.forgetAccounts()
+                for account in accounts { try journal.setErasurePending(account, true) }
             }
+            try journal.setOptedOut(isOptedOut)
+            if isOptedOut { try journal.forgetAccounts() }
             // Before the next operation on the file, so that memory and file agree whichever of two decisions came last.
             buffer.setOptedOut(isOptedOut)
         }

@@ -218,7 +218,7 @@ struct FlushSchedule: Sendable {
         case .accepted(let gap):
             var suspect = lane.suspect?.isProbing == true ? lane.suspect : nil
             suspect?.didProbe()
-            lane = Lane(limit: min(batchSize, lane.limit * 2), suspect: suspect, turn: turn)
+            lane = Lane(limit: lane.limit > batchSize / 2 ? batchSize : lane.limit * 2, suspect: suspect, turn: turn)
             serverPause = max(serverPause, now + min(gap, Self.longestServerWait))
         // What waited is gone, or belongs to an account that has left.
         case .nothing:

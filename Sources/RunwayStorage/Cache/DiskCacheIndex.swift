@@ -113,7 +113,8 @@ struct DiskCacheIndex: @unchecked Sendable {
     /// - Returns: What has to be removed, since limits or files have changed.
     mutating func restore(_ entry: DiskCacheEntry) -> [DiskCacheEntry] {
         lastID = max(lastID, entry.id)
-        lastUse = max(lastUse, entry.lastUse)
+        // No checksum covers it, and a damaged one must not overflow.
+        lastUse = max(lastUse, min(entry.lastUse, 1 << 62))
         var plan = Plan()
         insert(entry, &plan)
         return plan.removed

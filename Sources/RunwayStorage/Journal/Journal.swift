@@ -273,6 +273,11 @@ extension Journal {
             }
             try removeSettings(database, of: scope)
         }
+        try overwriteRemoved()
+    }
+
+    /// Overwrites what was removed, and removes the files that were set aside.
+    func overwriteRemoved() throws(StorageError) {
         do {
             // The log still has the pages from before.
             try queue.moveLog()

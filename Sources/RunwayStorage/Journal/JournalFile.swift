@@ -16,37 +16,67 @@ enum JournalFile {
         sealing: (any PayloadSealing)? = nil, time: JournalTime,
         report: (StorageError, URL) -> Void
     ) throws(StorageError) -> Journal {
+        try finishReplacement(of: url)
         do throws(StorageError) {
             return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
         } catch {
-            guard error.kind == .corrupted || error.kind == .newerSchema else { throw error }
-            let file = try setAside(url)
-            report(error, file)
-            let journal = try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+            switch error.kind {
+            case .corrupted:
+                return try replace(at: url, limits: limits, durability: durability, sealing: sealing, time: time) {
+                    report(error, $0)
+                }
             // A later version may mean something else by the same columns.
-            if error.kind == .corrupted { try? salvage(file, to: journal, limits) }
-            return journal
+            case .newerSchema:
+                report(error, try setAside(url))
+                return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+            default: throw error
+            }
         }
     }
 
-    /// Copies what is sound of a damaged file that was set aside.
-    private static func salvage(_ file: URL, to journal: Journal, _ limits: JournalLimits) throws(StorageError) {
-        let maximumCount = limits.maximumCount &+ limits.maximumSetAsideCount
-        try JournalSalvage.write(JournalSalvage.read(file, maximumCount: max(1, maximumCount)), to: journal)
-    }
-
-    /// Sets a file aside that turned out to be damaged after it was opened, and that is closed by now; begins a new one with what is sound.
+    /// Replaces a damaged file that nobody has open by a new one with what is sound of it, and renames it.
+    ///
+    /// The damaged file stays in its place until the new one is complete: after an error, and after the end of the process, the next opening
+    /// begins anew.
     ///
     /// - Parameter report: Receives the new name of the damaged file.
     static func replace(
         at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
         sealing: (any PayloadSealing)? = nil, time: JournalTime, report: (URL) -> Void
     ) throws(StorageError) -> Journal {
-        let file = try setAside(url)
-        report(file)
-        let journal = try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
-        try? salvage(file, to: journal, limits)
-        return journal
+        let copy = replacement(of: url)
+        do { try remove(copy) } catch { throw StorageError(error, at: copy) }
+        let (sum, isOver) = limits.maximumCount.addingReportingOverflow(limits.maximumSetAsideCount)
+        let contents = JournalSalvage.read(url, maximumCount: isOver ? .max : max(1, sum))
+        let journal = try Journal(at: copy, limits: limits, durability: durability, sealing: sealing, time: time)
+        try JournalSalvage.write(contents, to: journal)
+        try journal.close()
+        report(try setAside(url))
+        try finishReplacement(of: url)
+        return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+    }
+
+    private static func replacement(of url: URL) -> URL { url.appendingPathExtension("new") }
+
+    /// Puts the new file in the place of a damaged one that was renamed. Does nothing if there is a file.
+    private static func finishReplacement(of url: URL) throws(StorageError) {
+        let copy = replacement(of: url)
+        guard !FileManager.default.fileExists(atPath: url.path), FileManager.default.fileExists(atPath: copy.path)
+        else { return }
+        do {
+            // Those of the damaged file, if the process ended while it was renamed.
+            try remove(url)
+            try FileManager.default.moveItem(at: copy, to: url)
+        } catch {
+            throw StorageError(error, at: url)
+        }
+    }
+
+    /// Removes a file with those that SQLite has beside it.
+    private static func remove(_ url: URL) throws {
+        for part in parts where FileManager.default.fileExists(atPath: url.path + part) {
+            try FileManager.default.removeItem(atPath: url.path + part)
+        }
     }
 
     /// The names that SQLite adds to that of a file.
@@ -54,16 +84,12 @@ enum JournalFile {
 
     private static func name(_ url: URL, _ number: Int) -> URL { url.appendingPathExtension("unreadable-\(number)") }
 
-    /// Removes the files that were set aside.
+    /// Removes the files that were set aside, and a new one that was not completed.
     ///
     /// - Throws: An error of Foundation.
     static func removeSetAside(_ url: URL) throws {
-        for number in 1...maximumSetAsideCount {
-            for part in parts {
-                let path = name(url, number).path + part
-                if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-            }
-        }
+        for number in 1...maximumSetAsideCount { try remove(name(url, number)) }
+        try remove(replacement(of: url))
     }
 
     /// Renames a file that nobody has open, with those that SQLite has beside it, and returns the new name.

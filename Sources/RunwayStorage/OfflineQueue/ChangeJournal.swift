@@ -234,6 +234,8 @@ extension ChangeJournal {
         try await run(changes: true) { journal throws(StorageError) in
             let entries = try journal.entries().filter { ChangeScope($0.entry.scope)?.account == account }
             for scope in Set(entries.map(\.entry.scope)) { try journal.erase(scope) }
+            // Changes that were sent may be in the write-ahead log, or in a file that was set aside.
+            if entries.isEmpty { try journal.overwriteRemoved() }
             return Set(entries.map(\.entry.id))
         }
     }

@@ -33,6 +33,8 @@ enum ReplayVerdict: Equatable {
         case .needsLogin, .needsAccessToken, .loginCancelled: self = .unauthorized
         case .noNetwork, .timedOut:
             self = error.isLost ? .lost : .failed(retryAfter: error.retryAfter)
+        // Gateways respond with 503, too, when the server behind them has reset the connection.
+        case .overloaded where error.status == .serviceUnavailable && !error.asksToWait: self = .lost
         case .unavailable, .overloaded, .notTrusted, .storage, .invalidConfiguration:
             self = .failed(retryAfter: error.retryAfter)
         case .service, .invalidParameters: self = .refused
@@ -41,7 +43,7 @@ enum ReplayVerdict: Equatable {
             case 401: self = .unauthorized
             case 429: self = .failed(retryAfter: error.retryAfter)
             // What gateways respond when the server behind them crashed, hangs, or is down.
-            case let code? where [502, 503, 504].contains(code) && error.retryAfter == nil: self = .lost
+            case let code? where [502, 503, 504].contains(code) && !error.asksToWait: self = .lost
             case let code? where RetryPolicy.transientStatuses.contains(code):
                 self = .failed(retryAfter: error.retryAfter)
             // The server still works on an earlier attempt (draft-ietf-httpapi-idempotency-key-header §2.6).
@@ -77,6 +79,9 @@ extension NetworkError {
         else { return false }
         return rawData?.response.headerFields[name] == "true"
     }
+
+    /// Whether the response says when to try again, in a form that is understood or not.
+    fileprivate var asksToWait: Bool { retryAfter != nil || rawData?.response.headerFields[.retryAfter] != nil }
 
     /// Whether something was sent, and nothing came back. A failure that says when to try again is known to pass.
     fileprivate var isLost: Bool { sending != .notSent && retryAfter == nil }

@@ -250,7 +250,8 @@ extension ChatClient {
 
     private func stateDidChange(_ start: Int) {
         guard startCount == start, reading != nil, let events else { return }
-        state = events.state
+        // The end is shown when the client can be started again.
+        if events.state != .ended { state = events.state }
         // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
         let isLive = events.isCaughtUp
         for one in ready where one.isLive != isLive { one.take(isLive ? .caughtUp : .disconnected) }

@@ -155,7 +155,10 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         case .event(let event): delegate?.eventStream(self, didReceive: event)
         case .continuity(let continuity):
             self.continuity = continuity
+            let start = startCount
             noteRefusedTopics()
+            // The delegate may have stopped the stream.
+            guard startCount == start else { return }
             delegate?.eventStream(self, didConnect: continuity)
         case .caughtUp:
             isCaughtUp = events?.isCaughtUp ?? false

@@ -257,7 +257,8 @@ extension StreamTopics.State {
     fileprivate mutating func refuse(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         let before = refused
         let later = changes.filter { $0.number > step.number }.reduce(into: Set()) { $0.formUnion($1.added) }
-        let dropped = step.added.subtracting(later).subtracting(connection?.topics ?? [])
+        // A topic that was refused before was wanted before.
+        let dropped = step.added.subtracting(later).subtracting(connection?.topics ?? []).subtracting(refused)
         wanted?.subtract(dropped)
         refused.subtract(dropped)
         if connection?.id == step.connection { _ = note(refused: topics) }

@@ -68,7 +68,8 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         let messages = network.webSocket(endpoint, options, SystemRandomNumberGenerator()) { [weak self] state in
             Task { @MainActor [weak self] in
                 guard let self, startCount == start, reading != nil else { return }
-                self.state = self.messages?.state ?? state
+                // The end is shown when the channel can be started again.
+                if case let state = self.messages?.state ?? state, state != .ended { self.state = state }
             }
         }
         self.messages = messages

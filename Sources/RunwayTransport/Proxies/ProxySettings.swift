@@ -2,7 +2,7 @@ public import Runway
 
 /// Decides which proxy connections to which hosts are made through. By default no proxy is used, whatever the environment contains.
 ///
-/// No proxy is used for this machine itself, whatever the settings are: `localhost` and names below it, 127.0.0.0/8 and ::1.
+/// No proxy is used for this machine itself, whatever an app sets: `localhost` and names below it, 127.0.0.0/8 and ::1.
 ///
 /// ```swift
 /// configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)

@@ -324,6 +324,22 @@ struct RefusalTests {
         }
     }
 
+    /// Where refusals are signed the time is judged last, so that it excuses no forgery.
+    @Test func forgeryWithAWrongTimeCountsAgainstSource() async throws {
+        let signing = ResponseSigning(by: try SigningKey.hmac(SymmetricKey(size: .bits256)), keyID: "s", tag: "app")
+        try await withSignedServer(rules: { rules in
+            rules.responses = signing
+            rules.failureLimits = FailureLimits(burst: 1, perSecond: 1)
+        }) { server async throws in
+            var call = SignedCall()
+            call.created = ServerTime.start - .seconds(500)
+            for _ in 0..<4 { #expect(try await call.again.send(to: server).status == 401) }
+            call.key = try .hmac(SymmetricKey(size: .bits256))
+            #expect(try await call.again.send(to: server).status == 401)
+            #expect(try await call.again.send(to: server).status == 429)
+        }
+    }
+
     @Test func wrongClockDoesNotCountAgainstSource() async throws {
         try await withSignedServer(rules: { $0.failureLimits = FailureLimits(burst: 1, perSecond: 1) }) {
             server async throws in

@@ -229,7 +229,7 @@ struct ResponseSigningTests {
         let request = try await SignedCall().signed()
         await #expect(throws: Failure.self) {
             _ = try await signing.signed(
-                response, to: request, by: nil, at: ServerTime.start, logger: Logger(label: "test"))
+                response, to: request, by: nil, at: { ServerTime.start }, logger: Logger(label: "test"))
         }
     }
 

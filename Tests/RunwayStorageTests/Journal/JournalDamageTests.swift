@@ -81,6 +81,29 @@ struct JournalDamageTests {
         }
     }
 
+    /// The process ended while a damaged file was being replaced.
+    @Test func interruptedReplacementIsContinued() throws {
+        let first = try Journal(in: folder)
+        try first.append(["a"])
+        try first.close()
+        // The new file is not complete: the damaged one is in its place still.
+        let copy = folder.file.appendingPathExtension("new")
+        try Data("incomplete".utf8).write(to: copy)
+        var data = try Data(contentsOf: folder.file)
+        data.replaceSubrange(0..<16, with: Data(repeating: 0, count: 16))
+        try data.write(to: folder.file)
+        let (second, reports) = try open(folder)
+        #expect(reports == [.corrupted] && !FileManager.default.fileExists(atPath: copy.path))
+        try second.append(["b"])
+        try second.close()
+        // The new file is complete, and the damaged one was renamed but for its log.
+        try FileManager.default.moveItem(at: folder.file, to: copy)
+        try Data("stale".utf8).write(to: URL(fileURLWithPath: folder.file.path + "-wal"))
+        let (third, others) = try open(folder)
+        #expect(others.isEmpty && !FileManager.default.fileExists(atPath: copy.path))
+        #expect(try third.claim()?.texts.last == "b")
+    }
+
     @Test func damagedEntryIsRemovedAndCounted() throws {
         let journal = try Journal(in: folder)
         try journal.append(["a", "b", "c"])

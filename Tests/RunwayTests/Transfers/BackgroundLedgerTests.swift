@@ -107,6 +107,11 @@ struct BackgroundLedgerTests {
         #expect(BackgroundLedger.Kind.upload.filePath(home: "/var/mobile/2") == nil)
     }
 
+    @Test func homeFolderMayHaveAnyLetters() {
+        let kind = BackgroundLedger.Kind.download(to: "/Users/jos\u{E9}/film.mp4", home: "/Users/jos\u{E9}")
+        #expect(kind.filePath(home: "/Users/\u{738B}") == "/Users/\u{738B}/film.mp4")
+    }
+
     @Test func homeFolderWithItsLinkIsTheSame() {
         let kind = BackgroundLedger.Kind.download(to: "/var/mobile/1/film.mp4", home: "/private/var/mobile/1")
         #expect(kind.filePath(home: "/private/var/mobile/2") == "/private/var/mobile/2/film.mp4")

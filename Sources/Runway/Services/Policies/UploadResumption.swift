@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// It needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that delivers interim responses,
-/// as `NIOTransport` does, and ``URLSessionTransport`` on Apple's systems, and a body that is a file (``RequestBody/file(_:)``). Without one
+/// It needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that delivers interim responses
+/// (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a body that is a file (``RequestBody/file(_:)``). Without one
 /// of them the upload is sent as without the policy, and starts over if it is interrupted.
 public struct UploadResumption: Sendable, Hashable {
     /// The upload starts over.

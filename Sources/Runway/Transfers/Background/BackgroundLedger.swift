@@ -14,7 +14,7 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
         /// A download to a file. Below the home folder its path is relative: an update of the app may move that folder.
         static func download(to path: String, home: String = NSHomeDirectory()) -> Kind {
             for home in spellings(of: home) where path.hasPrefix(home + "/") {
-                return .download(path: String(path.dropFirst(home.utf8.count + 1)))
+                return .download(path: String(path.dropFirst(home.count + 1)))
             }
             return .download(path: path)
         }
