@@ -114,7 +114,7 @@ struct DiskCacheIndex: @unchecked Sendable {
     mutating func restore(_ entry: DiskCacheEntry) -> [DiskCacheEntry] {
         lastID = max(lastID, entry.id)
         // No checksum covers it, and a damaged one must not overflow.
-        lastUse = max(lastUse, min(entry.lastUse, 1 << 62))
+        lastUse = max(lastUse, min(entry.lastUse, Int64(1) << 62))
         var plan = Plan()
         insert(entry, &plan)
         return plan.removed

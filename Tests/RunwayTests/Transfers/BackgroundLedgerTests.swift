@@ -108,8 +108,8 @@ struct BackgroundLedgerTests {
     }
 
     @Test func homeFolderMayHaveAnyLetters() {
-        let kind = BackgroundLedger.Kind.download(to: "/Users/jos\u{E9}/film.mp4", home: "/Users/jos\u{E9}")
-        #expect(kind.filePath(home: "/Users/\u{738B}") == "/Users/\u{738B}/film.mp4")
+        let kind = BackgroundLedger.Kind.download(to: "/var/mobile/jos\u{E9}/film.mp4", home: "/var/mobile/jos\u{E9}")
+        #expect(kind.filePath(home: "/var/mobile/\u{738B}") == "/var/mobile/\u{738B}/film.mp4")
     }
 
     @Test func homeFolderWithItsLinkIsTheSame() {
