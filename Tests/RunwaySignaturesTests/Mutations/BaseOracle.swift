@@ -123,8 +123,9 @@ struct ParameterOracle {
             return nil
         }
         self.parameters = Self.normalized(input.value)
-        // Parameters of the value say nothing (RFC 9421 §4.2).
+        // Parameters of the value say nothing (RFC 9421 §4.2), and its padding may be absent (RFC 9651 §4.2.7).
         self.signature = signature.value.components(separatedBy: ";")[0].trimmingCharacters(in: .whitespaces)
+            .replacingOccurrences(of: "=+:$", with: ":", options: .regularExpression)
     }
 
     private static func member(_ text: String) -> (label: String, value: String)? {
