@@ -46,7 +46,7 @@ public struct ResponseSigning: Sendable {
     ///
     /// - Parameters:
     ///   - proof: By what the request was verified. `nil` if it was not.
-    ///   - now: Returns the time, when the body has been collected.
+    ///   - now: Returns the time. Called when the body has been collected.
     /// - Throws: What the body of the response throws, or `GatheredBody.TooLarge`. A response that cannot be signed is returned without a
     ///   signature.
     func signed(

@@ -51,6 +51,10 @@ enum JournalFile {
         let journal = try Journal(at: copy, limits: limits, durability: durability, sealing: sealing, time: time)
         try JournalSalvage.write(contents, to: journal)
         try journal.close()
+        // SQLite closes a file also if it could not move all of the log to it.
+        guard !FileManager.default.fileExists(atPath: copy.path + "-wal") else {
+            throw StorageError(.unavailable, "What is sound of a damaged file could not be written.")
+        }
         report(try setAside(url))
         try finishReplacement(of: url)
         return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)

@@ -51,8 +51,7 @@ struct EventStreamTopicsTests {
         server.refuseLink(.forbidden)
         stream.start()
         try await stream.subscribe(to: ["b"])
-        // The error is set with the end, the state as soon as it is known.
-        try await waitUntil("the end") { stream.error != nil }
+        try await waitUntil("the end") { stream.state == .ended }
         stream.start()
         #expect(try await link(1).topics == ["a", "b"])
         stream.stop()
