@@ -82,6 +82,7 @@ struct EventBody: Sendable {
             pageCount = isLarge ? max(1, pageCount / 4) : min(2 * pageCount, Self.maximumPageCount)
             place = connection.offset
         }
+        guard connection.end == nil else { return }
         try await write([EventFrame.control("live", id: "\(hub.epoch)-\(place)", [])], &writer)
         while let frames = await connection.next() { try await write(frames, &writer) }
     }
@@ -159,8 +160,10 @@ struct EventBody: Sendable {
         // The log may have removed events since the connection began. One that has none of them has lost them.
         let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []
-        if first > offset + 1 { frames.append(gap(after: offset, before: first, [])) }
         let topics = connection.topics
+        // A connection that ended since may have lost topics: its place stays before their events.
+        guard connection.end == nil else { return 0 }
+        if first > offset + 1 { frames.append(gap(after: offset, before: first, [])) }
         for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {
             frames.append(EventFrame.event(event, hub.epoch, first + Int64(index)))
         }

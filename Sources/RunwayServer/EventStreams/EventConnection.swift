@@ -7,7 +7,7 @@ final class EventConnection: Sendable {
     enum End: String, Sendable {
         /// The client reads too slowly.
         case slow
-        /// The lifetime is over, such as that of the client's token.
+        /// The permission is over, such as with the client's token, or allows fewer topics than before.
         case lifetime
         /// The server shuts down.
         case draining
@@ -79,13 +79,20 @@ final class EventConnection: Sendable {
         }
     }
 
-    /// Removes the topics that are not allowed. They count as refused, up to a number of all that were.
+    /// Ends the connection if it has topics that are not allowed; they count as refused, up to a number of all that are.
+    ///
+    /// The client may never receive the response that names them. Places behind their events would then let it resume without these events.
     func narrow(to allowed: Set<String>, upTo maximumCount: Int) {
-        state.withLock { state in
-            let refused = state.refused.union(state.topics?.subtracting(allowed) ?? [])
+        let (reader, onEnd) = state.withLock { state -> (CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
+            let lost = state.topics?.subtracting(allowed)
+            guard lost != [] else { return (nil, nil) }
+            let refused = state.refused.union(lost ?? [])
             state.refused = refused.count > maximumCount ? Set(refused.sorted().prefix(maximumCount)) : refused
             state.topics = state.topics?.intersection(allowed) ?? allowed
+            return (state.finish(.lifetime), state.onEnd)
         }
+        reader?.resume()
+        onEnd?()
     }
 
     /// The replay has ended: what comes is queued from now on.

@@ -4,9 +4,9 @@ import Foundation
 public struct PublishedEvent: Sendable, Hashable {
     /// The topic, by which clients choose what they receive: at most 128 letters, digits and `._:/-`.
     public var topic: String
-    /// The type, by which clients tell events apart. It does not begin with `runway.` and has no line end.
+    /// The type, by which clients tell events apart. It does not begin with `runway.`, and has no line end and no character of the value 0.
     public var type: String
-    /// The text; by convention JSON.
+    /// The text; by convention JSON. It has no character of the value 0, which PostgreSQL can't store.
     public var data: String
 
     /// Creates an event.
@@ -29,7 +29,7 @@ public struct PublishedEvent: Sendable, Hashable {
 
     var isValid: Bool {
         Self.isTopic(topic) && !type.isEmpty && type.utf8.count <= 128 && !type.hasPrefix("runway.")
-            && !type.utf8.contains { $0 == 10 || $0 == 13 }
+            && !type.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } && !data.utf8.contains(0)
     }
 }
 

@@ -40,8 +40,8 @@ public struct EventPermission: Sendable, Hashable {
 /// anything is replayed to it: it has those of the topics that it asks for which it may follow, and the opening names the others; if there are
 /// none, the response is 403. The replay comes before new events. A connection ends at the server's graceful shutdown.
 ///
-/// A permission that is withdrawn holds for an open connection until its lifetime is over, or until the client changes its topics: then the
-/// connection is limited to the permission of that request, and the response names the topics that it has lost.
+/// A permission that is withdrawn holds for an open connection until its lifetime is over, or until the client changes its topics: a connection
+/// with topics that the permission of that request does not allow ends, and the response names them. The client connects anew without them.
 public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns what a request may follow, or throws, such as `HTTPError(.unauthorized)` and `HTTPError(.forbidden)`.
     public typealias Authorization = @Sendable (Request, Context) async throws -> EventPermission
@@ -159,8 +159,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         return changed(at: offset, refused: connection.refusedTopics)
     }
 
-    /// The response to a change of topics: the place from which it holds, and the topics that the connection does not have by the permission, also
-    /// if the change is refused: the permission limits the connection in any case.
+    /// The response to a change of topics: the place from which it holds, and the topics that the client may not follow, also if the change is
+    /// refused: the permission limits the connection in any case.
     private func changed(
         _ status: HTTPResponse.Status = .ok, at offset: Int64? = nil, refused: Set<String> = []
     ) -> Response {

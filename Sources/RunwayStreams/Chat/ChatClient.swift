@@ -199,7 +199,8 @@ extension ChatClient {
             }
         }
         guard isFollowed(conversation, start), let events else { return }
-        conversation.setRefused(isRefused)
+        conversation.setRefused(isRefused || events.refusedTopics.contains(Self.topic(of: conversation.id)))
+        guard !conversation.isRefused else { return }
         // The stream brings what is published from now on, on this connection or the next. Events of before were not for it.
         conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
         if events.isCaughtUp { conversation.take(.caughtUp) }
@@ -231,10 +232,11 @@ extension ChatClient {
             for one in ready {
                 let (topic, wasRefused) = (Self.topic(of: one.id), one.isRefused)
                 if events?.topics?.contains(topic) ?? true { one.setRefused(refused.contains(topic)) }
+                if one.isRefused { continue }
                 // The stream went on without the messages that were published while the member could not follow.
-                one.take(.connected(wasRefused && !one.isRefused ? .reset(.topics) : continuity))
+                one.take(.connected(wasRefused ? .reset(.topics) : continuity))
             }
-        case .caughtUp: if events?.isCaughtUp == true { for one in ready { one.take(.caughtUp) } }
+        case .caughtUp: if events?.isCaughtUp == true { for one in ready where !one.isRefused { one.take(.caughtUp) } }
         case .event(let event):
             let json = event.rawData.json
             guard let conversation = conversations.values.first(where: { Self.topic(of: $0.id) == event.topic }),
@@ -252,12 +254,12 @@ extension ChatClient {
         guard startCount == start, reading != nil, let events else { return }
         // The end is shown when the client can be started again.
         if events.state != .ended { state = events.state }
-        // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
-        let isLive = events.isCaughtUp
-        for one in ready where one.isLive != isLive { one.take(isLive ? .caughtUp : .disconnected) }
         // A topic that is allowed again comes with the next connection.
         let refused = events.refusedTopics
         for one in ready where refused.contains(Self.topic(of: one.id)) { one.setRefused(true) }
+        // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
+        let isLive = events.isCaughtUp
+        for one in ready where !one.isRefused && one.isLive != isLive { one.take(isLive ? .caughtUp : .disconnected) }
     }
 
     /// Ends the client if its account is not signed in, and returns whether that is so.

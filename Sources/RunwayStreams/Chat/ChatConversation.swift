@@ -35,7 +35,7 @@ public final class ChatConversation {
     /// Whether the stream has caught up, so that messages are sent at once.
     public private(set) var isLive = false
     /// Whether the server does not let this member follow the conversation, such as after a removal from it, or there can be no conversation of
-    /// that name: no new messages come.
+    /// that name: no new messages come, and messages of this member wait.
     public private(set) var isRefused = false
 
     @ObservationIgnored private(set) var machine: ChatMachine
@@ -116,7 +116,7 @@ extension ChatConversation {
         perform([])
     }
 
-    /// The stream has brought an element that concerns the conversation.
+    /// The stream has brought an element that concerns the conversation. One that is refused has no part in the connection.
     func take(_ element: ChatElement) {
         let now = clock.now
         switch element {
@@ -144,6 +144,11 @@ extension ChatConversation {
     func setRefused(_ isRefused: Bool) {
         guard self.isRefused != isRefused else { return }
         self.isRefused = isRefused
+        // A conversation that is refused makes no calls.
+        if isRefused {
+            machine.disconnected()
+            perform([])
+        }
         delegate?.conversationDidChange(self)
     }
 

@@ -6,7 +6,7 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
     public struct ID: Sendable, Hashable {
         /// The member who sent it.
         public let sender: String
-        /// The id that the sender's client gave it.
+        /// The id that the sender's client chose for it.
         public let message: UUID
 
         /// Whether two ids are the same. Senders are compared byte by byte.

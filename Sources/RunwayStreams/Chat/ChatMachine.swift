@@ -357,8 +357,14 @@ extension ChatMachine {
     /// The window was left: the screen begins anew with the last messages.
     private mutating func restart() {
         (messages, keys, early, last) = ([], [], [:], nil)
-        // Among what is passed over may be messages that were queued; the server recognises them when they are sent again.
-        for index in drafts.indices where drafts[index].state == .queued { drafts[index].state = .waiting }
+        // Messages that were queued may be among those that are passed over, and a server that lost messages may have lost those that it had
+        // stored. It recognises what it has when it is sent again.
+        for index in drafts.indices {
+            switch drafts[index].state {
+            case .queued, .stored: drafts[index].state = .waiting
+            case .waiting, .sending, .failed: break
+            }
+        }
     }
 
     mutating func noteDuplicate() { duplicateCount += 1 }

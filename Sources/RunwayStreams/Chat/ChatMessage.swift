@@ -7,7 +7,7 @@ public struct ChatMessage: Sendable, Hashable, Codable {
     public var number: Int64
     /// The member who sent it.
     public var sender: String
-    /// The id that the sender's client gave it. Together with the sender it identifies the message.
+    /// The id that the sender's client chose for it. Together with the sender it identifies the message.
     public var id: UUID
     /// The text.
     public var text: String

@@ -1,10 +1,10 @@
-/// The place up to which an app has taken the events of a stream.
+/// A position in a stream: the last event that the app has taken, and the topics whose events were omitted before it.
 public struct StreamCursor: Sendable, Hashable, Codable {
-    /// The name that the server gave the stream; empty if it gave none.
+    /// The stream's name, as the server reported it; empty if it reported none.
     public var stream: String
     /// The id of the last event that the app has taken.
     public var lastEventID: String
-    /// The wanted topics that the server did not allow there: the cursor has passed their events by.
+    /// The topics that the app wanted and the server refused. Their events up to the cursor may be missing.
     public var refusedTopics: Set<String>
 
     /// Creates a cursor.
@@ -25,7 +25,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
         refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 
-    /// The epoch and the offset; `nil` if the id is of another format, as those of servers other than Runway's are.
+    /// The epoch and the offset of ``lastEventID``; `nil` if it has another format, as the ids of servers other than Runway's do.
     public var place: EventID? { EventID(lastEventID) }
 }
 
@@ -36,8 +36,8 @@ public protocol StreamCursorStore: Sendable {
     /// Returns the cursor that was stored last under a key; `nil` if there is none, or it can't be read.
     func cursor(for key: String) async -> StreamCursor?
 
-    /// Stores a cursor, after the app has taken the event. It may return before the cursor is durable: a cursor that is lost makes events
-    /// come a second time, and none is missed.
+    /// Stores a cursor, after the app has taken the event. It may return before the cursor is durable: if a cursor is lost, events are
+    /// delivered a second time, and none is missed.
     ///
     /// - Parameters:
     ///   - cursor: The cursor; `nil` removes the stored one.

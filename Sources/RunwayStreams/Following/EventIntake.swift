@@ -26,7 +26,7 @@ struct EventIntake: Sendable {
 
     /// The id that a connection is to continue after; empty if there is none.
     private(set) var lastEventID: String
-    /// The name that the server gave the stream; empty if it gave none.
+    /// The stream's name, as the server reported it; empty if it reported none.
     private(set) var stream: String
     /// How many events were dropped because they came before.
     private(set) var duplicateCount = 0

@@ -64,6 +64,8 @@ struct LinkReader: Sendable {
         let formerDuplicateCount = intake.duplicateCount
         defer { counts.duplicates = intake.duplicateCount - formerDuplicateCount }
         await pass(intake.begin(name), of: intake.stream, &counts)
+        if name == nil { topics.opened(on: number, asked: asked) }
+        if let end = topics.end(of: number) { return (end, .topics) }
         do {
             var parts = response.body.makeAsyncIterator()
             while let part = try await parts.next() {

@@ -121,7 +121,11 @@ final class StreamDriver: Sendable {
         case .stop: return run.machine.stop()
         case .pause: return run.machine.pause()
         case .resume: return run.machine.resume(at: now)
-        case .tick: return run.machine.tick(at: now, life: run.link?.life.take())
+        case .tick:
+            // A clock that wakes early has the same deadline again.
+            run.timer?.task.cancel()
+            run.timer = nil
+            return run.machine.tick(at: now, life: run.link?.life.take())
         case .network(let status):
             let isElsewhere = run.track.leadsElsewhere(status)
             return run.machine.networkDidChange(

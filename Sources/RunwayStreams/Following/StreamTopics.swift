@@ -5,7 +5,8 @@ import Synchronization
 /// The topics that a stream wants, and those that its open connection follows. Changes are sent one at a time, in their order.
 ///
 /// No event of a wanted topic is passed by. A link that was asked for without a wanted topic ends before any event of it is passed on, and so
-/// does a link whose change of topics failed. The next link is asked for with all wanted topics, and begins where the last one ended.
+/// does a link whose change of topics failed, and one of a server other than Runway's, to which no change can be sent. The next link is asked
+/// for with all wanted topics, and begins where the last one ended.
 ///
 /// The events of a topic that the server refuses are passed by. The topic is remembered until a link has it again, which then does not resume.
 final class StreamTopics: Sendable {
@@ -45,6 +46,8 @@ final class StreamTopics: Sendable {
         /// How many changes the server has confirmed.
         var confirmedCount = 0
         var connection: Connection?
+        /// The open link of a server other than Runway's, and the topics that it was asked for.
+        var plainLink: (number: Int, topics: Set<String>)?
         /// The last link that ended because of its topics, and how.
         var endedLink = 0
         var end = LinkFailure.superseded
@@ -120,6 +123,18 @@ final class StreamTopics: Sendable {
         return hasReturnedTopics
     }
 
+    /// A server other than Runway's has opened a link. If it was not asked for with a wanted topic, it has ended.
+    func opened(on link: Int, asked: Set<String>?) {
+        state.withLock { state in
+            guard link > state.endedLink, let wanted = state.wanted, let asked else { return }
+            if wanted.isSubset(of: asked) {
+                state.plainLink = (link, asked)
+            } else {
+                (state.endedLink, state.end) = (link, .superseded)
+            }
+        }
+    }
+
     /// The server has responded to a probe of a connection, and named topics that it refuses there.
     ///
     /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is ignored: the next one names
@@ -132,25 +147,30 @@ final class StreamTopics: Sendable {
     }
 
     /// The link has ended, and nothing reads it any more.
-    func closed() { state.withLock { $0.connection = nil } }
+    func closed() { state.withLock { ($0.connection, $0.plainLink) = (nil, nil) } }
 
     /// Changes the topics, on the open connection if there is one. Then it returns when the server has confirmed the change.
     ///
     /// - Throws: The error of a call that was refused (400, 403), which changes nothing, or that was cancelled.
     func change(adding added: Set<String>, removing removed: Set<String>) async throws(NetworkError) {
         let number = state.withLock { $0.nextNumber() }
+        defer { if let link = state.withLock({ $0.losePlainLink() }) { onLoss(link) } }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let change = Change(number: number, added: added, removed: removed, waiter: waiter)
-                let (outcome, starts) = state.withLock { state -> (Outcome?, Bool) in
-                    guard let wanted = state.wanted else { return (.failure(.topicsOfTheServer), false) }
+                let (outcome, starts, isLessRefused) = state.withLock { state -> (Outcome?, Bool, Bool) in
+                    guard let wanted = state.wanted else { return (.failure(.topicsOfTheServer), false, false) }
                     state.wanted = wanted.union(added).subtracting(removed)
+                    let isLessRefused = !state.refused.isDisjoint(with: removed)
                     state.refused.subtract(removed)
                     // The link that is opened next, or is being opened, has them.
-                    if state.connection == nil { return (.success(()), false) }
-                    if Task.isCancelled { return (.failure(.cancelledChange), state.add(change.withoutWaiter)) }
-                    return (nil, state.add(change))
+                    if state.connection == nil { return (.success(()), false, isLessRefused) }
+                    if Task.isCancelled {
+                        return (.failure(.cancelledChange), state.add(change.withoutWaiter), isLessRefused)
+                    }
+                    return (nil, state.add(change), isLessRefused)
                 }
+                if isLessRefused { onRefusal() }
                 if let outcome { waiter.resume(returning: outcome) }
                 if starts { Task { await sendChanges() } }
             }
@@ -263,6 +283,13 @@ extension StreamTopics.State {
         refused.subtract(dropped)
         if connection?.id == step.connection { _ = note(refused: topics) }
         return refused != before
+    }
+
+    /// Ends the open link of a server other than Runway's if it does not have a wanted topic, and returns its number.
+    fileprivate mutating func losePlainLink() -> Int? {
+        guard let link = plainLink, let wanted, !wanted.isSubset(of: link.topics) else { return nil }
+        (endedLink, end, plainLink) = (link.number, .superseded, nil)
+        return link.number
     }
 
     /// Ends the link of a connection, and returns its number; `nil` if the connection is not open any more.

@@ -23,7 +23,7 @@ final class WebSocketDriver: Sendable {
         /// How many connections were opened.
         var openCount = 0
         /// The last look at the signs of life of the connection; `nil` before the first.
-        var lastLook: (receivedByteCount: Int, life: Duration)?
+        var lastLook: (receivedByteCount: Int64, life: Duration)?
         /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
         var close: WebSocketClose?
 
@@ -34,6 +34,7 @@ final class WebSocketDriver: Sendable {
     let handoff = WebSocketHandoff()
     private let open: Open
     private let makeSessionFlight: @Sendable () -> Flight
+    private let isOfPresentAccount: @Sendable () -> Bool
     private let network: NetworkLayer
     private let options: WebSocketOptions
     private let random: any RandomNumberGenerator & Sendable
@@ -45,17 +46,19 @@ final class WebSocketDriver: Sendable {
 
     /// - Parameters:
     ///   - makeSessionFlight: Returns a flight of the present session, which distinguishes a sign-out from the end of a call for another reason.
+    ///   - isOfPresentAccount: Returns whether the account of the WebSocket, if it has one, is signed in.
     ///   - open: Opens a connection.
     init(
         on network: NetworkLayer, _ options: WebSocketOptions, random: any RandomNumberGenerator & Sendable,
         onState: @escaping @Sendable (StreamState) -> Void, makeSessionFlight: @escaping @Sendable () -> Flight,
-        open: @escaping Open
+        isOfPresentAccount: @escaping @Sendable () -> Bool, open: @escaping Open
     ) {
         self.network = network
         self.options = options
         self.random = random
         self.onState = onState
         self.makeSessionFlight = makeSessionFlight
+        self.isOfPresentAccount = isOfPresentAccount
         self.open = open
         (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
         continuation.yield(.start)
@@ -128,7 +131,11 @@ final class WebSocketDriver: Sendable {
         case .stop: return run.machine.stop()
         case .pause: return run.machine.pause()
         case .resume: return run.machine.resume(at: now)
-        case .tick: return run.machine.tick(at: now, life: life(at: now))
+        case .tick:
+            // A clock that wakes early has the same deadline again.
+            run.timer?.task.cancel()
+            run.timer = nil
+            return run.machine.tick(at: now, life: life(at: now))
         case .network(let status):
             let isElsewhere = run.track.leadsElsewhere(status)
             return run.machine.networkDidChange(
@@ -209,11 +216,17 @@ final class WebSocketDriver: Sendable {
     /// - Parameter opened: Is passed the open connection, and returns its number.
     private func follow(opened: (WebSocketFlight) -> Int) async -> LinkFailure {
         let session = makeSessionFlight()
+        // What the server sends is for the account of the WebSocket: nobody else continues it.
+        guard isOfPresentAccount() else { return .final(.anotherAccount) }
         let flight: WebSocketFlight
         do throws(NetworkError) {
             flight = try await open()
         } catch {
             return failure(error, isSignedOut: session.isSignedOut)
+        }
+        if session.isSignedOut {
+            flight.close(WebSocketClose(WebSocketCloseCode.goingAway.number))
+            return .final(.anotherAccount)
         }
         let number = opened(flight)
         let agreement = flight.connection.agreement
@@ -261,6 +274,14 @@ final class WebSocketDriver: Sendable {
             }
             return (task, deadline)
         }
+    }
+}
+
+extension NetworkError {
+    fileprivate static var anotherAccount: NetworkError {
+        NetworkError(
+            .cancelled, in: .authorizing, "The account of the WebSocket signed out, or another signed in.",
+            sending: .notSent)
     }
 }
 

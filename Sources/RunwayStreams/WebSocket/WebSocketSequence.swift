@@ -16,6 +16,8 @@ import Synchronization
 /// The connection is opened when an iteration starts, and closed when the iterator is released or the WebSocket ends. It is made again by
 /// itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader slows the server down, see
 /// ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read once: a second iteration ends at once.
+///
+/// If an account was signed in when the sequence was made, it ends when that account signs out, and continues for no other.
 public struct WebSocketSequence: AsyncSequence, Sendable {
     /// What the sequence returns.
     public typealias Element = WebSocketElement
@@ -105,9 +107,11 @@ extension NetworkLayer {
         _ endpoint: E, _ options: WebSocketOptions, _ randomness: any RandomNumberGenerator & Sendable,
         onState: @escaping @Sendable (StreamState) -> Void
     ) -> WebSocketSequence {
-        let offer = options.offer
+        let (offer, account) = (options.offer, settings(of: E.service).account)
         let driver = WebSocketDriver(on: self, options, random: randomness, onState: onState) { [self] in
             makeExchange(with: E.service, .standard)
+        } isOfPresentAccount: { [self] in
+            account == nil || settings(of: E.service).account == account
         } open: { [self] () async throws(NetworkError) in
             try await openWebSocket(endpoint, offering: offer, options: .standard)
         }

@@ -62,6 +62,26 @@ struct HangingLogTests {
         #expect(server.hub.connectionCount == 0 && server.ended("log") == 1)
     }
 
+    @Test func aPermissionThatShrinksDuringAReplayLosesNoEvent() async throws {
+        let log = TestedEventLog()
+        let server = try await HubUnderTest(UnsharedLog(base: log))
+        try await server.publish("raise", topic: "wage")
+        try await server.publish("goal", topic: "sport")
+        log.change(to: .hanging)
+        let client = try await server.open(
+            "/news?topics=sport,wage", ["Last-Event-ID": "\(server.hub.epoch)-0"],
+            as: EventPermission(topics: ["sport", "wage"], owner: "anna"))
+        try await client.wait(for: "runway.resumed")
+        try await waitUntil("the read") { log.hangingCount == 1 }
+        let body = #"{"connection":"\#(client.connection)","add":[],"remove":[]}"#
+        let sport = EventPermission(topics: ["sport"], owner: "anna")
+        #expect(try await server.respond(.post, "/news/topics", as: sport, body: body).status == .ok)
+        log.change(to: .responding)
+        await client.end()
+        // A place behind the lost event would let the client resume without it.
+        #expect(client.events.isEmpty && !client.text.contains("id: \(server.hub.epoch)-2"))
+    }
+
     @Test func aClientThatLeavesDoesNotWaitForTheLog() async throws {
         let log = TestedEventLog()
         let server = try await HubUnderTest(UnsharedLog(base: log)) { $0.maximumConnectionsPerSource = 1000 }

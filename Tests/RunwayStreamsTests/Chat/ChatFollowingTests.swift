@@ -63,6 +63,8 @@ struct ChatFollowingTests {
         link.send("id: e-0\nevent: runway.live\ndata: {}\n\n" + message(1, in: "harbour"))
         try await waitUntil("the message") { harbour.entries.count == 1 }
         #expect(staff.isRefused && !harbour.isRefused && client.state != .ended)
+        try await waitUntil("the other conversation") { harbour.isLive }
+        #expect(!staff.isLive && !server.pagePaths.contains { $0.contains("staff") })
         client.stop()
     }
 

@@ -24,6 +24,21 @@ struct ChatMachineTests {
         return machine
     }
 
+    @Test func messageThatTheServerLostIsSentAgain() {
+        var machine = machine(upTo: 3)
+        _ = machine.caughtUp(at: .zero)
+        let draft = ChatDraft(id: UUID(), text: "mine", date: .distantPast)
+        #expect(machine.write(draft, at: .zero) == [.send(machine.drafts[0])])
+        _ = machine.sent(draft.id, number: 9, date: .distantPast, at: .zero)
+        #expect(machine.drafts.map(\.state) == [.stored(9)])
+        // The server begins anew with less than the screen shows.
+        _ = machine.connected(.reset(.serverLost), at: .zero)
+        _ = machine.fetched(page(nil, last: 0), at: .zero)
+        #expect(machine.drafts.map(\.state) == [.waiting])
+        _ = machine.fetched(page(nil, last: 0), at: .zero)
+        #expect(machine.caughtUp(at: .zero).contains { if case .send = $0 { true } else { false } })
+    }
+
     @Test(arguments: [Int64.max, -1, 9_007_199_254_740_993])
     func numberThatHasNoNextOneIsMalformed(_ number: Int64) throws {
         let id = UUID().uuidString

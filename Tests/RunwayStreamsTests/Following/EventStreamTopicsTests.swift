@@ -78,6 +78,17 @@ struct EventStreamTopicsTests {
         #expect(screen.refused == [["staff"], []])
         stream.stop()
     }
+
+    @Test func unsubscribedTopicIsNotRefusedAnyMore() async throws {
+        let stream = makeStream(["a", "staff"])
+        stream.start()
+        try await link(1).open("reset", at: 7, refusing: ["staff"])
+        try await waitUntil("the refusal") { stream.refusedTopics == ["staff"] }
+        try await stream.unsubscribe(from: ["staff"])
+        try await waitUntil("the notice") { screen.refused == [["staff"], []] }
+        #expect(stream.refusedTopics.isEmpty)
+        stream.stop()
+    }
 }
 
 /// Writes down which topics are refused.

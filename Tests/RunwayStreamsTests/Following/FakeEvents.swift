@@ -22,6 +22,7 @@ final class FakeEvents: Transport {
         var changes: [Change] = []
         var changeStatuses: [HTTPResponse.Status] = []
         var lostTopics: [String] = []
+        var pagePaths: [String] = []
         var page = #"{"messages":[],"first":1,"last":0,"marks":[]}"#
         var changeGate: ScriptedGate?
     }
@@ -31,12 +32,14 @@ final class FakeEvents: Transport {
 
     var links: [FakeLink] { state.withLock { $0.links } }
     var changes: [Change] { state.withLock { $0.changes } }
+    /// The paths of the pages that were asked for.
+    var pagePaths: [String] { state.withLock { $0.pagePaths } }
 
     /// Links are opened when the gate is.
     func holdLinks(at gate: ScriptedGate) { state.withLock { $0.openGate = gate } }
     /// The next link is refused with a status.
     func refuseLink(_ status: HTTPResponse.Status) { state.withLock { $0.openStatuses.append(status) } }
-    /// The header fields of the links that are opened from now on, beside those of every link.
+    /// The header fields of the links that are opened from now on, beside those of every link; an empty one is left out.
     func setFields(_ fields: [String: String]) { state.withLock { $0.fields = fields } }
     /// Changes of topics are responded to when the gate is open.
     func holdChanges(at gate: ScriptedGate) { state.withLock { $0.changeGate = gate } }
@@ -50,7 +53,11 @@ final class FakeEvents: Transport {
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         if request.head.method == .post { return try await change(request) }
         if request.head.path?.contains("/messages") == true {
-            return .json(state.withLock { $0.page })
+            let page = state.withLock { state in
+                state.pagePaths.append(request.head.path ?? "")
+                return state.page
+            }
+            return .json(page)
         }
         try await pass(state.withLock { $0.openGate })
         return state.withLock { state in
@@ -58,7 +65,8 @@ final class FakeEvents: Transport {
             let link = FakeLink(request)
             state.links.append(link)
             var head = HTTPResponse(status: .ok, headerFields: [.contentType: "text/event-stream"])
-            for (name, value) in state.fields.merging(["Runway-Stream": "news"], uniquingKeysWith: { one, _ in one }) {
+            let fields = state.fields.merging(["Runway-Stream": "news"], uniquingKeysWith: { one, _ in one })
+            for (name, value) in fields where !value.isEmpty {
                 if let name = HTTPField.Name(name) { head.headerFields[name] = value }
             }
             return Response(head: head, body: .stream(BodyStream(link.parts)))

@@ -30,6 +30,20 @@ struct TopicChangeTests {
         #expect(stream.server.changes.isEmpty)
     }
 
+    @Test func topicAddedAtAnotherKindOfServerReplacesTheLink() async throws {
+        let stream = FollowedStream { $0.setFields(["Runway-Stream": ""]) }
+        let first = try await stream.link(1)
+        first.send("id: 7\ndata: seven\n\n")
+        try await stream.reception.wait(forEvents: 1)
+        try await stream.events.unsubscribe(from: ["c"])
+        try await stream.events.subscribe(to: ["b"])
+        let second = try await stream.link(2)
+        #expect(second.topics == ["a", "b"] && second.field("Last-Event-ID") == "7")
+        second.send("id: 8\ndata: eight\n\n")
+        try await stream.reception.wait(forEvents: 2)
+        #expect(stream.server.changes.isEmpty && stream.server.links.count == 2)
+    }
+
     @Test(arguments: [404, 500, 503]) func failedChangeReplacesTheLink(_ status: Int) async throws {
         let stream = FollowedStream()
         let first = try await stream.openedLink()

@@ -117,6 +117,20 @@ struct WebSocketSequenceTests {
         try? await listener.end()
     }
 
+    @Test func webSocketOfAnAccountIsContinuedByNoOther() async throws {
+        try await network.signIn(AccessToken("t1", account: "anna"), to: ChatService.self)
+        let chat = open()
+        let listener = Listener(chat)
+        _ = try await connection(1, listener)
+        chat.pause()
+        try await waitUntil("the pause") { chat.state == .paused }
+        try await network.signOut(of: ChatService.self)
+        try await network.signIn(AccessToken("t2", account: "ben"), to: ChatService.self)
+        chat.resume()
+        let error = await #expect(throws: NetworkError.self) { try await listener.end() }
+        #expect(error?.kind == .cancelled && sockets.requests.count == 1)
+    }
+
     @Test func normalCloseEndsWithoutError() async throws {
         let listener = Listener(open())
         try await connection(1, listener).end(1000)
