@@ -25,6 +25,29 @@ struct FullDiskTests {
         return stored
     }
 
+    private func isStored(_ text: String, in disk: SmallDisk) throws -> Bool {
+        try FileManager.default.subpathsOfDirectory(atPath: disk.store.path).contains { path in
+            let data = try? Data(contentsOf: disk.store.appending(path: path))
+            return data?.firstRange(of: Data(text.utf8)) != nil
+        }
+    }
+
+    /// On a full disk an erasure succeeds, or says that there is no space; then it succeeds later. It leaves nothing of a text.
+    private func expectErasure(
+        of text: String, on disk: SmallDisk, _ erase: () async throws(StorageError) -> Void
+    ) async throws {
+        #expect(try isStored(text, in: disk))
+        try disk.fill()
+        do throws(StorageError) {
+            try await erase()
+        } catch {
+            #expect(error.kind == .full)
+            try disk.empty()
+            try await erase()
+        }
+        #expect(try !isStored(text, in: disk))
+    }
+
     @Test func actionLogSendsEachRecordOnce() async throws {
         let disk = try SmallDisk("log")
         let fixture = LogFixture()
@@ -61,6 +84,12 @@ struct FullDiskTests {
         #expect(state.unreadableFiles.isEmpty && state.lost.isEmpty && state.setAsideCount == 0)
         #expect(fixture.server.countsOnce)
         #expect(fixture.server.names == stored)
+        fixture.status.set(.none)
+        try await second.record("erased").committed()
+        try await expectErasure(of: "erased", on: disk) { () throws(StorageError) in
+            try await second.erase(account: "")
+        }
+        #expect(try await second.state().waitingCount == 0)
         await second.close()
     }
 
@@ -98,6 +127,14 @@ struct FullDiskTests {
         }
         #expect(second.currentState.unreadableFiles.isEmpty && second.currentState.damagedCount == 0)
         #expect(server.texts.map { String($0.prefix { $0 != " " }) } == stored)
+        status.set(.none)
+        let error = await #expect(throws: NetworkError.self) { try await laterNetwork.call(WriteNote("erased")) }
+        #expect(error?.kind == .queued)
+        // Texts and bodies are stored in Base64.
+        try await expectErasure(of: WriteNote.name, on: disk) { () throws(StorageError) in
+            try await second.erase(account: nil)
+        }
+        #expect(try await second.changes().isEmpty)
         // A queue sends for as long as its layer exists.
         withExtendedLifetime(laterNetwork) {}
         await second.close()
@@ -132,10 +169,32 @@ struct FullDiskTests {
         try await second.store(entry(6001), for: .named("6001"))
         #expect(try await second.find(.named("6001")) == entry(6001))
         await second.close()
+        for isOpen in [true, false] { try await expectClear(on: disk, isOpen: isOpen) }
         reports.continuation.finish()
         var kinds: [DiskCacheProblem.Kind] = []
         for await report in reports.stream { kinds.append(report.kind) }
         // A smaller response may have been stored between two failures.
         #expect((1...5).contains(kinds.count) && Set(kinds) == [.unavailable])
+    }
+
+    /// A clear needs no space, whether the cache is open or of an earlier run.
+    private func expectClear(on disk: SmallDisk, isOpen: Bool) async throws {
+        var cache = DiskCache(in: disk.store)
+        let secret = CacheTierEntry(metadata: Array("metadata".utf8), body: Array("the secret of ann".utf8))
+        try await cache.store(secret, for: .named("a", account: "ann"))
+        // The write-ahead log is empty from now on, so that moving it makes no room.
+        try await cache.apply([.clear(.account("bob", service: nil))])
+        if !isOpen {
+            await cache.close()
+            cache = DiskCache(in: disk.store)
+        }
+        #expect(try isStored("the secret of ann", in: disk))
+        try disk.fill()
+        try await cache.apply([.clear(.account("ann", service: nil))])
+        #expect(try !isStored("the secret of ann", in: disk))
+        try disk.empty()
+        try await cache.store(secret, for: .named("b"))
+        #expect(try await cache.find(.named("b")) == secret)
+        await cache.close()
     }
 }

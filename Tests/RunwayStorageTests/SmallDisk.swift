@@ -18,6 +18,14 @@ struct SmallDisk {
     var store: URL { url.appending(path: "store") }
     var file: URL { store.appending(path: "file.sqlite") }
 
+    /// Takes all space that is left.
+    func fill() throws {
+        try Data().write(to: ballast)
+        let file = try FileHandle(forWritingTo: ballast)
+        while (try? file.write(contentsOf: Data(count: 4096))) != nil {}
+        try file.close()
+    }
+
     /// Has the disk have space again.
     func empty() throws { try FileManager.default.removeItem(at: ballast) }
 }

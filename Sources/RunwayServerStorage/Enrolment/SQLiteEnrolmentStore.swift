@@ -99,7 +99,8 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
 
     /// Adds a key, and ends the one that it replaces, both or neither.
     ///
-    /// Of the keys of an owner that are not accepted any more, as many are stored as may be accepted; the oldest are removed.
+    /// Of the keys of an owner that have expired or were replaced, as many are stored as may be accepted, and of those that were revoked
+    /// 1,000; the oldest are removed. A key that is stored can't be enrolled again.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) async throws -> KeyEnrolment {

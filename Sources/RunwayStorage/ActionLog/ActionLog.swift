@@ -24,7 +24,7 @@ import Synchronization
 public final class ActionLog: Sendable {
     private let buffer: RecordBuffer
     let store: JournalStore
-    private let sender: ActionLogSender
+    let sender: ActionLogSender
     private let sending: Task<Void, Never>
     private let writing: Task<Void, Never>
     /// Guards the tasks that follow the layer.
@@ -231,7 +231,7 @@ extension ActionLog {
     /// - Parameters:
     ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
     ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which `ActionLogRoute` serves if it is
-    ///     set up to. The default is `false`.
+    ///     set up to. The default is `false`; the log then forgets the account, and a later opt-out does not ask the server, either.
     /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which can't know whose they are; other kinds if the
     ///   file can't be written.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
@@ -256,8 +256,9 @@ extension ActionLog {
     /// - Parameters:
     ///   - isOptedOut: Whether the user opted out.
     ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of every account that has
-    ///     recorded since the user last opted out, each as by ``erase(account:atServer:)``: while it is signed in. The records of nobody stay
-    ///     there, since the server can't know whose they are. The default is `true`. It has no effect when recording resumes.
+    ///     recorded since the user last opted out, or since its own ``erase(account:atServer:)``; each as by that function: while it is signed
+    ///     in. The records of nobody stay there, since the server can't know whose they are. The default is `true`. It has no effect when
+    ///     recording resumes.
     /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it again, so that
     ///   later runs know.
     public func setOptedOut(

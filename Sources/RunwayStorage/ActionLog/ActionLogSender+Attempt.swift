@@ -81,28 +81,13 @@ extension ActionLogSender {
         var pace = ActionLogPace()
         if verdicts.sampleRate < 1 { (pace.sampleRate, pace.end) = (verdicts.sampleRate, now + lifetime) }
         if verdicts.gap > .zero { pace.pause = now + verdicts.gap }
-        // Only faults that look like one of the server have the records wait again that were set aside for them.
-        let returned = state.withLock { state in
-            let streak = state.streaks.removeValue(forKey: batch.scope) ?? []
-            guard streak.count >= FlushSchedule.refusalLimit else { return Set<UUID>() }
-            let returned = streak.subtracting(state.returned)
-            if state.returned.count > options.maximumSetAsideCount { state.returned = [] }
-            state.returned.formUnion(returned)
-            return returned
-        }
-        let (hasRefusals, isProbe) = state.withLock { state in
-            (
-                state.schedule.refusals(of: batch.scope) > 0,
-                state.schedule.isProbe(batch.entries[0].entry.id, of: batch.scope)
-            )
-        }
+        let isProbe = state.withLock { $0.schedule.isProbe(batch.entries[0].entry.id, of: batch.scope) }
         let count = try await store.run { [pace] journal throws(StorageError) in
-            if hasRefusals { try journal.setRefusals(of: batch.scope, 0) }
+            try journal.endRefusals(of: batch.scope)
             if !isProbe { try journal.removeLosses(of: batch.scope) }
             try journal.setAside(verdicts.refused, of: batch)
             let count = try journal.acknowledge(batch, verdicts.stored)
             if pace != former { try journal.setPace(pace, at: time, now: now) }
-            if !returned.isEmpty { try journal.retry(returned) }
             return count
         }
         buffer.pace = pace
@@ -115,7 +100,12 @@ extension ActionLogSender {
     ) async throws(StorageError) -> FlushSchedule.Outcome {
         let status = error.status?.code
         switch status {
-        case 401, 403: return .unauthorized
+        case 401: return .unauthorized
+        case 403:
+            // Of nobody it asks for an account. Of an account it may concern what one record says, such as to a gateway.
+            if batch.scope.isEmpty { return .unauthorized }
+            return try await treatLoss(
+                of: batch, "The server refused it with status 403.", repeating: .unauthorized)
         case 400, 413, 422:
             return try await treat(batch, isFault: false, "The server refused it with status \(status ?? 0).")
         case 409:
@@ -160,8 +150,11 @@ extension ActionLogSender {
     }
 
     /// Repeats or halves a batch to which no response came, or finds out whether the server fails on its only record.
-    private func treatLoss(of batch: JournalBatch, _ reason: String) async throws(StorageError) -> FlushSchedule.Outcome
-    {
+    ///
+    /// - Parameter outcome: What the schedule does before the batch, or another one, is sent. The default is a backoff.
+    private func treatLoss(
+        of batch: JournalBatch, _ reason: String, repeating outcome: FlushSchedule.Outcome = .failed()
+    ) async throws(StorageError) -> FlushSchedule.Outcome {
         let (scope, first, time) = (batch.scope, batch.entries[0].entry.id, buffer.time)
         let isProbe = state.withLock { $0.schedule.isProbe(first, of: scope) }
         var isDue = false
@@ -177,13 +170,13 @@ extension ActionLogSender {
             )
         }
         switch treatment {
-        case .repeat: return .failed()
+        case .repeat: return outcome
         case .release(let serverIsDown):
             try await store.run { journal throws(StorageError) in
                 try journal.refuse(batch)
                 if serverIsDown { try journal.removeLosses(of: scope) }
             }
-            return .failed()
+            return outcome
         case .halve, .setAside:
             return try await end(
                 batch, isSetAside: treatment == .setAside, isFault: true, reason, isRefusingAll, refusals, nil)
@@ -201,16 +194,13 @@ extension ActionLogSender {
                 // A failure that may be over some day must not evict what is set aside.
                 if isRefusingAll, try journal.counts().setAside >= limit { return false }
                 try journal.setRefusals(of: batch.scope, refusals + 1)
-                try journal.setAside([id: reason], of: batch)
+                try journal.setAside([id: reason], of: batch, inSeries: true)
             }
             // What was refused is sent in smaller batches, which have other numbers.
             try journal.refuse(batch)
             return true
         }
         guard isOver else { return .failed(retryAfter: retryAfter) }
-        if isSetAside {
-            state.withLock { _ = $0.streaks[batch.scope, default: []].insert(id) }
-        }
         return .refused(count: batch.entries.count, isFault: isFault)
     }
 }

@@ -22,15 +22,11 @@ final class ActionLogSender: Sendable {
     struct State {
         var link: Link?
         var schedule: FlushSchedule
-        /// Whether the file was read since the layer exists.
+        /// Whether the file was read since the layer exists, and since an account signed in while the server asked to wait.
         var isRead = false
         var sent = 0
         /// Why the last attempt failed; `nil` after one that succeeded.
         var problem: String?
-        /// The records that were set aside since the last batch that was accepted, by scope.
-        var streaks: [String: Set<UUID>] = [:]
-        /// The records that waited again after such a streak. Those that are set aside once more stay so.
-        var returned: Set<UUID> = []
         var flushes: [CheckedContinuation<Void, Never>] = []
         /// How many of them came before the last decision.
         var decidedFlushCount = 0
@@ -88,8 +84,18 @@ final class ActionLogSender: Sendable {
 
     /// Sends what waits for an account that is signed in by now, or that has another token.
     func servicesDidChange() async {
-        await refresh(isUrgent: true, unseals: true)
-        state.withLock { $0.schedule.flush() }
+        let now = clock.now
+        let isPaused = state.withLock { state in
+            guard state.schedule.isPaused(at: now) else { return false }
+            // Nothing is read from disk before the server's wait is over.
+            state.isRead = false
+            state.schedule.flush()
+            return true
+        }
+        if !isPaused {
+            await refresh(isUrgent: true, unseals: true)
+            state.withLock { $0.schedule.flush() }
+        }
         signal.yield()
     }
 
@@ -153,13 +159,17 @@ final class ActionLogSender: Sendable {
 
     private func step() async -> FlushSchedule.Step {
         guard let link = state.withLock({ $0.link }) else { return .wait(until: nil) }
-        if !state.withLock({ $0.isRead }) { await read() }
+        let start = clock.now
+        if state.withLock({ !$0.isRead && !$0.schedule.isPaused(at: start) }) { await read() }
         let isAllowed = options.allowsNetwork(link.status())
         let now = clock.now
         return state.withLock { state in
             state.decidedFlushCount = state.flushes.count
             // A file that can't be opened now may be later, such as after the device was unlocked.
-            guard state.isRead else { return .wait(until: now + FlushSchedule.checkInterval) }
+            guard state.isRead else {
+                let isPaused = state.schedule.isPaused(at: now)
+                return .wait(until: isPaused ? state.schedule.serverPause : now + FlushSchedule.checkInterval)
+            }
             return state.schedule.step(isNetworkAllowed: isAllowed, at: now)
         }
     }

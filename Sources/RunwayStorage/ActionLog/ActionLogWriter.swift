@@ -32,7 +32,7 @@ struct ActionLogWriter: Sendable {
             }
         }
         alarm?.cancel()
-        _ = await buffer.perform(writeAll)
+        if await !buffer.perform(writeAll) { buffer.abandon() }
     }
 
     private enum Written {

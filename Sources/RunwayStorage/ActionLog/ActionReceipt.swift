@@ -22,8 +22,8 @@ public final class ActionReceipt: Sendable {
 
     /// Waits until the record is committed to disk.
     ///
-    /// - Throws: ``StorageError``. For the kinds `rejected` and `full` of a bound the record is gone; for the others it stays in memory, and
-    ///   its commit is repeated: another call of this function returns the latest outcome.
+    /// - Throws: ``StorageError``. For the kinds `rejected` and `full` of a bound the record is gone; for the others it stays in memory until the
+    ///   log is closed, and its commit is repeated: another call of this function returns the latest outcome.
     public func committed() async throws(StorageError) {
         let result = await withCheckedContinuation { continuation in
             let settled: Result<Void, StorageError>? = state.withLock { state in

@@ -92,7 +92,7 @@ struct FlushSchedule: Sendable {
     private var oldest: Duration?
     private var wasNetworkAllowed: Bool
     /// Nothing is sent before, as the server asked.
-    private var serverPause = Duration.zero
+    private(set) var serverPause = Duration.zero
     /// The end of the gap after the last batch.
     private var gapEnd = Duration.zero
 

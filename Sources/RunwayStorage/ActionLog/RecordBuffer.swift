@@ -146,6 +146,18 @@ final class RecordBuffer: Sendable {
         return result
     }
 
+    /// Removes what could not be written before the log ended. Whoever awaits its commit receives an error.
+    func abandon() {
+        let abandoned = state.withLock { state in
+            defer { state.lost[.memory, default: 0] += state.records.count }
+            return state.records.removeAll { _ in true }
+        }
+        for record in abandoned {
+            let reason = "The record was not stored: the disk failed, and the log was closed."
+            record.receipt.settle(.failure(StorageError(.unavailable, reason)))
+        }
+    }
+
     /// Ends ``additions`` after what was added. Records that come later are not written.
     func finish() {
         state.withLock { $0.isFinished = true }

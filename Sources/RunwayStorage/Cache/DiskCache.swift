@@ -25,8 +25,9 @@ import Synchronization
 /// of another one, finds and stores nothing, and its clears wait until the folder is free.
 ///
 /// **Erasure.** A clear, as at sign-out, removes the rows and the files of all that it covers before it ends; SQLite overwrites the rows
-/// (`secure_delete`) and empties its log. The blocks of removed files are free, and not overwritten. All files are the user's alone, and
-/// excluded from backups on Apple's systems. Keys are stored as SHA-256 digests, and names of services, endpoints and accounts in clear.
+/// (`secure_delete`) and empties its log. The blocks of removed files are free, and not overwritten. If the disk has no space for that, all
+/// responses are removed. All files are the user's alone, and excluded from backups on Apple's systems. Keys are stored as SHA-256 digests,
+/// and names of services, endpoints and accounts in clear.
 public final class DiskCache: CacheTier {
     private enum Phase {
         /// Nothing was read yet, or a failure closed it: the next operation opens it.
@@ -48,7 +49,7 @@ public final class DiskCache: CacheTier {
     }
 
     /// What can fail for a while.
-    private enum Operation { case open, read, write }
+    private enum Operation { case open, read, write, clear }
 
     /// The limits of what is stored.
     public let limits: DiskCacheLimits
@@ -130,12 +131,22 @@ public final class DiskCache: CacheTier {
 
     /// Applies changes in one transaction, and evicts what has no room any more.
     ///
+    /// If the disk has no space for a clear, all stored responses are removed, since that needs none.
+    ///
     /// - Throws: An error of SQLite or of the file system, or that another cache uses the folder. Nothing was stored then.
     public func apply(_ changes: [CacheTierChange]) async throws {
         try await run(on: writing) { cache in
             let sealed = changes.map { Self.sealed($0, with: cache.sealing, cache.report) }
-            try cache.change { $0.plan(sealed) }
-            if changes.contains(where: \.isErasing) { try cache.erase() }
+            guard changes.contains(where: \.isErasing) else { return try cache.change { $0.plan(sealed) } }
+            do {
+                try cache.change { $0.plan(sealed) }
+                try cache.erase()
+                cache.noteSuccess(of: .clear)
+            } catch let error where DiskCacheStore.isFull(error) && !changes.contains(where: \.isStoring) {
+                // The failure has closed the cache. A clear that fails with what is to be stored is repeated without it.
+                try DiskCacheStore.removeAll(in: cache.folder)
+                cache.noteRemoval()
+            }
         }
     }
 
@@ -167,6 +178,12 @@ public final class DiskCache: CacheTier {
         let reason =
             error is DiskCacheError || error is FileFailure ? "\(error)" : StorageError(error, at: database).description
         report(DiskCacheProblem(.unavailable, "The cache can't be used now, and what is stored stays: \(reason)"))
+    }
+
+    /// Reports that a clear removed all responses, unless the clear before did so, too.
+    private func noteRemoval() {
+        guard state.withLock({ $0.failing.insert(.clear).inserted }) else { return }
+        report(DiskCacheProblem(.unavailable, "The disk has no space for a clear: all responses were removed."))
     }
 
     private func run<Value: Sendable>(
@@ -321,4 +338,5 @@ extension DiskCache {
 extension CacheTierChange {
     /// Whether what it removes must not be found in the files.
     fileprivate var isErasing: Bool { if case .clear = self { true } else { false } }
+    fileprivate var isStoring: Bool { if case .store = self { true } else { false } }
 }

@@ -86,11 +86,30 @@ final class DiskCacheStore: Sendable {
         try files.removeAll(besides: [])
     }
 
+    /// Removes all that a cache stored in a folder, which nobody has open. It needs no space.
+    static func removeAll(in folder: URL) throws {
+        let lock = try FolderLock(folder)
+        defer { lock.release() }
+        // The database before the files of responses, which are removed at the next opening if the process ends in between.
+        let manager = FileManager.default
+        let names = ["", "-wal", "-shm"].map { databaseName + $0 } + [setAsideName]
+        for name in names where manager.fileExists(atPath: folder.appending(path: name).path) {
+            try manager.removeItem(at: folder.appending(path: name))
+        }
+        try ContentFiles(folder.appending(path: "bodies")).removeAll(besides: [])
+    }
+
     /// Closes the database and sets it aside.
     func setAside() throws {
         defer { close() }
         try database.close()
         try Self.setAside(folder, files)
+    }
+
+    /// Returns whether an error says that the disk has no space, for the database or for the memory that SQLite shares between processes.
+    static func isFull(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
     }
 
     /// Returns whether an error says that the database is damaged, or that a newer version of the app wrote it. All others, such as a full
@@ -158,7 +177,7 @@ extension DiskCacheStore {
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
 
-    /// The content of an entry, if it can be had without waiting for the drive, and is not damaged; `nil` otherwise.
+    /// The content of an entry, if it can be read without waiting for the drive, and is not damaged; `nil` otherwise.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         guard entry.isInFile, let content = files.readFromMemory(entry),
             entry.contentChecksum(content) == entry.checksum
@@ -202,7 +221,7 @@ extension DiskCacheStore {
     private func write(
         _ stored: [(entry: DiskCacheEntry, content: CacheTierEntry)], removing ids: [Int64], uses: [Int64: Int64]
     ) throws {
-        // On a full disk a clear is written, too: it needs no space once the write-ahead log was moved.
+        // On a full disk the space of the write-ahead log is enough for most clears. `DiskCache` removes all files for any other.
         try database.writeMakingRoom { database in
             for id in ids {
                 for table in ["entries", "contents"] {

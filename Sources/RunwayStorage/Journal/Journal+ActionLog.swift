@@ -38,6 +38,14 @@ extension Journal {
         try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
     }
 
+    /// The server has accepted a batch of a scope. If it had refused so many single records in a row that it seemed to refuse everything,
+    /// those of this series wait again.
+    func endRefusals(of scope: String) throws(StorageError) {
+        guard let count = try setting(Self.refusalsPrefix + scope).flatMap({ Int($0) }) else { return }
+        try endSeries(of: scope, isSentAgain: count >= FlushSchedule.refusalLimit)
+        try setRefusals(of: scope, 0)
+    }
+
     /// Removes what is stored of a scope beside its entries; with `nil`, of all scopes. Accounts are remembered then.
     func removeSettings(_ database: Database, of scope: String?) throws {
         var prefixes = [Self.refusalsPrefix, Self.lossesPrefix]

@@ -56,16 +56,28 @@ extension Journal {
         return []
     }
 
+    /// Begins the reason of an entry that was set aside in a series which has not ended.
+    private static let seriesMark = "\u{1}"
+    /// The reason of an entry that waits again after its series. It is part of no other one.
+    private static let returnedReason = "\u{1}\u{1}"
+
     /// Sets entries of a batch aside: they are no longer claimed, until ``retry(_:)``.
     ///
-    /// - Parameter reasons: Why, by id. A reason is a few words of the server's, which the app shows.
-    func setAside(_ reasons: [UUID: String], of batch: JournalBatch) throws(StorageError) {
+    /// - Parameters:
+    ///   - reasons: Why, by id. A reason is a few words of the server's, which the app shows.
+    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:)`` may have them wait again, once. The default is `false`.
+    func setAside(
+        _ reasons: [UUID: String], of batch: JournalBatch, inSeries isInSeries: Bool = false
+    ) throws(StorageError) {
         try write { database in
             for entry in batch.entries {
                 guard let reason = reasons[entry.entry.id] else { continue }
                 try database.execute(
-                    sql: "UPDATE entry SET state = 2, reason = ? WHERE sequence = ? AND state = 1",
-                    arguments: [reason, entry.sequence])
+                    sql: """
+                        UPDATE entry SET state = 2, reason = CASE WHEN reason IS ? THEN '' ELSE ? END || ?
+                        WHERE sequence = ? AND state = 1
+                        """,
+                    arguments: [Self.returnedReason, isInSeries ? Self.seriesMark : "", reason, entry.sequence])
             }
             let count =
                 try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally WHERE state = 2") ?? 0
@@ -86,8 +98,22 @@ extension Journal {
             try sound(database, nil, state: 2, limit: -1).map { entry in
                 let reason = try String.fetchOne(
                     database, sql: "SELECT reason FROM entry WHERE sequence = ?", arguments: [entry.sequence])
-                return EntrySetAside(entry: entry, reason: reason ?? "")
+                return EntrySetAside(entry: entry, reason: String((reason ?? "").trimmingPrefix(Self.seriesMark)))
             }
+        }
+    }
+
+    /// Ends the series of entries of a scope that were set aside one after the other, in this run or earlier ones.
+    ///
+    /// - Parameter isSentAgain: Whether they wait again. Otherwise they stay set aside.
+    func endSeries(of scope: String, isSentAgain: Bool) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: """
+                    UPDATE entry SET state = ?, reason = CASE WHEN ? THEN ? ELSE substr(reason, 2) END
+                    WHERE state = 2 AND scope = ? AND substr(reason, 1, 1) = ?
+                    """,
+                arguments: [isSentAgain ? 0 : 2, isSentAgain, Self.returnedReason, scope, Self.seriesMark])
         }
     }
 

@@ -187,6 +187,16 @@ extension Journal {
         }
     }
 
+    /// Whether an entry was stored, or changed, longer ago than allowed, whatever its state.
+    func isOverdue(_ id: UUID, at time: JournalTime) throws(StorageError) -> Bool {
+        try write { database in
+            let moment = try advance(database, to: time) - limits.maximumAge.milliseconds
+            return try Bool.fetchOne(
+                database, sql: "SELECT moment < ? FROM entry WHERE id = ?", arguments: [moment, Data(id.bytes)])
+                ?? false
+        }
+    }
+
     /// How many entries are set aside whose reasons begin with a word.
     func setAsideCount(beginning word: String) throws(StorageError) -> Int {
         try write { database in

@@ -7,25 +7,25 @@ extension Journal {
     /// How many entries one transaction decrypts.
     private static let sealingGroupSize = 1000
 
-    /// Has those entries of a scope that wait, and can't be decrypted, wait for their key: no claim returns them.
+    /// Marks the waiting entries of a scope that can't be decrypted as sealed: no claim returns them until ``unseal()``.
     ///
     /// Call it only while the key can be read (``PayloadCoder/checkKey()``).
     func seal(_ scope: String) throws(StorageError) {
         try change(state: .waiting, of: scope) { $0.isSealed ? .sealed : nil }
     }
 
-    /// Has those entries wait to be sent that can be decrypted by now. Those of a key that can't be read stay.
+    /// Marks the sealed entries that can be decrypted now as waiting to be sent. Entries whose key can't be read stay sealed.
     func unseal() throws(StorageError) {
         guard try counts().sealed > 0 else { return }
         try change(state: .sealed, of: nil) { $0.isSealed ? nil : .waiting }
     }
 
-    /// The entries that wait for their key, oldest first.
+    /// The sealed entries, oldest first.
     func entriesSealed() throws(StorageError) -> [SequencedEntry] {
         try write { try sound($0, nil, state: PlacedEntry.State.sealed.rawValue, limit: -1) }
     }
 
-    /// Has one entry wait for its key, and stores a word with it.
+    /// Marks one entry as sealed, and stores a word as its reason.
     func seal(_ id: UUID, _ word: String?) throws(StorageError) {
         try write { database in
             try database.execute(

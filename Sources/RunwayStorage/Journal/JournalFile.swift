@@ -100,13 +100,13 @@ enum JournalFile {
     static func setAside(_ url: URL) throws(StorageError) -> URL {
         let files = FileManager.default
         do {
-            for part in parts {
-                for number in (0..<maximumSetAsideCount).reversed() {
-                    let file = URL(fileURLWithPath: (number == 0 ? url : name(url, number)).path + part)
-                    guard files.fileExists(atPath: file.path) else { continue }
-                    let target = URL(fileURLWithPath: name(url, number + 1).path + part)
-                    try? files.removeItem(at: target)
-                    try files.moveItem(at: file, to: target)
+            for number in (0..<maximumSetAsideCount).reversed() {
+                let (file, target) = ((number == 0 ? url : name(url, number)).path, name(url, number + 1))
+                guard files.fileExists(atPath: file) else { continue }
+                // All of its parts: SQLite would read the log of another file as that of this one.
+                try remove(target)
+                for part in parts where files.fileExists(atPath: file + part) {
+                    try files.moveItem(atPath: file + part, toPath: target.path + part)
                 }
             }
         } catch {

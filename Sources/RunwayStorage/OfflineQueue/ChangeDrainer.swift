@@ -20,6 +20,9 @@ final class ChangeDrainer: Sendable {
         var isFinished = false
     }
 
+    /// Whether the present task hands over a result: it can't wait for the next one, which comes after it.
+    @TaskLocal static var isDelivering = false
+
     private let journal: ChangeJournal
     private let link: ChangeLink
     private let options: OfflineQueueOptions
@@ -75,14 +78,15 @@ final class ChangeDrainer: Sendable {
     /// Sends what waits, and returns when nothing can be sent any more now.
     func flush() async {
         await withCheckedContinuation { continuation in
-            let isFinished = state.withLock { state in
+            let returnsAtOnce = state.withLock { state in
                 if state.isFinished { return true }
                 state.schedule.flush()
                 state.isReviewDue = true
-                state.flushes.append(continuation)
-                return false
+                if !Self.isDelivering { state.flushes.append(continuation) }
+                return Self.isDelivering
             }
-            if isFinished { continuation.resume() } else { signal.yield() }
+            signal.yield()
+            if returnsAtOnce { continuation.resume() }
         }
     }
 
@@ -179,8 +183,10 @@ final class ChangeDrainer: Sendable {
     }
 
     private func deliver(_ change: QueuedChange, _ result: Result<RawData, NetworkError>, isOver: Bool) async {
-        await endpoints[change.service]?[change.endpoint]?.onResult(change, result)
-        await link.report(change, result, isOver)
+        await Self.$isDelivering.withValue(true) {
+            await endpoints[change.service]?[change.endpoint]?.onResult(change, result)
+            await link.report(change, result, isOver)
+        }
     }
 }
 
@@ -213,18 +219,32 @@ extension ChangeDrainer {
         let endpoint = endpoints[claim.change.service]?[claim.change.endpoint]?.endpoint
         guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
             let reason = "The app has no endpoint \(claim.change.endpoint) any more."
-            _ = try await journal.setAside(claim, SetAsideReason(.refused, reason), mayBeTaken: claim.mayHaveBeenSent)
+            let word: SetAsideReason.Word = claim.mayHaveBeenSent ? .uncertain : .refused
+            _ = try await journal.setAside(claim, SetAsideReason(word, reason), mayBeTaken: claim.mayHaveBeenSent)
             return .settled
         }
-        switch await send(unsent, claim.id) {
+        if claim.isForgotten {
+            let reason = SetAsideReason(.expired, "It may have been sent, and the server may have forgotten its key.")
+            if let change = try await journal.setAside(claim, reason, mayBeTaken: true) { await report(change) }
+            return .settled
+        }
+        switch await send(unsent, claim) {
         case .success(let rawData): return try await finish(claim, rawData)
         case .failure(let error): return try await fail(claim, error)
         }
     }
 
-    private func send(_ change: UnsentChange, _ id: UUID) async -> Result<RawData, NetworkError> {
-        let call = Task { [link] in try await link.replay(change, id) as RawData }
-        state.withLock { $0.current = (id, call) }
+    /// Sends a change, unless the app has removed it since it was claimed.
+    func send(_ change: UnsentChange, _ claim: ChangeJournal.Claim) async -> Result<RawData, NetworkError> {
+        let call = state.withLock { state in
+            let call = Task { [link, journal] () async throws -> RawData in
+                // Who removed the change before it was the current one cancelled no call.
+                guard try await journal.has(claim) else { throw CancellationError() }
+                return try await link.replay(change, claim.id)
+            }
+            state.current = (claim.id, call)
+            return call
+        }
         defer { state.withLock { $0.current = nil } }
         if Task.isCancelled { call.cancel() }
         do {
@@ -279,9 +299,10 @@ extension ChangeDrainer {
             word == .unanswered
             ? "The server took other changes, and no response came to this one."
             : String((error.serviceError?.description ?? error.detail).prefix(500))
+        let isTaken = !error.isCertainRefusal && claim.mayBeTaken(after: error)
+        let isUncertain = word == .refused && isTaken && !error.isReplayedFailure
         let change = try await journal.setAside(
-            claim, SetAsideReason(word, sentence), mayBeTaken: !error.isCertainRefusal && claim.mayBeTaken(after: error)
-        )
+            claim, SetAsideReason(isUncertain ? .uncertain : word, sentence), mayBeTaken: isTaken)
         noteSettled(claim)
         // It is stored as refused first: an app that ends in between finds it in the list.
         if let change { await deliver(change, .failure(error), isOver: false) }
@@ -338,7 +359,9 @@ extension ChangeDrainer {
 
 extension ChangeJournal.Claim {
     /// Whether this attempt, or one before it, may have reached the server.
-    fileprivate func mayBeTaken(after error: NetworkError) -> Bool { mayHaveBeenSent || error.sending != .notSent }
+    fileprivate func mayBeTaken(after error: NetworkError) -> Bool {
+        mayHaveBeenSent || error.sending != .notSent && error.kind != .invalidParameters
+    }
 
     /// The change as the app sees it.
     fileprivate var queuedChange: QueuedChange {

@@ -8,7 +8,8 @@ extension ChangeJournal {
     ///
     /// - Parameter passed: Changes that are passed over, with those that depend on them, unless one is claimed already. The default is none.
     func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> Claim? {
-        try await run(changes: true) { journal throws(StorageError) in
+        let time = time()
+        return try await run(changes: true) { journal throws(StorageError) in
             guard var first = try self.first(of: scope, journal) else { return nil }
             var skipped: Set<UUID> = []
             if !passed.isEmpty, try journal.entry(first)?.state != .claimed {
@@ -17,7 +18,8 @@ extension ChangeJournal {
                 (first, skipped) = (next, found.skipped)
             }
             if self.state.withLock({ $0.unsettled[first] != nil }) { return nil }
-            let wasClaimed = try journal.entry(first)?.state == .claimed
+            let placed = try journal.entry(first)
+            if let placed, placed.state == .waiting { try self.dateKey(of: placed, journal, time) }
             guard
                 let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max, skipping: skipped),
                 let entry = batch.entries.first?.entry
@@ -25,9 +27,32 @@ extension ChangeJournal {
             guard let change = StoredChange(entry.payload) else {
                 throw StorageError(.unavailable, "A change can't be read.")
             }
+            let wasSent = placed?.state == .claimed || change.mayHaveBeenSent
+            let isForgotten = try wasSent ? self.isForgotten(change, entry.id, journal, time) : false
             return Claim(
-                id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasClaimed || change.mayHaveBeenSent)
+                id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasSent, isForgotten: isForgotten)
         }
+    }
+
+    /// Stores that the key of an old change is not older than now: no server has received it.
+    private func dateKey(
+        of placed: PlacedEntry, _ journal: Journal, _ time: JournalTime
+    ) throws(StorageError) {
+        guard var change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent,
+            change.keyAge(at: time.date) > options.maximumAge
+        else { return }
+        change.keyDate = time.date
+        try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
+    }
+
+    /// Whether a server that may have received a change may have forgotten its key.
+    ///
+    /// After the system was started, the clock of the file moves by a week at most, so that the date counts, too.
+    func isForgotten(
+        _ change: StoredChange, _ id: UUID, _ journal: Journal, _ time: JournalTime
+    ) throws(StorageError) -> Bool {
+        if change.keyAge(at: time.date) > options.maximumAge { return true }
+        return try journal.isOverdue(id, at: time)
     }
 
     /// Whether a change that was claimed is there. The app may have removed it.
@@ -59,7 +84,7 @@ extension ChangeJournal {
     func postpone(_ claim: Claim, forgetsLosses: Bool) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
-            try Self.noteSending(claim.id, journal, time, keepsAge: true)
+            try Self.noteSending(claim.id, journal, time)
             try journal.refuse(claim.batch)
             if forgetsLosses { try journal.removeLosses(of: claim.batch.scope) }
         }
@@ -85,15 +110,13 @@ extension ChangeJournal {
     }
 
     /// Stores with a claimed change that the server may have received it, before the claim is dropped.
-    private static func noteSending(
-        _ id: UUID, _ journal: Journal, _ time: JournalTime, keepsAge: Bool = false
-    ) throws(StorageError) {
+    private static func noteSending(_ id: UUID, _ journal: Journal, _ time: JournalTime) throws(StorageError) {
         guard let placed = try journal.entry(id), placed.state == .claimed,
             var change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent
         else { return }
         change.mayHaveBeenSent = true
         // A full queue must be able to hand over what it has.
-        try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: keepsAge)
+        try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
     }
 
     /// Sets aside the changes that wait longer than allowed, and returns them.

@@ -40,7 +40,7 @@ extension ChangeJournal {
             .setAside where SetAsideReason(placed.reason) == .unreadableAfterSending:
             change.mayHaveBeenSent = true
             // A full queue has to open, too: only then something can be removed.
-            try journal.replace(placed, with: try change.bytes(), time, isLimited: false)
+            try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
         case .sealed: try journal.place([id: nil])
         case .setAside where SetAsideReason(placed.reason).word == .unreadable: try journal.place([id: nil])
         case .setAside, .waiting, .claimed: break

@@ -11,6 +11,8 @@ final class ChangeJournal: Sendable {
         var batch: JournalBatch
         /// Whether an attempt before this one may have reached the server.
         var mayHaveBeenSent: Bool
+        /// Whether that was so long ago that the server may have forgotten the key: it would execute the change again.
+        var isForgotten: Bool
     }
 
     struct State {
@@ -28,16 +30,16 @@ final class ChangeJournal: Sendable {
     }
 
     private let store: JournalStore
-    private let options: OfflineQueueOptions
+    let options: OfflineQueueOptions
     let time: @Sendable () -> JournalTime
-    /// Called when ``state`` has changed.
-    private let onChange: @Sendable (OfflineQueueState) -> Void
+    /// Called when ``queueState`` has changed.
+    private let onChange: @Sendable () -> Void
     /// Guards what is known of the file.
     let state = Mutex(State())
 
     init(
         at url: URL, _ options: OfflineQueueOptions, time: @escaping @Sendable () -> JournalTime,
-        onChange: @escaping @Sendable (OfflineQueueState) -> Void
+        onChange: @escaping @Sendable () -> Void
     ) {
         self.options = options
         self.time = time
@@ -92,8 +94,7 @@ final class ChangeJournal: Sendable {
     }
 
     private func notify(ifChangedFrom former: OfflineQueueState) {
-        let state = queueState
-        if state != former { onChange(state) }
+        if queueState != former { onChange() }
     }
 
     /// Reads a file that was opened. The last run may have ended between two transactions.
@@ -248,13 +249,14 @@ extension ChangeJournal {
             guard let placed = try journal.entry(id), placed.entry.scope == scope else {
                 throw StorageError(.rejected, "The queue has no such change of this account.")
             }
-            let state = QueuedChange(placed).state
+            let (state, reason) = (QueuedChange(placed).state, SetAsideReason(placed.reason))
             // The server may have it, under the key that it knows.
-            let wasSent = StoredChange(placed.entry.payload)?.mayHaveBeenSent ?? false
+            let wasSent = StoredChange(placed.entry.payload)?.mayHaveBeenSent ?? (reason == .unreadableAfterSending)
+            let isRefused = placed.state == .setAside && !reason.keepsKey
             guard state != .sealed else {
                 throw StorageError(.rejected, "The change can't be decrypted, and can't be edited before it can.")
             }
-            guard state != .sending, state == .conflicting || state == .refused || !wasSent else {
+            guard state != .sending, isRefused || !wasSent else {
                 throw StorageError(.rejected, "The change may have reached the server, and can't be edited any more.")
             }
             try journal.replace(placed, with: payload, time)
@@ -262,20 +264,30 @@ extension ChangeJournal {
         }
     }
 
-    /// Has changes wait again that were refused, that expired or to which no response came. A refused one gets a new key, since the server
-    /// stores the response to the last one.
+    /// Has changes wait again that were refused, that expired or to which no response came. One that the server may have taken has its key and
+    /// its age still; any other gets a new key, since the server stores a refusal under the last one.
+    ///
+    /// - Throws: ``StorageError/Kind/rejected``, and changes nothing, if the server may have forgotten the key of one of them.
     func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
+            var retried: [(placed: PlacedEntry, change: StoredChange, keepsKey: Bool)] = []
             for id in ids {
                 guard let placed = try journal.entry(id), placed.state == .setAside else { continue }
-                let word = SetAsideReason(placed.reason).word
-                guard word != .held, var change = StoredChange(placed.entry.payload) else { continue }
-                if word != .expired, word != .unanswered {
-                    change.key = UUID()
-                    change.mayHaveBeenSent = false
+                let reason = SetAsideReason(placed.reason)
+                guard reason.word != .held, var change = StoredChange(placed.entry.payload) else { continue }
+                let keepsKey = change.mayHaveBeenSent && reason.keepsKey
+                if keepsKey, try self.isForgotten(change, id, journal, time) {
+                    throw StorageError(
+                        .rejected, "The server may have executed a change, and forgotten its key: discard the change.")
                 }
-                try journal.replace(placed, with: try change.bytes(), time)
+                if !keepsKey { (change.key, change.keyDate, change.mayHaveBeenSent) = (UUID(), time.date, false) }
+                retried.append((placed, change, keepsKey))
+            }
+            for (placed, change, keepsKey) in retried {
+                // A full queue must be able to send what it has.
+                try journal.replace(
+                    placed, with: try change.bytes(), time, isLimited: false, keepsAge: keepsKey)
             }
             for scope in try Self.scopes(of: ids, journal) { try Self.updateHolds(journal, scope) }
         }

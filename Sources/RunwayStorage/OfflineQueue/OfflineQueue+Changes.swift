@@ -25,7 +25,7 @@ extension OfflineQueue {
     /// Sends what waits, for an app that was asked to or that goes to the background.
     ///
     /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A wait that a server
-    /// asked for still holds.
+    /// asked for still holds. A handler of a result that calls it does not wait: the next change is sent after it has returned.
     public func flush() async {
         await (try? parts())?.drainer.flush()
     }
@@ -42,8 +42,9 @@ extension OfflineQueue {
 
     /// Has a change do something else, in its place in the order.
     ///
-    /// A change can be edited while it waits and certainly never reached the server, and after the server refused it. It waits again, and
-    /// has a new `Idempotency-Key`.
+    /// A change can be edited while it waits and certainly never reached the server, and after the service refused it. It waits again, and
+    /// has a new `Idempotency-Key`. One on which the server failed by a fault of its own, such as status 500, may have been executed, and
+    /// can't be edited, unless the server says that it repeats this response for the key (`Idempotency-Replayed`).
     ///
     /// - Parameters:
     ///   - id: The change.
@@ -67,7 +68,12 @@ extension OfflineQueue {
 
     /// Sends changes again that the server refused, or that expired. Each has its place in the order.
     ///
-    /// - Throws: ``StorageError`` if the file can't be written.
+    /// A change that the server may have executed has the same `Idempotency-Key`, and one effect. It can be sent again until it is
+    /// ``OfflineQueueOptions/maximumAge`` old: after that the server may have forgotten the key, and would execute it again. The app then
+    /// decides whether it only discards the change, or makes its call anew. All other changes get a new key.
+    ///
+    /// - Throws: ``StorageError/Kind/rejected`` if one of the changes may have been executed and is older than that, and then none is sent
+    ///   again; other kinds if the file can't be written.
     public func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let (journal, drainer, _) = try parts()
         try await journal.retry(ids)

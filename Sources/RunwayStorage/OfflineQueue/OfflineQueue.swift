@@ -28,6 +28,8 @@ public final class OfflineQueue: ChangeQueue {
         var drainer: ChangeDrainer?
         var link: ChangeLink?
         var tasks: [Task<Void, Never>] = []
+        /// Closes the file, when it is asked to; `nil` before that.
+        var closing: Task<Void, Never>?
         var readers: [UUID: AsyncStream<OfflineQueueState>.Continuation] = [:]
     }
 
@@ -69,15 +71,22 @@ public final class OfflineQueue: ChangeQueue {
     }
 
     /// Ends sending, and closes the file. Changes that come later are not stored.
+    ///
+    /// A handler of a result that calls it does not wait: the file is closed after the handler has returned.
     public func close() async {
-        let (tasks, journal) = state.withLock { state in
-            defer { (state.tasks, state.drainer) = ([], nil) }
-            return (state.tasks, state.journal)
+        let closing = state.withLock { state in
+            if let closing = state.closing { return closing }
+            let (tasks, journal) = (state.tasks, state.journal)
+            let closing = Task {
+                for task in tasks { task.cancel() }
+                for task in tasks { await task.value }
+                await journal?.close()
+                self.state.withLock { $0.journal = nil }
+            }
+            (state.tasks, state.drainer, state.closing) = ([], nil, closing)
+            return closing
         }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
-        await journal?.close()
-        state.withLock { $0.journal = nil }
+        if !ChangeDrainer.isDelivering { await closing.value }
     }
 
     /// What the queue holds, as of the last change; nothing before the file was opened.
@@ -97,16 +106,22 @@ public final class OfflineQueue: ChangeQueue {
         reader.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
         }
-        reader.yield(currentState)
-        state.withLock { $0.readers[id] = reader }
+        state.withLock { state in
+            reader.yield(state.journal?.queueState ?? OfflineQueueState())
+            state.readers[id] = reader
+        }
         return states
     }
 
     /// Posted to the default notification centre after every change of ``currentState``, on any thread. Its object is the queue.
     public static let didChange = Notification.Name("RunwayOfflineQueueDidChange")
 
-    private func didChange(_ newState: OfflineQueueState) {
-        for reader in state.withLock({ Array($0.readers.values) }) { reader.yield(newState) }
+    private func didChange() {
+        // The state is read under the lock, so that the last that a reader receives is the newest.
+        state.withLock { state in
+            guard let newest = state.journal?.queueState else { return }
+            for reader in state.readers.values { reader.yield(newest) }
+        }
         NotificationCenter.default.post(name: Self.didChange, object: self)
     }
 
@@ -132,8 +147,8 @@ extension OfflineQueue {
         let boot = BootSession.name ?? ""
         let journal = ChangeJournal(at: url, options) {
             JournalTime(boot: boot, uptime: uptimeOrigin + link.clock.now, date: link.clock.date)
-        } onChange: { [weak self] state in
-            self?.didChange(state)
+        } onChange: { [weak self] in
+            self?.didChange()
         }
         let drainer = ChangeDrainer(journal, link, endpoints, options)
         let tasks = [

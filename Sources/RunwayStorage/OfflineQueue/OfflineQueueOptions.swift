@@ -16,7 +16,8 @@ public struct OfflineQueueOptions: Sendable {
     /// The most bytes of one change. The default is 1 MiB. The call of a larger one fails.
     public var maximumChangeByteCount = 1 << 20
     /// How long a change may wait to be sent. The default is 30 days. After that it is handed to the app as
-    /// `QueuedChange.State.expired`. The date has no influence on it while the system runs.
+    /// `QueuedChange.State.expired`. The date has no influence on it while the system runs, unless the server may have received the change:
+    /// one that is older by the date, or that much younger, is handed over, too, when its turn comes.
     ///
     /// It must be shorter than the server stores responses under their keys: `IdempotencyMiddleware` does for 31 days. A change that is sent
     /// again after that has a second effect.

@@ -6,10 +6,10 @@ import RunwayJSON
 enum ReplayVerdict: Equatable {
     /// The same change may succeed later.
     case failed(retryAfter: Duration?)
-    /// The request was sent, and no response of the service came: the connection was lost, the time was up, or a gateway says so. The same
-    /// may succeed later, or never.
+    /// The request was sent, and the service's own response was not received: the connection was lost, the call timed out, or a gateway
+    /// responded in place of the service. The same change may succeed later, or never.
     case lost
-    /// The server failed by a fault of its own, or its response makes no sense. The same may succeed later, or never.
+    /// The server reported an internal error, or its response can't be interpreted. The same change may succeed later, or never.
     case faulted(retryAfter: Duration?)
     /// The service asks for a login or another token.
     case unauthorized
@@ -73,7 +73,7 @@ extension NetworkError {
     }
 
     /// Whether the response is the stored one to an earlier attempt, and says that the server or a gateway failed.
-    fileprivate var isReplayedFailure: Bool {
+    var isReplayedFailure: Bool {
         guard let code = status?.code, code >= 500 || RetryPolicy.transientStatuses.contains(code),
             let name = HTTPField.Name("Idempotency-Replayed")
         else { return false }
@@ -89,6 +89,8 @@ extension NetworkError {
     /// Whether the server certainly did not take the change.
     var isCertainRefusal: Bool {
         if kind == .service { return true }
+        // An earlier attempt with the key may be in progress.
+        if status == .conflict, idempotencyProblem != nil { return false }
         return kind == .refused && status.map { (400..<500).contains($0.code) } ?? false
     }
 }

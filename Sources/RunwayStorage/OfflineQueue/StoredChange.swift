@@ -21,6 +21,8 @@ struct StoredChange: Sendable, Codable, Equatable {
     /// Whether the server may have received the request, so that it is not sent with another key.
     var mayHaveBeenSent: Bool
     var date: Date
+    /// Since when a server may know the key, if not since ``date``: the change was first sent much later, or has got another key.
+    var keyDate: Date?
     /// What the call invalidates: the names of services, or of a service and an endpoint. Absent in changes of former versions.
     var invalidates: [[String]]?
 
@@ -46,6 +48,9 @@ struct StoredChange: Sendable, Codable, Equatable {
             }
         }
     }
+
+    /// How long a server may have known the key, by the date, which may have jumped either way.
+    func keyAge(at date: Date) -> Duration { .seconds(abs(date.timeIntervalSince(keyDate ?? self.date))) }
 
     /// The stored responses that the change makes wrong. For a change of a former version, those of its service.
     private var invalidatedScopes: [CacheScope] {
@@ -90,6 +95,8 @@ struct SetAsideReason: Sendable, Equatable {
         case conflicting, refused, held, expired
         /// No response came to it, while the server took others.
         case unanswered
+        /// It failed for a reason that is no response of the service to its key, and the server may have taken it.
+        case uncertain
         /// A later version of the app wrote it. It waits again in a run that can read it.
         case unreadable
     }
@@ -110,6 +117,10 @@ struct SetAsideReason: Sendable, Equatable {
     }
 
     var text: String { "\(word.rawValue) \(sentence)" }
+
+    /// Whether the change has the same key if it is sent again and the server may have received it. After a refusal it has another one: the
+    /// server stores the refusal under the key.
+    var keepsKey: Bool { word != .conflicting && word != .refused }
 }
 
 extension SetAsideReason {
@@ -145,7 +156,6 @@ extension QueuedChange {
             switch (placed.state, reason?.word) {
             case (.setAside, .conflicting): .conflicting
             case (.setAside, .held): .held
-            // A retry of either has the same key, since the server may have taken it.
             case (.setAside, .expired), (.setAside, .unanswered): .expired
             case (.setAside, _): .refused
             case (.claimed, _): .sending

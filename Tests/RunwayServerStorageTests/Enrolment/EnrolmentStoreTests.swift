@@ -75,14 +75,52 @@ struct EnrolmentStoreTests {
         #expect(try await enrol(record("k-3"), in: directory) == .full)
         #expect(try await enrol(record("k-4", of: "ben"), in: directory) == .enrolled)
         #expect(try await directory.revoke("k-1", of: "ben") == false)
-        for number in 5..<15 {
-            let ended = try #require(try await directory.records(of: "anna").first { !$0.isRevoked })
-            #expect(try await directory.revoke(ended.id, of: "anna"))
-            #expect(try await enrol(record("k-\(number)"), in: directory) == .enrolled)
+        var last = "k-1"
+        for number in 5..<10 {
+            let successor = record("k-\(number)")
+            // Each is replaced after the overlap of the one before it.
+            let outcome = try await enrol(successor, in: directory, replacing: last, after: (number - 4) * 101)
+            #expect(outcome == .enrolled)
+            last = successor.id
         }
-        // Two that are accepted, and two that have ended.
-        #expect(try await directory.records(of: "anna").count == 4)
+        // The other device's, the last two, and two that have ended.
+        let stored = try await directory.records(of: "anna").map(\.id)
+        #expect(stored.count == 5 && Set(stored).isSuperset(of: ["k-2", "k-8", "k-9"]))
     }
+
+    @Test(arguments: Kind.allCases)
+    func revokedKeyDoesNotComeBack(_ kind: Kind) async throws {
+        let directory = try directory(kind)
+        #expect(try await enrol(record("k-1"), in: directory) == .enrolled)
+        #expect(try await directory.revoke("k-1", of: "anna"))
+        for number in 2..<15 {
+            #expect(try await enrol(record("k-\(number)"), in: directory) == .enrolled)
+            if number.isMultiple(of: 2) {
+                #expect(try await directory.revoke("k-\(number)", of: "anna"))
+            } else {
+                let successor = record("k-\(number)-later")
+                #expect(try await enrol(successor, in: directory, replacing: "k-\(number)") == .enrolled)
+                #expect(try await directory.revoke(successor.id, of: "anna"))
+                #expect(try await directory.revoke("k-\(number)", of: "anna"))
+            }
+        }
+        #expect(try await directory.record(forKeyID: "k-1")?.isRevoked == true)
+        #expect(try await enrol(record("k-1"), in: directory) == .inUse)
+    }
+
+    @Test func aThousandRevokedKeysOfAnAccountAreRemembered() {
+        let own = (0..<1_005).map { number in
+            var record = KeyRecord(
+                id: "k-\(number)", key: .p256(Self.publicKey), owner: "anna", notBefore: now + .seconds(number))
+            record.isRevoked = true
+            return record
+        }
+        let plan = KeyEnrolmentPlan(
+            record("new"), present: nil, own: own, replacing: nil, overlap: .zero, upTo: 2, at: now + .seconds(2_000))
+        #expect(plan.outcome == .enrolled && plan.removed == (0..<5).map { "k-\($0)" })
+    }
+
+    private static let publicKey = P256.Signing.PrivateKey().publicKey
 
     @Test(arguments: Kind.allCases)
     func revokedKeyIsNotEnrolledAgain(_ kind: Kind) async throws {

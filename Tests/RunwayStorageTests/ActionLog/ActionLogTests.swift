@@ -147,11 +147,21 @@ struct ActionLogTests {
     }
 
     @Test func tooLargeBatchIsHalved() async throws {
-        let fixture = LogFixture(LogServer { batch, _ in batch.records.count > 10 ? .status(413) : nil })
+        let fixture = LogFixture(
+            LogServer { batch, _ in batch.account == nil && batch.records.count > 10 ? .status(413) : nil })
+        fixture.status.set(.none)
         let log = fixture.open()
         for number in 0..<60 { log.record("r\(number)") }
-        try await fixture.drain(log, upTo: 60)
-        #expect(fixture.server.names == (0..<60).map { "r\($0)" })
+        fixture.signIn("ada")
+        for number in 0..<59 { log.record("a\(number)") }
+        try await log.record("a59").committed()
+        fixture.status.set(.wifi)
+        try await fixture.drain(log, upTo: 120)
+        let names = fixture.server.names
+        #expect(names.filter { $0.hasPrefix("r") } == (0..<60).map { "r\($0)" })
+        // The batches of another account are as large as before.
+        #expect(names.filter { $0.hasPrefix("a") } == (0..<60).map { "a\($0)" })
+        #expect(fixture.server.batches.filter { $0.account != nil }.map(\.records.count) == [30, 30])
         #expect(fixture.server.countsOnce)
         #expect(try await log.state().setAsideCount == 0)
         await log.close()

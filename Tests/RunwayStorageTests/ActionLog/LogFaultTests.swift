@@ -98,6 +98,28 @@ struct LogFaultTests {
         await log.close()
     }
 
+    @Test func signInWhileTheServerAsksToWaitReadsNothing() async throws {
+        let fixture = LogFixture(LogServer { _, count in count == 0 ? .status(503, retryAfter: 60) : nil })
+        fixture.status.set(.none)
+        fixture.signIn("ada")
+        var log = fixture.open()
+        try await log.record("of ada").committed()
+        await log.close()
+        fixture.signIn(nil)
+        fixture.status.set(.wifi)
+        log = fixture.open()
+        try await log.record("of nobody").committed()
+        await log.flush()
+        #expect(fixture.server.batches.count == 1)
+        let count = log.store.operationCount
+        fixture.signIn("ada")
+        await log.sender.servicesDidChange()
+        #expect(log.store.operationCount == count)
+        fixture.clock.advance(by: .seconds(61))
+        try await waitUntil("both records") { Set(fixture.server.names) == ["of ada", "of nobody"] }
+        await log.close()
+    }
+
     @Test func serverThatAsksToWaitHasNothingReadFromDisk() async throws {
         let fixture = LogFixture(LogServer { _, count in count == 0 ? .status(503, retryAfter: 60) : nil })
         let log = fixture.open()

@@ -47,6 +47,8 @@ final class LogServer: Transport {
         var order: [String] = []
         var erasures: [String] = []
         var pace = ""
+        var inFlight = 0
+        var mostInFlight = 0
     }
 
     private let state = Mutex(State())
@@ -61,6 +63,9 @@ final class LogServer: Transport {
     var names: [String] { state.withLock { $0.order } }
     /// Whether every record is stored once.
     var countsOnce: Bool { state.withLock { $0.stored.values.allSatisfy { $0 == 1 } } }
+
+    /// The most batches that were in flight at a time.
+    var mostInFlight: Int { state.withLock { $0.mostInFlight } }
 
     /// The accounts that were erased, in order.
     var erasures: [String] { state.withLock { $0.erasures } }
@@ -88,8 +93,11 @@ final class LogServer: Transport {
             sent: json["sent"].int ?? 0, records: Array(json["records"].elements))
         let count = state.withLock { state in
             state.batches.append(batch)
+            state.inFlight += 1
+            state.mostInFlight = max(state.mostInFlight, state.inFlight)
             return state.batches.count - 1
         }
+        defer { state.withLock { $0.inFlight -= 1 } }
         switch fail(batch, count) {
         case nil: return .json(store(batch))
         case .status(let code, let retryAfter):

@@ -28,9 +28,11 @@ struct LogLossTests {
         }
     }
 
-    @Test(arguments: [502, 504, 0]) func recordWithoutAResponseIsSetAsideAlone(_ status: Int) async throws {
+    @Test(arguments: [502, 504, 0, 403]) func recordWithoutAResponseIsSetAsideAlone(_ status: Int) async throws {
         let fixture = LogFixture(
             LogServer { batch, _ in batch.names.contains("poison") ? Self.failure(status) : nil })
+        // A gateway that refuses what a record says looks like a server that refuses the account.
+        if status == 403 { fixture.signIn("ada") }
         let log = fixture.open()
         for number in 0..<40 { log.record(number == 17 ? "poison" : "r\(number)") }
         try await drain(fixture, log) { fixture.server.names.count == 39 }
@@ -40,15 +42,19 @@ struct LogLossTests {
         let refused = try await log.refusedRecords()
         #expect(refused.map { String(decoding: $0.json, as: UTF8.self).contains("poison") } == [true])
         let reason = status == 0 ? "noNetwork" : "status \(status)"
-        #expect(refused[0].reason == "No response came to it: \(reason).")
+        let isRefusal = status == 403
+        #expect(
+            refused[0].reason
+                == (isRefusal ? "The server refused it with status 403." : "No response came to it: \(reason)."))
         let state = try await log.state()
         #expect(state.lost == [:] && state.waitingCount == 0 && !state.isServerRefusingAll)
         await log.close()
     }
 
-    @Test(arguments: [502, 0]) func serverThatIsDownHasNothingSetAside(_ status: Int) async throws {
+    @Test(arguments: [502, 0, 403]) func serverThatIsDownHasNothingSetAside(_ status: Int) async throws {
         let isWell = Flag(false)
         let fixture = LogFixture(LogServer { _, _ in isWell.isOn ? nil : Self.failure(status) })
+        if status == 403 { fixture.signIn("ada") }
         let log = fixture.open()
         for number in 0..<40 { log.record("r\(number)") }
         try await drain(fixture, log) { fixture.server.batches.count > 150 }

@@ -45,6 +45,23 @@ struct LogProblemTests {
         await log.close()
     }
 
+    @Test func commitThatACloseEndsFails() async throws {
+        let fixture = LogFixture()
+        fixture.status.set(.none)
+        let log = fixture.open { $0.maximumBufferedCount = 3000 }
+        try await log.record("first").committed()
+        try await limitPages(of: log, to: nil)
+        // More than one commit writes.
+        let receipts = (0..<2500).map { log.record("\($0)", ["text": .string(String(repeating: "x", count: 200))]) }
+        await log.close()
+        for receipt in [receipts[0], receipts[2499]] {
+            await #expect(throws: StorageError.self) { try await receipt.committed() }
+        }
+        let second = fixture.open()
+        #expect(try await second.state().waitingCount == 1)
+        await second.close()
+    }
+
     @Test func fileThatCanBeReadAgainIsNoProblem() async throws {
         let fixture = LogFixture()
         let store = JournalStore(

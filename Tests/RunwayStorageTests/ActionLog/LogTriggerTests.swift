@@ -36,6 +36,27 @@ struct LogTriggerTests {
         await log.close()
     }
 
+    /// Thirty records that wait, an interval that has passed, important records and flushes all have a batch sent.
+    @Test func oneBatchIsInFlightAtATime() async throws {
+        let gates = (0..<4).map { _ in ScriptedGate() }
+        let fixture = LogFixture(LogServer { _, count in count < gates.count ? .held(gates[count]) : nil })
+        let log = fixture.open { $0.interval = .seconds(60) }
+        for number in 0..<100 { log.record("r\(number)") }
+        var flushes: [Task<Void, Never>] = []
+        for gate in gates {
+            try await gate.waitForArrivals()
+            for _ in 0..<3 { flushes.append(Task { await log.flush() }) }
+            fixture.clock.advance(by: .seconds(61))
+            for _ in 0..<30 { log.record("more") }
+            try await log.record("paid", priority: .high).committed()
+            gate.open()
+        }
+        for flush in flushes { await flush.value }
+        try await fixture.drain(log, upTo: 100 + gates.count * 31)
+        #expect(fixture.server.mostInFlight == 1 && fixture.server.countsOnce)
+        await log.close()
+    }
+
     @Test func fileLockedAtLaunchIsOpenedByATimer() async throws {
         let first = LogFixture()
         first.status.set(.none)

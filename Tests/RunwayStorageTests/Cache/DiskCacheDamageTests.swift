@@ -160,6 +160,15 @@ struct DiskCacheDamageTests {
         }
         #expect(try await cache.find(.named("a")) == .numbered(1, byteCount: 1_000))
         for number in 0..<20 { #expect(try await cache.find(.named("\(number)")) == nil) }
+        // What has no room is not stored, and the clear is repeated without it.
+        try await cache.limitDatabase(toPages: 12)
+        let stores = (0..<20).map { number in
+            CacheTierChange.store(.numbered(number, byteCount: 15_000), for: .named("\(number)"))
+        }
+        await #expect(throws: DatabaseError.self) {
+            try await cache.apply([CacheTierChange.clear(.account("ann", service: nil))] + stores)
+        }
+        #expect(try await cache.find(.named("a")) == .numbered(1, byteCount: 1_000))
         #expect(cache.count == 1)
         try await cache.apply([.remove(.named("a"))])
         #expect(cache.count == 0 && folder.kinds == [.unavailable])

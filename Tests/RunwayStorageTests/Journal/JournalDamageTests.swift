@@ -198,6 +198,22 @@ struct JournalDamageTests {
         #expect(names.filter { $0.contains("unreadable") && !$0.contains("-wal") && !$0.contains("-shm") }.count == 3)
     }
 
+    @Test func renamedFileHasNoLogOfAnother() throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        func file(_ ending: String) -> URL { URL(fileURLWithPath: folder.file.path + ending) }
+        // The third file has a log, and the second has none.
+        for ending in ["", "1", "1-wal", "2", "3", "3-wal"].map({ $0.isEmpty ? "" : ".unreadable-\($0)" }) {
+            try Data(ending.utf8).write(to: file(ending))
+        }
+        #expect(try JournalFile.setAside(folder.file).path == file(".unreadable-1").path)
+        func text(_ ending: String) -> String? {
+            (try? Data(contentsOf: file(ending))).map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(text(".unreadable-3") == ".unreadable-2" && text(".unreadable-3-wal") == nil)
+        #expect(text(".unreadable-2") == ".unreadable-1" && text(".unreadable-2-wal") == ".unreadable-1-wal")
+        #expect(text(".unreadable-1") == "" && text(".unreadable-1-wal") == nil && text("") == nil)
+    }
+
     @Test func secondOpenerGetsAClearError() throws {
         let journal = try Journal(in: folder)
         #expect { try Journal(in: folder) } throws: { ($0 as? StorageError)?.kind == .locked }

@@ -167,6 +167,37 @@ struct JournalTests {
         #expect(try journal.counts() == JournalCounts(lost: [.setAside: 1]))
     }
 
+    @Test func seriesOfAnEarlierRunIsSentAgainOnce() throws {
+        var journal = try Journal(in: folder)
+        try journal.append(["a"])
+        for round in 1...2 {
+            let batch = try #require(try journal.claim())
+            try journal.setRefusals(of: "", 3)
+            try journal.setAside([batch.entries[0].entry.id: "failed"], of: batch, inSeries: true)
+            try journal.refuse(batch)
+            try journal.close()
+            journal = try Journal(in: folder)
+            #expect(try journal.entriesSetAside().map(\.reason) == ["failed"])
+            try journal.endRefusals(of: "")
+            #expect(try journal.counts().setAside == round - 1 && journal.refusals() == [:])
+        }
+    }
+
+    @Test func shortSeriesStaysSetAside() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a", "b"])
+        for count in [2, 3] {
+            let batch = try #require(try journal.claim(upTo: 1))
+            try journal.setRefusals(of: "", count)
+            try journal.setAside([batch.entries[0].entry.id: "failed"], of: batch, inSeries: true)
+            try journal.refuse(batch)
+            try journal.endRefusals(of: "")
+        }
+        // The second series has the second entry alone.
+        #expect(try journal.entriesSetAside().map(\.entry.entry.text) == ["a"])
+        #expect(try journal.claim()?.texts == ["b"])
+    }
+
     @Test func erasureLeavesNoByteOfAScope() throws {
         let journal = try Journal(in: folder)
         try journal.append((0..<50).map { "secret-\($0)" }, scope: "ada")

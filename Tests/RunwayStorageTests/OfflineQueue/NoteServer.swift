@@ -59,6 +59,8 @@ final class NoteServer: Transport {
         case status(Int, retryAfter: Int? = nil)
         /// It takes the change, and the response is lost.
         case lostResponse
+        /// It takes the change, and a proxy responds with this status in its place.
+        case taken(Int)
         /// The request does not reach it.
         case unreachable
         /// It takes the change when the test opens the gate.
@@ -106,6 +108,9 @@ final class NoteServer: Transport {
         case .lostResponse:
             _ = take(item)
             throw NetworkError(.noNetwork, in: .transporting, "lost", sending: .sent)
+        case .taken(let code):
+            _ = take(item)
+            return .json("{}", status: .init(code: code))
         case .held(let gate):
             do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
         case .response(let code, let type, let isReplayed):
@@ -158,8 +163,8 @@ struct QueueFixture {
     init(
         _ server: NoteServer = NoteServer(), in folder: ScratchFolder = ScratchFolder(),
         clock: ManualClock = ManualClock(), status: NetworkStatus = .wifi,
-        grace: (any BackgroundGrace)? = nil,
-        _ change: (inout OfflineQueueOptions) -> Void = { _ in }
+        grace: (any BackgroundGrace)? = nil, _ change: (inout OfflineQueueOptions) -> Void = { _ in },
+        wall: @escaping @Sendable () -> Date = { Date() }, onResult: @escaping @Sendable () async -> Void = {}
     ) {
         var options = OfflineQueueOptions()
         options.survivesPowerLoss = false
@@ -170,10 +175,13 @@ struct QueueFixture {
         self.server = server
         self.status = SettableNetworkStatus(status)
         let results = results
-        queue = OfflineQueue(
-            at: folder.file, replaying: [ReplayedEndpoint(WriteNote.self) { results.add($0, $1) }], options: options)
+        let endpoint = ReplayedEndpoint(WriteNote.self) {
+            results.add($0, $1)
+            await onResult()
+        }
+        queue = OfflineQueue(at: folder.file, replaying: [endpoint], options: options)
         network = NetworkLayer(
-            transport: server, pipeline: .tested, clock: LayerClock(clock),
+            transport: server, pipeline: .tested, clock: LayerClock(clock, wall: wall),
             limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: self.status,
             grace: grace)
     }

@@ -80,6 +80,50 @@ struct OfflineQueueTests {
         await fixture.queue.close()
     }
 
+    /// The queue that a handler of its results uses.
+    private final class Holder: Sendable {
+        private let held = Mutex<OfflineQueue?>(nil)
+        var queue: OfflineQueue? {
+            get { held.withLock { $0 } }
+            set { held.withLock { $0 = newValue } }
+        }
+    }
+
+    @Test func handlerThatFlushesDoesNotWaitForItself() async throws {
+        let holder = Holder()
+        let fixture = QueueFixture(status: .none, onResult: { await holder.queue?.flush() })
+        holder.queue = fixture.queue
+        for text in ["a", "b", "c"] { await fixture.write(text) }
+        fixture.status.set(.wifi)
+        try await waitUntil("the results") { fixture.results.all == ["a done", "b done", "c done"] }
+        await fixture.queue.close()
+    }
+
+    @Test func handlerThatClosesDoesNotWaitForItself() async throws {
+        let holder = Holder()
+        let fixture = QueueFixture(status: .none, onResult: { await holder.queue?.close() })
+        holder.queue = fixture.queue
+        for text in ["a", "b"] { await fixture.write(text) }
+        fixture.status.set(.wifi)
+        try await waitUntil("the result") { fixture.results.all == ["a done"] }
+        // From here it waits for the end of what the handler began.
+        await fixture.queue.close()
+        let second = QueueFixture(fixture.server, in: fixture.folder, status: .none)
+        try await waitUntil("the file") { second.queue.currentState.waitingCount == 1 }
+        #expect(try await second.states() == ["b waiting"])
+        await second.queue.close()
+    }
+
+    @Test func statesEndWithTheNewest() async throws {
+        let fixture = QueueFixture(status: .none)
+        async let last = fixture.queue.states.first { $0.waitingCount == 40 }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<40 { group.addTask { await fixture.write("\(number)") } }
+        }
+        #expect(await last?.waitingCount == 40)
+        await fixture.queue.close()
+    }
+
     @Test func fileHasNoToken() async throws {
         let fixture = QueueFixture(NoteServer { _, _ in .lostResponse })
         try await fixture.signIn("ada")

@@ -5,6 +5,7 @@ import Runway
 import RunwayJSON
 import RunwaySQLite
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -42,16 +43,98 @@ struct OneEffectTests {
         return fixture
     }
 
-    @Test func expiredChangeThatWasSentHasOneKey() async throws {
-        let fixture = try await expired(NoteServer { _, count in count == 0 ? .lostResponse : nil })
+    /// The queue refuses to send a change again, with its key or as another one.
+    private func expectNoRetry(_ fixture: QueueFixture) async throws {
         let change = try #require(try await fixture.queue.changes().first)
         await #expect { try await fixture.queue.edit(change.id, to: WriteNote("b", "note")) } throws: {
             ($0 as? StorageError)?.kind == .rejected
         }
+        await #expect { try await fixture.queue.retry([change.id]) } throws: {
+            ($0 as? StorageError)?.kind == .rejected
+        }
+        await fixture.queue.flush()
+        #expect(try await fixture.states() == ["a expired"])
+    }
+
+    @Test func expiredChangeThatWasSentIsNotSentAgain() async throws {
+        let fixture = try await expired(NoteServer { _, count in count == 0 ? .lostResponse : nil })
         fixture.status.set(.wifi)
+        try await expectNoRetry(fixture)
+        #expect(fixture.server.received.count == 1)
+        await fixture.queue.close()
+    }
+
+    /// A device that was off, after which the clock of the file has moved by a week at most.
+    @Test(arguments: [60, -60]) func changeOlderThanItsKeyIsNotSentAgain(_ days: Int) async throws {
+        let date = Mutex(Date(timeIntervalSince1970: 1_790_000_000))
+        let server = NoteServer { _, count in count == 0 ? .lostResponse : nil }
+        let first = QueueFixture(server, wall: { date.withLock { $0 } })
+        #expect(await first.write("a")?.kind == .queued)
+        await first.queue.close()
+        date.withLock { $0 += Double(days) * 86_400 }
+        let second = QueueFixture(server, in: first.folder, wall: { date.withLock { $0 } })
+        try await waitUntil("the app to be asked") { second.results.all == ["a expired"] }
+        try await expectNoRetry(second)
+        #expect(server.received.count == 1)
+        await second.queue.close()
+    }
+
+    @Test func oldChangeIsSentAgainAfterItsFirstAttempt() async throws {
+        let date = Mutex(Date(timeIntervalSince1970: 1_790_000_000))
+        let server = NoteServer { _, count in count == 0 ? .lostResponse : nil }
+        let first = QueueFixture(server, status: .none, wall: { date.withLock { $0 } })
+        await first.write("a")
+        await first.queue.close()
+        date.withLock { $0 += 60 * 86_400 }
+        let second = QueueFixture(server, in: first.folder, wall: { date.withLock { $0 } })
+        try await second.drain()
+        #expect(server.texts == ["a"] && server.received.count == 2)
+        #expect(Set(server.received.map(\.key)).count == 1 && second.results.all == ["a done"])
+        await second.queue.close()
+    }
+
+    @Test func changeThatMayBeTakenIsRetriedWithItsKey() async throws {
+        let server = NoteServer { _, count in count < 5 ? .taken(500) : nil }
+        let fixture = QueueFixture(server, status: .none)
+        await fixture.write("a")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        #expect(try await fixture.states() == ["a refused"])
+        let change = try #require(try await fixture.queue.changes().first)
+        await #expect(throws: StorageError.self) { try await fixture.queue.edit(change.id, to: WriteNote("b")) }
         try await fixture.queue.retry([change.id])
         try await fixture.drain()
-        #expect(fixture.server.texts == ["a"] && Set(fixture.server.received.map(\.key)).count == 1)
+        #expect(server.texts == ["a"] && server.received.count == 6)
+        #expect(Set(server.received.map(\.key)).count == 1)
+        await fixture.queue.close()
+    }
+
+    @Test func changeRemovedBeforeItsCallIsNotSent() async throws {
+        let fixture = QueueFixture(status: .none)
+        let replays = Mutex(0)
+        var link = try fixture.queue.parts().link
+        link.replay = { _, _ throws(NetworkError) in
+            replays.withLock { $0 += 1 }
+            return RawData([])
+        }
+        let change = try link.assemble(WriteNote("a"))
+        let flight = try #require(change.flight)
+        let folder = ScratchFolder()
+        let journal = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }, onChange: {})
+        let drainer = ChangeDrainer(journal, link, [:], OfflineQueueOptions())
+        for isRemoved in [true, false] {
+            let stored = try await journal.store(change, flight, at: Date(timeIntervalSince1970: 1_767_225_600)).change
+            await journal.settle(stored.id, isQueued: true)
+            let claim = try #require(try await journal.claim(ChangeScope(change).text))
+            if isRemoved {
+                try await journal.remove([stored.id])
+                drainer.cancel([stored.id])
+            }
+            let result = await drainer.send(change, claim)
+            #expect(replays.withLock { $0 } == (isRemoved ? 0 : 1))
+            if isRemoved { #expect { try result.get() } throws: { ($0 as? NetworkError)?.kind == .cancelled } }
+        }
+        await journal.close()
         await fixture.queue.close()
     }
 
@@ -95,12 +178,24 @@ struct OneEffectTests {
         await fixture.queue.close()
     }
 
+    @Test func retriedStoredFailureHasANewKey() async throws {
+        let server = NoteServer { _, count in count < 2 ? .response(500, isReplayed: count > 0) : nil }
+        let fixture = QueueFixture(server, status: .none)
+        await fixture.write("a")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        try await fixture.queue.retry(Set(try await fixture.queue.changes().map(\.id)))
+        try await fixture.drain()
+        #expect(server.texts == ["a"] && Set(server.received.map(\.key)).count == 2)
+        await fixture.queue.close()
+    }
+
     @Test func cancelledCallIsRemovedOnceTheDiskAllows() async throws {
         let fixture = QueueFixture(status: .none)
         let change = try fixture.queue.parts().link.assemble(WriteNote("a"))
         // Without a drainer, which may open the file at any time.
         let folder = ScratchFolder()
-        let journal = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }, onChange: { _ in })
+        let journal = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }, onChange: {})
         let stored = try await journal.store(
             change, try #require(change.flight), at: Date(timeIntervalSince1970: 1_790_000_000)
         ).change
