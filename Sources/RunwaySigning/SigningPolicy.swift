@@ -27,9 +27,21 @@ public struct SigningPolicy: Sendable {
 /// One of the three ways to show that a request comes from the app; `docs/formats.md` states them to the byte.
 public struct SigningWay: Sendable {
     enum Format: Sendable {
-        case signature(tag: String, [ComponentIdentifier])
+        case signature(tag: String, Coverage)
         case saltedDigest
         case sealedKey(to: Curve25519.KeyAgreement.PublicKey, id: String)
+    }
+
+    /// What signatures cover apart from what a server asks for. Both lists are made once; an error is that of each request that is signed.
+    struct Coverage: Sendable {
+        let withoutDigest: Result<CoveredComponents, SignatureError>
+        let withDigest: Result<CoveredComponents, SignatureError>
+
+        init(_ components: [ComponentIdentifier]) {
+            let others = components.filter { $0 != .contentDigest }
+            withoutDigest = Result { () throws(SignatureError) in try CoveredComponents(others) }
+            withDigest = Result { () throws(SignatureError) in try CoveredComponents(others + [.contentDigest]) }
+        }
     }
 
     let format: Format
@@ -44,7 +56,7 @@ public struct SigningWay: Sendable {
     public static func signature(
         tag: String, components: [ComponentIdentifier] = [.method, .authority, .path, .query]
     ) -> SigningWay {
-        SigningWay(format: .signature(tag: tag, components.filter { $0 != .contentDigest }))
+        SigningWay(format: .signature(tag: tag, Coverage(components)))
     }
 
     /// The salted digest, for a backend that cannot verify signatures. The key is one of `SigningKey.salted`. It covers not
@@ -82,8 +94,8 @@ public struct SigningWay: Sendable {
 
     /// Whether the signatures of this way are already what the server asks for, so that another would be no different.
     func provides(_ wanted: SignatureRequest) -> Bool {
-        guard case .signature(_, let components) = format else { return true }
-        let provided = components + [.contentDigest]
+        guard case .signature(_, let coverage) = format else { return true }
+        guard let provided = try? coverage.withDigest.get() else { return false }
         return wanted.nonce == nil && !wanted.wantsExpires && wanted.algorithm == nil
             && wanted.components.identifiers.allSatisfy(provided.contains)
     }

@@ -90,13 +90,14 @@ public struct SigningStage: RequestStage {
         let owner = KeyOwner(service: flight.service.name, environment: flight.environment, account: flight.account)
         let (keys, clock, serverTime) = (keys, flight.clock, serverTime)
         let draft = SignatureDraft(policy: policy, wanted: corrections.wanted)
-        let signed = try await flight.runInTime(.notSent) { () async throws(NetworkError) -> SignedRequest in
-            do {
-                let key = try await keys.key(for: owner)
-                // Read after the wait for the key: the server judges when the signature was made.
-                return try await draft.sign(request, with: key, at: { serverTime.now(by: clock) })
-            } catch {
-                throw NetworkError(signing: error)
+        let signed: SignedRequest
+        if let key = keys.keyInMemory(for: owner), key.signsAtOnce, !request.body.isStream, !Task.isCancelled {
+            signed = try await draft.signed(request, with: { key }, at: { serverTime.now(by: clock) })
+        } else {
+            signed = try await flight.runInTime(.notSent) { () async throws(NetworkError) -> SignedRequest in
+                // The time is read after the wait for the key: the server judges when the signature was made.
+                try await draft.signed(
+                    request, with: { try await keys.key(for: owner) }, at: { serverTime.now(by: clock) })
             }
         }
         flight.note(signed.keyID.map { SigningDecision.signed(keyID: $0, policy.way) } ?? .unsigned)
@@ -262,6 +263,10 @@ extension Response {
         failure.verdict = Verdict(status: head.status, headerFields: failure.head.headerFields)
         return failure
     }
+}
+
+extension RequestBody {
+    fileprivate var isStream: Bool { if case .stream = uncounted { true } else { false } }
 }
 
 extension Request {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwaySignatures
 import RunwayTestServer
 import RunwayTesting
 import Testing
@@ -68,6 +69,43 @@ struct KeyStoreTests {
             let error = try await #require(throws: NetworkError.self) { try await call.value }
             #expect(error.kind == .timedOut && origin.requestCount == 0)
             arrival.open()
+        }
+    }
+
+    /// A store with a key in memory, which must not be asked for another.
+    private struct KeyInMemory: RequestKeyStore {
+        struct Asked: Error {}
+        let key: RequestKey
+        func key(for owner: KeyOwner) throws -> RequestKey? { throw Asked() }
+        func keyInMemory(for owner: KeyOwner) -> RequestKey? { owner.service == "shop" ? key : nil }
+    }
+
+    @Test func keyInMemorySignsWithoutAskingTheStore() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/a", respond: .text("fine"))
+            let peers = Peers()
+            let network = try NetworkLayer(to: origin, keys: KeyInMemory(key: peers.requestKey))
+            for content in [RequestBody.none, .bytes(Array("amount=12".utf8))] {
+                _ = try await network.call(Change("a", content))
+            }
+            for request in origin.requests { try await peers.verify(request) }
+            #expect(origin.requestCount == 2)
+        }
+    }
+
+    /// A signer that may wait is left behind at the deadline, and so is the reading of a stream.
+    @Test func otherSignersAndStreamsAreWaitedForApart() async throws {
+        struct Waiting: MessageSigner {
+            let algorithm = SignatureAlgorithm.ed25519
+            func signature(of base: [UInt8]) async throws -> [UInt8] { [] }
+        }
+        #expect(!RequestKey(id: "k", signer: Waiting()).signsAtOnce)
+        #expect(RequestKey(SoftwareKeyMaker().makeKey()).signsAtOnce)
+        try await withScriptedOrigin { origin in
+            let network = try NetworkLayer(to: origin, keys: KeyInMemory(key: Peers().requestKey))
+            let stream = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: true)
+            let error = try await network.failure(of: Change("a", stream))
+            #expect(error.kind == .storage && origin.requestCount == 0)
         }
     }
 

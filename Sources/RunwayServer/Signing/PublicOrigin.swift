@@ -32,16 +32,17 @@ public struct PublicOrigin: Sendable, Hashable {
 
     /// An origin with one or more authorities: hosts with a port unless it is the default.
     public init(_ authority: String, _ others: String..., scheme: String = "https") {
-        self.scheme = scheme.lowercased()
-        authorities = ([authority] + others).map { Self.normalized($0, scheme: scheme) }
-        precondition(authorities.allSatisfy { !$0.isEmpty }, "A public authority has a host")
+        let scheme = Authority.lowercased(scheme)
+        self.scheme = scheme
+        authorities = ([authority] + others).compactMap { Authority.normalized($0, scheme: scheme) }
+        precondition(authorities.count == others.count + 1, "A public authority has a host and no user")
     }
 
     /// The request as the client sent it, with the public scheme and authority.
     func head(of request: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> HTTPRequest {
         // HTTP/2 has Host beside :authority, and HTTP/1.1 a second Host (RFC 9113 §8.3.1, RFC 9112 §3.2).
-        let hosts = request.headerFields[values: Self.host].map { Self.normalized($0, scheme: scheme) }
-        let named = request.authority.map { Self.normalized($0, scheme: scheme) } ?? hosts.first
+        let hosts = request.headerFields[values: Self.host].map(normalized)
+        let named = request.authority.map(normalized) ?? hosts.first
         guard hosts.allSatisfy({ $0 == named }) else {
             throw SignatureRefusal(.malformed, "Host differs from the authority of the request", at: now)
         }
@@ -56,7 +57,7 @@ public struct PublicOrigin: Sendable, Hashable {
         } else {
             let stated = proxyField.map { name in
                 let values = request.headerFields[values: name]
-                return values.count == 1 ? Self.normalized(values[0], scheme: scheme) : nil
+                return values.count == 1 ? normalized(values[0]) : nil
             }
             guard let authority = stated ?? named, authorities.contains(authority) else {
                 throw SignatureRefusal(.authority, "the authority is not one of this server's", at: now)
@@ -82,12 +83,9 @@ public struct PublicOrigin: Sendable, Hashable {
         return (try? SocketAddress(ipAddress: text, port: 0))?.networkOfSource ?? text
     }
 
-    private static func normalized(_ authority: String, scheme: String) -> String {
-        // Nearly all authorities are in lower case already.
-        let isOther = authority.utf8.contains { (0x41...0x5A).contains($0) || $0 >= 0x80 }
-        let text = isOther ? authority.lowercased() : authority
-        let port = scheme.lowercased() == "https" ? ":443" : ":80"
-        return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
+    /// The authority as signatures have it; unchanged if they can't, so that it is none of this server's.
+    private func normalized(_ authority: String) -> String {
+        Authority.normalized(authority, scheme: scheme) ?? authority
     }
 
     private static let host: HTTPField.Name = {

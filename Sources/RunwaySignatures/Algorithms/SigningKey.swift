@@ -6,8 +6,8 @@ public struct SigningKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
     let storage: Storage
-    /// The HMAC of the secret before its first byte: the same for every message. `nil` for other algorithms.
-    private let keyed: HMAC<SHA256>?
+    /// The HMAC by the secret; `nil` for other algorithms.
+    private let keyed: KeyedSHA256?
 
     enum Storage: Sendable {
         case hmac(SymmetricKey)
@@ -20,7 +20,7 @@ public struct SigningKey: Sendable {
 
     private init(_ algorithm: SignatureAlgorithm, _ storage: Storage) {
         (self.algorithm, self.storage) = (algorithm, storage)
-        keyed = if case .hmac(let secret) = storage { HMAC(key: secret) } else { nil }
+        keyed = if case .hmac(let secret) = storage { KeyedSHA256(secret) } else { nil }
     }
 
     /// A secret that both sides have, for `hmac-sha256`. Throws a ``SignatureError`` if it has fewer than 16 bytes.
@@ -76,7 +76,7 @@ extension SigningKey: MessageSigner {
     /// Signs without suspending. Throws what swift-crypto throws, which for these keys it does only without memory or randomness.
     public func signature(of base: [UInt8]) throws -> [UInt8] {
         switch storage {
-        case .hmac(let secret): (keyed ?? HMAC(key: secret)).code(of: base).withUnsafeBytes { Array($0) }
+        case .hmac(let secret): (keyed ?? KeyedSHA256(secret)).code(of: base)
         case .salted(let secret): SaltedHash.value(of: base, secret: secret, by: algorithm)
         case .ed25519(let key): Array(try key.signature(for: base))
         case .p256(let key): Array(try key.signature(for: base).rawRepresentation)
@@ -102,14 +102,5 @@ extension SymmetricKey {
     /// RFC 2104 §3 discourages keys that are shorter than the digest; 16 bytes are the least that cannot be guessed.
     func checkLength() throws(SignatureError) {
         guard bitCount >= 128 else { throw SignatureError(.invalidKey, "the secret") }
-    }
-}
-
-extension HMAC<SHA256> {
-    /// The code of a message, by an HMAC to which nothing was added.
-    func code(of message: [UInt8]) -> MAC {
-        var hmac = self
-        hmac.update(data: message)
-        return hmac.finalize()
     }
 }

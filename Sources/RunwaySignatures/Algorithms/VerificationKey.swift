@@ -6,8 +6,8 @@ public struct VerificationKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
     let storage: Storage
-    /// The HMAC of the secret before its first byte: the same for every message. `nil` for other algorithms.
-    private let keyed: HMAC<SHA256>?
+    /// The HMAC by the secret; `nil` for other algorithms.
+    private let keyed: KeyedSHA256?
 
     enum Storage: Sendable {
         case hmac(SymmetricKey)
@@ -20,7 +20,7 @@ public struct VerificationKey: Sendable {
 
     init(_ algorithm: SignatureAlgorithm, _ storage: Storage) {
         (self.algorithm, self.storage) = (algorithm, storage)
-        keyed = if case .hmac(let secret) = storage { HMAC(key: secret) } else { nil }
+        keyed = if case .hmac(let secret) = storage { KeyedSHA256(secret) } else { nil }
     }
 
     /// A secret that both sides have, for `hmac-sha256`. Throws a ``SignatureError`` if it has fewer than 16 bytes.
@@ -69,7 +69,7 @@ public struct VerificationKey: Sendable {
     /// length or format is not valid.
     public func isValid(_ signature: [UInt8], of base: [UInt8]) -> Bool {
         switch storage {
-        case .hmac(let secret): (keyed ?? HMAC(key: secret)).code(of: base) == signature
+        case .hmac(let secret): (keyed ?? KeyedSHA256(secret)).isValid(signature, of: base)
         case .salted(let secret): SaltedHash.isValid(signature, of: base, secret: secret, by: algorithm)
         case .ed25519(let key): key.isValidSignature(signature, for: base)
         case .p256(let key):

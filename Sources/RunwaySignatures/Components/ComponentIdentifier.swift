@@ -9,16 +9,34 @@ import RawStructuredFieldValues
 ///
 /// Two identifiers are equal if their names are, and their parameters in any order.
 public struct ComponentIdentifier: Sendable {
+    /// What is derived once of the name and the parameters, shared by all copies of the identifier.
+    private final class Content: Sendable {
+        let name: String
+        let serialized: String
+        let parameters: [Parameter]
+        let source: Source
+        let comparable: String
+
+        init(name: String, serialized: String, parameters: [Parameter], comparable: String) {
+            (self.name, self.serialized, self.parameters) = (name, serialized, parameters)
+            (source, self.comparable) = (Source(name), comparable)
+        }
+    }
+
+    private let content: Content
+
     /// The name: that of a field in lower case, or one that begins with `@`.
-    public let name: String
+    public var name: String { content.name }
     /// The identifier as it stands in the signature base and in `Signature-Input`.
-    public let serialized: String
+    public var serialized: String { content.serialized }
     /// The parameters, in the order in which they are serialised.
-    let parameters: [Parameter]
+    var parameters: [Parameter] { content.parameters }
     /// What the name stands for.
-    let source: Source
+    var source: Source { content.source }
     /// The serialised form with the parameters sorted, for comparison.
-    private let comparable: String
+    private var comparable: String { content.comparable }
+    /// Whether the component is derived from the message (RFC 9421 §2.2), and no field.
+    var isDerived: Bool { name.utf8.first == UInt8(ascii: "@") }
 
     /// What a name stands for.
     enum Source: Sendable {
@@ -42,20 +60,14 @@ public struct ComponentIdentifier: Sendable {
 
     /// `name` and the strings among the parameters have only printable ASCII characters.
     init(name: String, parameters: [Parameter] = []) throws(SignatureError) {
-        self.name = name
-        self.parameters = parameters
-        source = Source(name)
         guard let quoted = StructuredFieldText.quoted(name) else {
             throw SignatureError(.unknownComponent, "a component")
         }
-        if parameters.isEmpty {
-            (serialized, comparable) = (quoted, quoted)
-            return
-        }
         var texts: [String] = []
         for parameter in parameters { try texts.append(parameter.serialized(in: name)) }
-        serialized = quoted + texts.joined()
-        comparable = texts.count < 2 ? serialized : quoted + texts.sorted().joined()
+        content = Content(
+            name: name, serialized: quoted + texts.joined(), parameters: parameters,
+            comparable: quoted + texts.sorted().joined())
     }
 
     /// For names and parameters that this file spells, and that need no escaping.
@@ -123,7 +135,7 @@ extension ComponentIdentifier {
 extension ComponentIdentifier: Hashable {
     /// Whether both are equal.
     public static func == (left: ComponentIdentifier, right: ComponentIdentifier) -> Bool {
-        left.comparable == right.comparable
+        left.content === right.content || left.comparable == right.comparable
     }
 
     /// Hashes what is compared.

@@ -8,8 +8,8 @@ extension SignatureContext {
     public func signatureBase(for parameters: SignatureParameters) throws(SignatureError) -> [UInt8] {
         var base = SignatureBase(context: self)
         for component in parameters.components.identifiers { try base.append(component) }
-        base.bytes += "\"@signature-params\": ".utf8
-        base.bytes += parameters.serialized.utf8
+        base.bytes.append(text: "\"@signature-params\": ")
+        base.bytes.append(text: parameters.serialized)
         return base.bytes
     }
 
@@ -32,8 +32,11 @@ extension SignatureContext {
 private struct SignatureBase {
     let context: SignatureContext
     var bytes: [UInt8] = []
-    /// The parts of the request's target, once a component needs them.
-    private var target: RequestTarget?
+    /// The request that is signed, or that the signed response belongs to.
+    private let request: HTTPRequest
+    /// Whether the request is what is signed.
+    private let signsRequest: Bool
+    private let target: RequestTarget
     /// The parameters of the query by their encoded names, once a component needs them. The value is `nil` if the name occurs
     /// twice.
     private var queryParameters: [String: String?]?
@@ -41,28 +44,34 @@ private struct SignatureBase {
 
     init(context: SignatureContext) {
         self.context = context
+        switch context.message {
+        case .request(let request): (self.request, signsRequest) = (request, true)
+        case .response(_, to: let request): (self.request, signsRequest) = (request, false)
+        }
+        target = RequestTarget(request)
         bytes.reserveCapacity(512)
     }
 
     mutating func append(_ component: ComponentIdentifier) throws(SignatureError) {
-        bytes += component.serialized.utf8
-        bytes += ": ".utf8
+        bytes.append(text: component.serialized)
+        bytes.append(text: ": ")
         let start = bytes.count
-        let uses = try ParameterUse(of: component)
-        // Printable characters and spaces; in fields tabulators, too (RFC 9421 §2.1, §2.2).
-        let isDerived = component.name.utf8.first == UInt8(ascii: "@")
+        let isDerived = component.isDerived
         if isDerived {
-            try appendDerived(component, uses)
+            try appendDerived(component)
             // No space at either end (RFC 9421 §2.2).
             let space = UInt8(ascii: " ")
             if start < bytes.count, bytes[start] == space || bytes.last == space {
                 throw SignatureError(.invalidValue, component.serialized)
             }
         } else {
-            try appendField(component, uses)
+            try appendField(component)
         }
+        // Printable characters and spaces; in fields tabulators, too (RFC 9421 §2.1, §2.2).
         let isValid = bytes.withUnsafeBufferPointer { bytes in
-            bytes[start...].allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 && !isDerived }
+            UnsafeBufferPointer(rebasing: bytes[start...]).allSatisfy {
+                (0x20...0x7E).contains($0) || $0 == 0x09 && !isDerived
+            }
         }
         guard isValid else { throw SignatureError(.invalidValue, component.serialized) }
         bytes.append(UInt8(ascii: "\n"))
@@ -70,7 +79,8 @@ private struct SignatureBase {
 
     // MARK: - Derived components (RFC 9421 §2.2)
 
-    private mutating func appendDerived(_ component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) {
+    private mutating func appendDerived(_ component: ComponentIdentifier) throws(SignatureError) {
+        let uses = try ParameterUse(of: component)
         let isQueryParameter = if case .queryParameter = component.source { true } else { false }
         guard !uses.isOfField, (uses.queryName != nil) == isQueryParameter else {
             throw SignatureError(.unknownParameter, component.serialized)
@@ -79,50 +89,31 @@ private struct SignatureBase {
             guard case .response(let response, _) = context.message, !uses.isOfRequest else {
                 throw SignatureError(.otherMessage, component.serialized)
             }
-            bytes += String(response.status.code).utf8
+            bytes.append(text: String(response.status.code))
             return
         }
-        guard let value = try requestValue(of: component, uses, in: request(of: component, uses)) else {
+        guard uses.isOfRequest != signsRequest else { throw SignatureError(.otherMessage, component.serialized) }
+        guard let value = try value(of: component, queryName: uses.queryName) else {
             throw SignatureError(.missing, component.serialized)
         }
-        // A part of a text is copied byte by byte otherwise.
-        let isCopied: Void? = value.utf8.withContiguousStorageIfAvailable { bytes += $0 }
-        if isCopied == nil { bytes += value.utf8 }
+        bytes.append(text: value)
     }
 
-    private func request(of component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) -> HTTPRequest
-    {
-        switch (context.message, uses.isOfRequest) {
-        case (.request(let request), false), (.response(_, to: let request), true): return request
-        case (.request, true), (.response, false): throw SignatureError(.otherMessage, component.serialized)
-        }
-    }
-
-    private mutating func requestValue(
-        of component: ComponentIdentifier, _ uses: ParameterUse, in request: HTTPRequest
+    private mutating func value(
+        of component: ComponentIdentifier, queryName: String?
     ) throws(SignatureError) -> Substring? {
-        if case .method = component.source { return request.method.rawValue[...] }
-        if case .requestTarget = component.source {
-            return (request.method == .connect ? request.authority : request.path)?[...]
-        }
-        // All components of a signature are of one request: its target is taken apart once.
-        let target = self.target ?? RequestTarget(request)
-        self.target = target
         switch component.source {
+        case .method: return request.method.rawValue[...]
+        case .requestTarget: return (request.method == .connect ? request.authority : request.path)?[...]
         case .authority: return target.normalizedAuthority?[...]
         case .scheme: return target.normalizedScheme?[...]
         case .path: return target.path
         case .query: return target.query
-        case .targetURI:
-            guard let scheme = target.normalizedScheme, let authority = target.normalizedAuthority,
-                let path = target.path, let rest = target.pathAndQuery
-            else { return nil }
-            return "\(scheme)://\(authority)\(path)\(rest[(rest.queryMark ?? rest.endIndex)...])"
+        case .targetURI: return target.uri?[...]
         case .queryParameter:
             guard let query = target.query else { return nil }
-            return try queryParameter(uses.queryName ?? "", of: query, for: component)
-        case .method, .requestTarget, .status, .field, .unknown:
-            throw SignatureError(.unknownComponent, component.serialized)
+            return try queryParameter(queryName ?? "", of: query, for: component)
+        case .status, .field, .unknown: throw SignatureError(.unknownComponent, component.serialized)
         }
     }
 
@@ -140,25 +131,26 @@ private struct SignatureBase {
 
     // MARK: - Fields (RFC 9421 §2.1)
 
-    private mutating func appendField(_ component: ComponentIdentifier, _ uses: ParameterUse) throws(SignatureError) {
+    private mutating func appendField(_ component: ComponentIdentifier) throws(SignatureError) {
         guard case .field(let name) = component.source else {
             throw SignatureError(.unknownComponent, component.serialized)
         }
+        let uses = try ParameterUse(of: component)
         guard uses.queryName == nil else { throw SignatureError(.unknownParameter, component.serialized) }
         if let key = uses.member {
             bytes += try member(key, of: name, component, uses)
             return
         }
-        let lines = try lines(of: name, component, uses)
         if uses.isStrict {
+            let lines = try lines(of: name, component, uses)
             guard let type = context.structuredFieldTypes[component.name] else {
                 throw SignatureError(.notStructured, component.serialized)
             }
             bytes += try StructuredFieldParsing().strictValue(
                 of: lines.map(\.value), as: type, named: component.serialized)
-        } else {
-            append(lines, asBytes: uses.isBytes)
+            return
         }
+        append(try lines(of: name, component, uses), asBytes: uses.isBytes)
     }
 
     private mutating func member(
@@ -181,34 +173,33 @@ private struct SignatureBase {
         of name: HTTPField.Name, _ component: ComponentIdentifier, _ uses: ParameterUse
     ) throws(SignatureError) -> [HTTPField] {
         let fields: HTTPFields?
-        var authority: String?
         switch (context.message, uses.isOfRequest) {
-        case (.request(let request), false):
-            fields = uses.isTrailer ? context.trailerFields : request.headerFields
-            authority = request.authority
+        case (.request, false): fields = uses.isTrailer ? context.trailerFields : request.headerFields
         case (.response(let response, _), false):
             fields = uses.isTrailer ? context.trailerFields : response.headerFields
-        case (.response(_, to: let request), true):
-            fields = uses.isTrailer ? context.requestTrailerFields : request.headerFields
-            authority = request.authority
+        case (.response, true): fields = uses.isTrailer ? context.requestTrailerFields : request.headerFields
         case (.request, true): throw SignatureError(.otherMessage, component.serialized)
         }
         let lines = fields?[fields: name] ?? []
-        if !lines.isEmpty { return Array(lines) }
+        if !lines.isEmpty { return lines }
         // Host is no header field where the version of HTTP has `:authority`.
-        if component.name == "host", !uses.isTrailer, let authority { return [HTTPField(name: name, value: authority)] }
+        if component.name == "host", !uses.isTrailer, uses.isOfRequest != signsRequest,
+            let authority = request.authority
+        {
+            return [HTTPField(name: name, value: authority)]
+        }
         throw SignatureError(.missing, component.serialized)
     }
 
     private mutating func append(_ lines: [HTTPField], asBytes: Bool) {
         var isFirst = true
         for line in lines {
-            if !isFirst { bytes += ", ".utf8 }
+            if !isFirst { bytes.append(text: ", ") }
             isFirst = false
             line.withUnsafeBytesOfValue { buffer in
-                let value = buffer.trimmingBlanks()
+                let value = UnsafeBufferPointer(rebasing: buffer.trimmingBlanks())
                 if asBytes {
-                    bytes += ":\(Base64.encoded(value)):".utf8
+                    bytes.append(text: ":\(Base64.encoded(value)):")
                 } else {
                     bytes += value
                 }

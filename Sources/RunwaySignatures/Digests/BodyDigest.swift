@@ -31,6 +31,13 @@ public struct BodyDigest: Sendable, Hashable {
         self = digester.finish()
     }
 
+    /// The digest of a whole body by SHA-256.
+    public init(of body: [UInt8]) {
+        var digester = BodyDigester()
+        digester.update(body)
+        self = digester.finish()
+    }
+
     /// The digests of a whole body by some algorithms.
     public init(of body: some DataProtocol, by algorithms: Set<DigestAlgorithm>) {
         var digester = BodyDigester(algorithms)
@@ -78,16 +85,17 @@ public struct BodyDigest: Sendable, Hashable {
 
     /// The value of a digest field, in the order of ``DigestAlgorithm/all``.
     public var fieldValue: String {
-        var text: [UInt8] = []
-        for algorithm in DigestAlgorithm.all {
-            guard let digest = self[algorithm] else { continue }
-            if !text.isEmpty { text += ", ".utf8 }
-            text += algorithm.name.utf8
-            text += "=:".utf8
-            digest.withUnsafeBufferPointer { Base64.append($0, to: &text) }
-            text.append(UInt8(ascii: ":"))
+        // A name, `=:`, the longest digest, `:` and a separator.
+        String(upTo: 2 * (7 + 88 + 5)) { text in
+            for algorithm in DigestAlgorithm.all {
+                guard let digest = self[algorithm] else { continue }
+                if text.count > 0 { text.append(", ") }
+                text.append(algorithm.name)
+                text.append("=:")
+                Base64.append(digest, to: &text)
+                text.append(UInt8(ascii: ":"))
+            }
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Throws a ``SignatureError`` unless the computed digests have every digest of this one, and equal it.

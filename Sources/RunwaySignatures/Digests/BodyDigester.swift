@@ -23,13 +23,23 @@ public struct BodyDigester: Sendable {
 
     /// Adds the next part of the body.
     public mutating func update(_ part: some DataProtocol) {
-        sha256?.update(data: part)
-        sha512?.update(data: part)
+        for region in part.regions { region.withUnsafeBytes { update($0) } }
+    }
+
+    /// Adds the next part of the body.
+    public mutating func update(_ part: [UInt8]) { part.withUnsafeBytes { update($0) } }
+
+    /// Adds the next part of the body.
+    public mutating func update(_ part: UnsafeRawBufferPointer) {
+        sha256?.update(bufferPointer: part)
+        sha512?.update(bufferPointer: part)
     }
 
     /// The digests of what was added so far.
     public func finish() -> BodyDigest {
-        BodyDigest(
+        // A hash that was finalised must not be updated.
+        let (sha256, sha512) = (sha256, sha512)
+        return BodyDigest(
             sha256: sha256?.finalize().withUnsafeBytes { Array($0) },
             sha512: sha512?.finalize().withUnsafeBytes { Array($0) })
     }

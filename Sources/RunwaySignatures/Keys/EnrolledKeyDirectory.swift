@@ -41,7 +41,8 @@ extension InMemoryKeyDirectory: EnrolledKeyDirectory {
 
     /// Adds a key, and ends the one that it replaces, both or neither.
     ///
-    /// Of the keys of an owner that are not accepted any more, as many are remembered as may be accepted; the oldest are removed.
+    /// Of the keys of an owner that have expired or were replaced, as many are remembered as may be accepted, and of those that were revoked
+    /// 1,000; the oldest are removed. A key that is remembered can't be enrolled again.
     public func enrol(
         _ record: KeyRecord, replacing replaced: String?, overlap: Duration, upTo maximum: Int, at now: UnixTime
     ) -> KeyEnrolment {
@@ -79,13 +80,17 @@ package struct KeyEnrolmentPlan: Sendable {
     /// The last moment at which the replaced key is accepted; `nil` if none is replaced.
     package private(set) var replacedEnd: UnixTime?
 
+    /// The most revoked keys of an owner that are remembered, so that an account cannot fill the directory.
+    package static let maximumRevoked = 1_000
+
     /// - Parameters:
     ///   - record: The new key.
     ///   - present: The key with the same identifier, if there is one.
     ///   - own: All keys of the owner of the new one.
     ///   - replaced: The identifier of the key that it replaces.
     ///   - overlap: How long the replaced key is still accepted.
-    ///   - maximum: How many other keys of the owner may be accepted at the same time. As many that have ended are remembered.
+    ///   - maximum: How many other keys of the owner may be accepted at the same time. As many that have ended without revocation are
+    ///     remembered.
     ///   - now: The time of the enrolment.
     package init(
         _ record: KeyRecord, present: KeyRecord?, own: [KeyRecord], replacing replaced: String?, overlap: Duration,
@@ -113,7 +118,9 @@ package struct KeyEnrolmentPlan: Sendable {
         let ended = others.filter { !$0.isActive(at: now) }.sorted {
             ($0.notBefore?.seconds ?? .min) < ($1.notBefore?.seconds ?? .min)
         }
-        removed = ended.dropLast(maximum).map(\.id)
+        // A key that was removed can be enrolled again, as a revoked one must not be.
+        let (expired, revoked) = (ended.filter { !$0.isRevoked }, ended.filter(\.isRevoked))
+        removed = (expired.dropLast(maximum) + revoked.dropLast(Self.maximumRevoked)).map(\.id)
         (outcome, isNew) = (.enrolled, true)
     }
 }

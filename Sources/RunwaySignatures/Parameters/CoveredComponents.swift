@@ -22,7 +22,7 @@ public struct CoveredComponents: Sendable, Hashable {
         var text: [UInt8] = [UInt8(ascii: "(")]
         for identifier in identifiers {
             if text.count > 1 { text.append(UInt8(ascii: " ")) }
-            text += identifier.serialized.utf8
+            text.append(text: identifier.serialized)
         }
         text.append(UInt8(ascii: ")"))
         serialized = String(decoding: text, as: UTF8.self)

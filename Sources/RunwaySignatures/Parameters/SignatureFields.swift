@@ -52,6 +52,8 @@ extension HTTPFields {
     public func signatures(within limits: SignatureLimits = SignatureLimits()) throws(SignatureError)
         -> [LabelledSignature]
     {
+        // Most requests that are signed have no signature yet.
+        if !contains(.signatureInput), !contains(.signature) { return [] }
         let (inputLines, valueLines) = (self[values: .signatureInput], self[values: .signature])
         if let signature = LabelledSignature(inputLines, valueLines, within: limits) { return [signature] }
         let inputs = try Self.members(of: .signatureInput, inputLines, within: limits)
@@ -72,12 +74,21 @@ extension HTTPFields {
 
     /// Adds a signature to those that the message has. The label must be a new one.
     public mutating func append(_ signature: LabelledSignature) {
-        var text = Array(signature.label.utf8)
-        text += "=:".utf8
-        signature.signature.withUnsafeBufferPointer { Base64.append($0, to: &text) }
-        text.append(UInt8(ascii: ":"))
-        append(HTTPField(name: .signatureInput, value: signature.label + "=" + signature.parameters.serialized))
-        append(HTTPField(name: .signature, value: String(decoding: text, as: UTF8.self)))
+        let (label, parameters) = (signature.label, signature.parameters.serialized)
+        let input = String(upTo: label.utf8.count + parameters.utf8.count + 1) { text in
+            text.append(label)
+            text.append(UInt8(ascii: "="))
+            text.append(parameters)
+        }
+        let value = String(upTo: label.utf8.count + Base64.encodedCount(signature.signature.count) + 3) { text in
+            text.append(label)
+            text.append("=:")
+            Base64.append(signature.signature, to: &text)
+            text.append(UInt8(ascii: ":"))
+        }
+        reserveCapacity(count + 2)
+        append(HTTPField(name: .signatureInput, value: input))
+        append(HTTPField(name: .signature, value: value))
     }
 
     static func members(

@@ -32,12 +32,10 @@ public struct SignatureParameters: Sendable, Hashable {
         (self.algorithm, self.keyID, self.tag) = (algorithm?.name, keyID, tag)
         var text: [UInt8] = []
         text.reserveCapacity(256)
-        text += components.serialized.utf8
-        for case (let name, let time?) in [(";created=", created), (";expires=", expires)] {
-            text += name.utf8
-            text += String(time.seconds).utf8
-        }
-        try text.appendParameters([("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)])
+        text.append(text: components.serialized)
+        text.appendParameter(";created=", created)
+        text.appendParameter(";expires=", expires)
+        try text.appendParameters(nonce: nonce, algorithm: algorithm, keyID: keyID, tag: tag)
         serialized = String(decoding: text, as: UTF8.self)
     }
 
@@ -91,18 +89,29 @@ public struct SignatureParameters: Sendable, Hashable {
 }
 
 extension [UInt8] {
-    /// Adds the parameters that have a value, which is a String (RFC 9651 §4.1.1.2). Throws a ``SignatureError`` if one has other
-    /// characters than printable ASCII.
-    mutating func appendParameters(_ parameters: [(name: String, value: String?)]) throws(SignatureError) {
-        for (name, value) in parameters {
-            guard let value else { continue }
-            append(UInt8(ascii: ";"))
-            self += name.utf8
-            append(UInt8(ascii: "="))
-            guard StructuredFieldText.append(quoted: value, to: &self) else {
-                throw SignatureError(.invalidValue, name)
-            }
-        }
+    fileprivate mutating func appendParameter(_ name: String, _ time: UnixTime?) {
+        guard let time else { return }
+        append(text: name)
+        append(text: String(time.seconds))
+    }
+
+    /// Adds the parameters that are a String (RFC 9651 §4.1.1.2) and not `nil`. Throws a ``SignatureError`` if one has other characters
+    /// than printable ASCII.
+    mutating func appendParameters(
+        nonce: String?, algorithm: SignatureAlgorithm?, keyID: String?, tag: String?
+    ) throws(SignatureError) {
+        try appendParameter("nonce", nonce)
+        try appendParameter("alg", algorithm?.name)
+        try appendParameter("keyid", keyID)
+        try appendParameter("tag", tag)
+    }
+
+    private mutating func appendParameter(_ name: String, _ value: String?) throws(SignatureError) {
+        guard let value else { return }
+        append(UInt8(ascii: ";"))
+        append(text: name)
+        append(UInt8(ascii: "="))
+        guard StructuredFieldText.append(quoted: value, to: &self) else { throw SignatureError(.invalidValue, name) }
     }
 }
 

@@ -54,10 +54,10 @@ public struct SignatureRequest: Sendable, Hashable {
     fileprivate func serialized() throws(SignatureError) -> String {
         var text = Array(label.utf8)
         text.append(UInt8(ascii: "="))
-        text += components.serialized.utf8
-        if wantsCreated { text += ";created".utf8 }
-        if wantsExpires { text += ";expires".utf8 }
-        try text.appendParameters([("nonce", nonce), ("alg", algorithm?.name), ("keyid", keyID), ("tag", tag)])
+        text.append(text: components.serialized)
+        if wantsCreated { text.append(text: ";created") }
+        if wantsExpires { text.append(text: ";expires") }
+        try text.appendParameters(nonce: nonce, algorithm: algorithm, keyID: keyID, tag: tag)
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -13,9 +13,7 @@ enum SaltedHash {
     static func isValid(
         _ value: [UInt8], of text: [UInt8], secret: SymmetricKey, by algorithm: SignatureAlgorithm
     ) -> Bool {
-        let expected = self.value(of: text, secret: secret, by: algorithm)
-        guard value.count == expected.count else { return false }
-        return zip(value, expected).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
+        ConstantTime.areEqual(value, self.value(of: text, secret: secret, by: algorithm))
     }
 
     private static func round<H: HashFunction>(_ hash: H.Type, _ secret: SymmetricKey, _ text: [UInt8]) -> [UInt8] {

@@ -2,16 +2,18 @@
 package enum Base64 {
     /// Base64 with padding.
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
-        var text: [UInt8] = []
-        withBytes(of: bytes) { append($0, to: &text) }
-        return String(decoding: text, as: UTF8.self)
+        withBytes(of: bytes) { bytes in
+            String(upTo: encodedCount(bytes.count)) { append(bytes, from: digits, isPadded: true, to: &$0) }
+        }
     }
 
     /// Adds Base64 with padding to a text.
-    static func append(_ bytes: UnsafeBufferPointer<UInt8>, to text: inout [UInt8]) {
-        appendDigits(of: bytes, from: digits, to: &text)
-        for _ in 0..<padding(after: bytes.count % 3) { text.append(UInt8(ascii: "=")) }
+    static func append(_ bytes: [UInt8], to text: inout TextWriter) {
+        bytes.withUnsafeBufferPointer { append($0, from: digits, isPadded: true, to: &text) }
     }
+
+    /// The number of characters for a number of bytes, with padding.
+    static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
     /// Returns `nil` if the text is no Base64, or not the one spelling of its bytes: padding may be absent, as RFC 9651 §4.2.7
     /// recommends, but not be too long, and the unused bits of the last digit are zero (RFC 4648 §3.5). A second spelling of a
@@ -30,9 +32,9 @@ package enum Base64 {
 
     /// Base64 for URLs without padding (RFC 4648 §5).
     package static func encodedForURL(_ bytes: some Sequence<UInt8>) -> String {
-        var text: [UInt8] = []
-        withBytes(of: bytes) { appendDigits(of: $0, from: digitsForURL, to: &text) }
-        return String(decoding: text, as: UTF8.self)
+        withBytes(of: bytes) { bytes in
+            String(upTo: encodedCount(bytes.count)) { append(bytes, from: digitsForURL, isPadded: false, to: &$0) }
+        }
     }
 
     /// Returns `nil` if the text is no Base64 for URLs, or has padding.
@@ -46,30 +48,26 @@ package enum Base64 {
         bytes.withContiguousStorageIfAvailable(body) ?? Array(bytes).withUnsafeBufferPointer(body)
     }
 
-    private static func appendDigits(
-        of bytes: UnsafeBufferPointer<UInt8>, from digits: [UInt8], to text: inout [UInt8]
+    private static func append(
+        _ bytes: UnsafeBufferPointer<UInt8>, from digits: [UInt8], isPadded: Bool, to text: inout TextWriter
     ) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: (bytes.count + 2) / 3 * 4) { group in
-            digits.withUnsafeBufferPointer { digits in
-                var count = 0
-                func write(_ value: UInt32, of digitCount: Int) {
-                    for place in 0..<digitCount {
-                        group.initializeElement(at: count, to: digits[Int(value >> (18 - 6 * place) & 63)])
-                        count += 1
-                    }
+        let (groups, rest) = bytes.count.quotientAndRemainder(dividingBy: 3)
+        let last = rest == 0 ? 0 : isPadded ? 4 : rest + 1
+        digits.withUnsafeBufferPointer { digits in
+            text.append(count: 4 * groups + last) { text in
+                for group in 0..<groups {
+                    let (first, second, third) = (bytes[3 * group], bytes[3 * group + 1], bytes[3 * group + 2])
+                    text[4 * group] = digits[Int(first >> 2)]
+                    text[4 * group + 1] = digits[Int(first << 4 & 0x30 | second >> 4)]
+                    text[4 * group + 2] = digits[Int(second << 2 & 0x3C | third >> 6)]
+                    text[4 * group + 3] = digits[Int(third & 0x3F)]
                 }
-                var start = 0
-                while start + 3 <= bytes.count {
-                    let (first, second, third) = (bytes[start], bytes[start + 1], bytes[start + 2])
-                    write(UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third), of: 4)
-                    start += 3
-                }
-                let rest = bytes.count - start
-                if rest > 0 {
-                    let second = rest > 1 ? UInt32(bytes[start + 1]) << 8 : 0
-                    write(UInt32(bytes[start]) << 16 | second, of: rest + 1)
-                }
-                text += UnsafeBufferPointer(rebasing: group[..<count])
+                guard rest > 0 else { return }
+                let (first, second) = (bytes[3 * groups], rest > 1 ? bytes[3 * groups + 1] : 0)
+                text[4 * groups] = digits[Int(first >> 2)]
+                text[4 * groups + 1] = digits[Int(first << 4 & 0x30 | second >> 4)]
+                if rest > 1 { text[4 * groups + 2] = digits[Int(second << 2 & 0x3C)] }
+                for index in (rest + 1)..<last { text[4 * groups + index] = UInt8(ascii: "=") }
             }
         }
     }

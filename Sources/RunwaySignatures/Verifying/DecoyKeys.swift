@@ -13,8 +13,8 @@ package final class DecoyKeys: Sendable {
     private let decoys = Mutex<[(kind: KeyKind, record: KeyRecord)]>([])
     /// The decoy before any key was found.
     private static let first = KeyRecord(decoy: .p256(P256.Signing.PrivateKey().publicKey))
-    /// The keyed hash before its first byte.
-    private let keyed: HMAC<SHA256>
+    /// Chooses the kind for an identifier.
+    private let keyed: KeyedSHA256
 
     /// The most kinds. Keys of further kinds are verified, and have no decoy.
     private static let maximumKinds = 32
@@ -23,11 +23,11 @@ package final class DecoyKeys: Sendable {
     ///   - secret: The key of the hash. Servers behind one name should have the same.
     ///   - examples: Keys of the kinds that the directory has.
     package init(secret: SymmetricKey = SymmetricKey(size: .bits256), examples: [VerificationKey] = []) {
-        keyed = HMAC(key: secret)
+        keyed = KeyedSHA256(secret)
         for key in examples { learn(key) }
     }
 
-    /// The record of a key that was found, or that of a decoy for its identifier. Both are the same work.
+    /// Returns the record of a key that was found, or that of a decoy for its identifier. Both cases take the same time.
     ///
     /// A decoy is added of the kind of a key that was found, unless there is one.
     package func record(forKeyID keyID: String, found: KeyRecord?) -> KeyRecord {

@@ -73,10 +73,17 @@ private struct Fingerprint: Hashable, Sendable {
         // The length of the identifier separates it from the nonce.
         var length = UInt64(nonce.keyID.utf8.count)
         withUnsafeBytes(of: &length) { hash.update(bufferPointer: $0) }
-        hash.update(data: Array(nonce.keyID.utf8))
-        key = Self.prefix(of: hash.finalize())
-        hash.update(data: Array(nonce.value.utf8))
+        Self.add(nonce.keyID, to: &hash)
+        // A hash that was finalised must not be updated.
+        let ofKey = hash
+        Self.add(nonce.value, to: &hash)
+        key = Self.prefix(of: ofKey.finalize())
         self.nonce = Self.prefix(of: hash.finalize())
+    }
+
+    private static func add(_ text: String, to hash: inout SHA256) {
+        var text = text
+        text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
     }
 
     private static func prefix(of digest: SHA256Digest) -> UInt64 {

@@ -6,11 +6,11 @@ public import Foundation
 /// ```swift
 /// let nonces = NonceMemory(startedAt: start)
 /// let verifier = SignatureVerifier(policy: VerificationPolicy(tag: "app"), keys: keys, nonces: nonces)
-/// let signature = try await verifier.verify(SignatureContext(request), hasBody: true, at: now)
-/// try signature.verifyBody(body, at: now)
+/// let signature = try await verifier.verify(SignatureContext(request), body: body, at: now)
 /// ```
 ///
-/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. A signature of an unknown key
+/// A nonce is claimed last, so that a signature that is refused for another reason does not use it up. The body is one of these reasons
+/// only for ``verify(_:body:at:)``. A signature of an unknown key
 /// is verified with another key of a kind that the directory has, so that the time does not show whether a key is known.
 public struct SignatureVerifier: Sendable {
     /// What a signature must have.
@@ -33,10 +33,25 @@ public struct SignatureVerifier: Sendable {
         decoys = DecoyKeys(secret: secret, examples: keys.exampleKeys)
     }
 
-    /// Verifies the signature of a message. Throws a ``SignatureRefusal``.
+    /// Verifies the signature of a message and its whole body, and claims the nonce. Throws a ``SignatureRefusal``.
     ///
-    /// The body is not part of it: verify ``VerifiedSignature/digest`` while the body is read, or call
-    /// ``VerifiedSignature/verifyBody(_:at:)``.
+    /// - Parameters:
+    ///   - context: The message, with its signature.
+    ///   - body: The body; empty for a message without one.
+    ///   - now: The verifier's time.
+    public func verify(
+        _ context: SignatureContext, body: some DataProtocol, at now: UnixTime
+    ) async throws(SignatureRefusal) -> VerifiedSignature {
+        let examined = try await examine(context, hasBody: !body.isEmpty, at: now)
+        try examined.signature.verifyBody(body, at: now)
+        try await claim(examined, at: now)
+        return examined.signature
+    }
+
+    /// Verifies the signature of a message, and claims the nonce. Throws a ``SignatureRefusal``.
+    ///
+    /// For a body that is not received yet: verify ``VerifiedSignature/digest`` while it is read, or call
+    /// ``VerifiedSignature/verifyBody(_:at:)``. Another body than the signed one has then used up the nonce.
     ///
     /// - Parameters:
     ///   - context: The message, with its signature.
@@ -54,6 +69,17 @@ public struct SignatureVerifier: Sendable {
     package func verify(
         _ context: SignatureContext, label: String?, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> VerifiedSignature {
+        let examined = try await examine(context, label: label, hasBody: hasBody, at: now)
+        try await claim(examined, at: now)
+        return examined.signature
+    }
+
+    /// Verifies all but the nonce.
+    ///
+    /// - Parameter label: The label; `nil` for the only signature with the tag of the policy.
+    package func examine(
+        _ context: SignatureContext, label: String? = nil, hasBody: Bool, at now: UnixTime
+    ) async throws(SignatureRefusal) -> ExaminedSignature {
         let examination = try SignatureExamination(
             context, label: label, hasBody: hasBody, policy: policy, judgesTimeLast: judgesTimeLast, at: now)
         let found: KeyRecord?
@@ -64,14 +90,26 @@ public struct SignatureVerifier: Sendable {
         }
         let record = decoys.record(forKeyID: examination.keyID, found: found)
         let verified = try examination.verify(with: record, isKnown: found != nil)
-        if let nonce = examination.nonce {
-            let nonce = Nonce(
-                value: nonce, keyID: examination.keyID, created: examination.earliestCreation,
+        let nonce = examination.nonce.map {
+            Nonce(
+                value: $0, keyID: examination.keyID, created: examination.earliestCreation,
                 expires: examination.lastMoment)
-            try await nonces.use(nonce, at: now)
         }
-        return verified
+        return ExaminedSignature(signature: verified, nonce: nonce)
     }
+
+    /// Claims the nonce of a signature, once all else is verified. Throws a ``SignatureRefusal`` unless this is the first claim.
+    package func claim(_ examined: ExaminedSignature, at now: UnixTime) async throws(SignatureRefusal) {
+        if let nonce = examined.nonce { try await nonces.use(nonce, at: now) }
+    }
+}
+
+/// A signature that is accepted but for its nonce, which is not claimed yet.
+package struct ExaminedSignature: Sendable {
+    /// The signature as it is if the nonce is claimed.
+    package let signature: VerifiedSignature
+    /// The nonce. `nil` if the policy does not accept each nonce once.
+    package let nonce: Nonce?
 }
 
 /// A signature that was accepted.

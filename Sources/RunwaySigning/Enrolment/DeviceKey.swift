@@ -29,7 +29,7 @@ public protocol DeviceKeyMaker: Sendable {
 
 /// Makes keys in software: the representation is the private key itself. For devices without a Secure Enclave.
 public struct SoftwareKeyMaker: DeviceKeyMaker {
-    private struct Key: DeviceKey {
+    struct Key: DeviceKey {
         let key: P256.Signing.PrivateKey
         var publicKey: P256.Signing.PublicKey { key.publicKey }
         var representation: [UInt8] { Array(key.rawRepresentation) }

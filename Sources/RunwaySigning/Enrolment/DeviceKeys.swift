@@ -54,6 +54,9 @@ public final class DeviceKeys: RequestKeyStore {
         }
     }
 
+    /// The enrolled key of an account, if it was loaded before.
+    public func keyInMemory(for owner: KeyOwner) -> RequestKey? { state.withLock { $0.loaded[owner] ?? nil } }
+
     /// Removes the keys of an account from this device, as at a sign-out. Throws what the store throws. The server accepts the key until it
     /// is revoked.
     public func remove(for owner: KeyOwner) async throws {

@@ -6,6 +6,8 @@ public struct RequestKey: Sendable {
     /// The identifier by which the server finds the key.
     public let id: String
     let signer: any MessageSigner
+    /// Whether the signer never waits, and takes some microseconds.
+    let signsAtOnce: Bool
     /// The caller that a sealed key contains; `nil` for other keys.
     let caller: SealedKey.Caller?
     /// The public half of a key of the device's own: an uncompressed point of P-256. `nil` for other keys.
@@ -18,6 +20,7 @@ public struct RequestKey: Sendable {
     ///   - signer: A `SigningKey`, or a signer of the app's own, such as for a key in the Secure Enclave.
     public init(id: String, signer: any MessageSigner) {
         (self.id, self.signer, caller, publicKey) = (id, signer, nil, nil)
+        signsAtOnce = signer is SigningKey
     }
 
     /// A key of the device's own, for ``SigningWay/signature(tag:components:)`` and for a ``DPoPStage``. Its identifier is the
@@ -25,6 +28,7 @@ public struct RequestKey: Sendable {
     public init(_ key: any DeviceKey) {
         let point = Array(key.publicKey.x963Representation)
         (id, signer, caller, publicKey) = (PublicKeyJWK(point: point).thumbprint, key, nil, point)
+        signsAtOnce = key is SoftwareKeyMaker.Key
     }
 
     /// A key for ``SigningWay/sealedKey(to:id:)``. Throws a `SignatureError` if the secret has fewer than 16 bytes.
@@ -39,6 +43,7 @@ public struct RequestKey: Sendable {
         signer = try SigningKey.salted(caller.secret, by: algorithm)
         self.caller = caller
         publicKey = nil
+        signsAtOnce = true
     }
 }
 

@@ -23,6 +23,17 @@ public protocol RequestKeyStore: Sendable {
     /// `NetworkError`, the call fails with that as not sent, and otherwise as `NetworkError.Kind.storage`; the text of other errors is not
     /// recorded.
     func key(for owner: KeyOwner) async throws -> RequestKey?
+
+    /// The key of the requests of an owner, if the store has it in memory. The default returns `nil`, and ``key(for:)`` is called.
+    ///
+    /// It must return at once, and the same key as ``key(for:)``. A request without a streamed body is then signed in the task of its call if
+    /// the key is a `SigningKey` or of a ``SoftwareKeyMaker``: that saves the task in which a store or a signer is left behind at the deadline.
+    func keyInMemory(for owner: KeyOwner) -> RequestKey?
+}
+
+extension RequestKeyStore {
+    /// Returns `nil`: ``key(for:)`` finds the key.
+    public func keyInMemory(for owner: KeyOwner) -> RequestKey? { nil }
 }
 
 /// Whose requests are signed.

@@ -31,7 +31,7 @@ public struct ResponseSignatures: Sendable {
     func askForSignature(
         of request: inout Request, covering proof: ComponentIdentifier?
     ) throws -> VerificationPolicy {
-        var policy = VerificationPolicy.response(tag: tag, nonce: SignatureDraft.makeNonce())
+        var policy = VerificationPolicy.response(tag: tag, nonce: RandomNonce().text)
         (policy.maximumAge, policy.clockTolerance) = (Self.anyAge, Self.anyAge)
         if let proof { policy.requiredComponents.append(proof) }
         request.head.headerFields[.acceptEncoding] = "identity"

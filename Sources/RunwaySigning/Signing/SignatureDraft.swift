@@ -24,6 +24,17 @@ struct SignatureDraft: Sendable {
     /// For how long a signature is valid if the server wants to know.
     private static let lifetime = Duration.seconds(60)
 
+    /// Signs a request with the key that is found. All errors are those of a request that was not sent.
+    func signed(
+        _ request: Request, with findKey: () async throws -> RequestKey?, at now: @Sendable () -> UnixTime
+    ) async throws(NetworkError) -> SignedRequest {
+        do {
+            return try await sign(request, with: findKey(), at: now)
+        } catch {
+            throw NetworkError(signing: error)
+        }
+    }
+
     /// Signs a request. Throws what the signer throws, a `SignatureError`, or a `NetworkError`.
     func sign(
         _ request: Request, with key: RequestKey?, at now: @Sendable () -> UnixTime
@@ -40,8 +51,8 @@ struct SignatureDraft: Sendable {
         guard let key else { return signed }
         signed.keyID = key.id
         switch policy.way.format {
-        case .signature(let tag, let components):
-            signed.base = try await addSignature(to: &signed.request, by: key, tag: tag, components, at: now)
+        case .signature(let tag, let coverage):
+            signed.base = try await addSignature(to: &signed.request, by: key, tag: tag, coverage, at: now)
         case .saltedDigest: signed.base = try await addDigest(to: &signed.request, by: key, at: now).bytes
         case .sealedKey(let serverKey, let id):
             guard let caller = key.caller else { throw Self.misconfigured("A sealed key needs the key of a caller.") }
@@ -64,15 +75,15 @@ struct SignatureDraft: Sendable {
     // MARK: - HTTP Message Signatures
 
     private func addSignature(
-        to request: inout Request, by key: RequestKey, tag: String, _ components: [ComponentIdentifier],
+        to request: inout Request, by key: RequestKey, tag: String, _ coverage: SigningWay.Coverage,
         at now: @Sendable () -> UnixTime
     ) async throws -> [UInt8] {
         try await request.addContentDigest()
         let created = now()
         let parameters = try SignatureParameters(
-            components: covered(components, in: request), created: created,
+            components: covered(coverage, in: request), created: created,
             expires: wanted?.wantsExpires == true ? created + Self.lifetime : nil,
-            nonce: wanted?.nonce ?? Self.makeNonce(), algorithm: try algorithm(of: key), keyID: key.id, tag: tag)
+            nonce: wanted?.nonce ?? RandomNonce().text, algorithm: try algorithm(of: key), keyID: key.id, tag: tag)
         let base = try SignatureContext(request.head).signatureBase(for: parameters)
         let signature = try LabelledSignature(
             label: try label(in: request.head.headerFields), parameters: parameters,
@@ -81,12 +92,14 @@ struct SignatureDraft: Sendable {
         return base
     }
 
-    /// The components of the policy, those that the server asked for and the request has, and the digest of a body.
-    private func covered(_ components: [ComponentIdentifier], in request: Request) throws -> CoveredComponents {
-        var all = components
-        if request.head.headerFields.contains(.contentDigest) { all.append(.contentDigest) }
+    /// The components of the policy, the digest of a body, and those that the server asked for and the request has.
+    private func covered(_ coverage: SigningWay.Coverage, in request: Request) throws -> CoveredComponents {
+        let hasDigest = request.head.headerFields.contains(.contentDigest)
+        let own = try (hasDigest ? coverage.withDigest : coverage.withoutDigest).get()
+        guard let wanted else { return own }
+        var all = own.identifiers
         let context = SignatureContext(request.head)
-        for component in wanted?.components.identifiers ?? [] where !all.contains(component) {
+        for component in wanted.components.identifiers where !all.contains(component) {
             // A signature without it may be refused; a base with it can't be made.
             if context.has(component) { all.append(component) }
         }
@@ -107,7 +120,9 @@ struct SignatureDraft: Sendable {
 
     /// The label that the server asked for, or a new one beside signatures of the app's own.
     private func label(in fields: HTTPFields) throws -> String {
-        let labels = Set(try fields.signatures().map(\.label))
+        let signatures = try fields.signatures()
+        if signatures.isEmpty { return wanted?.label ?? "sig1" }
+        let labels = Set(signatures.map(\.label))
         if let wanted, !labels.contains(wanted.label) { return wanted.label }
         var number = 1
         while labels.contains("sig\(number)") { number += 1 }
@@ -120,7 +135,7 @@ struct SignatureDraft: Sendable {
         to request: inout Request, by key: RequestKey, at now: @Sendable () -> UnixTime
     ) async throws -> CanonicalRequest {
         let body = try await request.wholeBody(upTo: policy.maximumBufferedByteCount)
-        let lines = try CanonicalRequest(request.head, body: body, time: now(), nonce: Self.randomBytes())
+        let lines = try CanonicalRequest(request.head, body: body, time: now(), nonce: RandomNonce().bytes)
         request.head.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: key.id, by: key.signer)
             .fieldValue
         return lines
@@ -128,18 +143,6 @@ struct SignatureDraft: Sendable {
 
     private static func misconfigured(_ detail: String) -> NetworkError {
         NetworkError(.invalidConfiguration, in: .signing, detail, sending: .notSent)
-    }
-
-    // MARK: - Nonces
-
-    /// 128 random bits of the system's generator, in hexadecimal digits.
-    static func makeNonce() -> String { String(decoding: Hex.encoded(randomBytes()), as: UTF8.self) }
-
-    private static func randomBytes() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        // Each number is one call of the system.
-        let numbers: (UInt64, UInt64) = (generator.next(), generator.next())
-        return withUnsafeBytes(of: numbers) { Array($0) }
     }
 }
 

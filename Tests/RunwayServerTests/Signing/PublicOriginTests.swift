@@ -45,6 +45,25 @@ struct PublicOriginTests {
             try PublicOrigin("a.test", "b.test").head(of: request(nil, host: "b.test"), at: now).authority == "b.test")
     }
 
+    @Test(arguments: ["a.test:", "A.test:443", "a.TEST"])
+    func emptyAndDefaultPortsAreThatOfTheScheme(_ authority: String) throws {
+        let origin = PublicOrigin("a.test", "b.test:8443")
+        #expect(try origin.head(of: request(authority), at: now).authority == "a.test")
+        #expect(try origin.head(of: request(nil, host: authority), at: now).authority == "a.test")
+    }
+
+    /// By Unicode the Kelvin sign is a k in lower case: the authority would be another one to the server than to who sends it there.
+    @Test func onlyLettersOfASCIIChangeTheirCase() throws {
+        let origin = PublicOrigin("k.test", "b.test")
+        #expect(refusal(origin, try request("\u{212A}.test")) == .authority)
+        #expect(refusal(origin, try request("k.test", host: "\u{212A}.test")) == .malformed)
+        #expect(try origin.head(of: request("K.test"), at: now).authority == "k.test")
+    }
+
+    @Test func authorityWithUserIsNoneOfTheServer() throws {
+        #expect(refusal(PublicOrigin("a.test", "b.test"), try request("anna@a.test")) == .authority)
+    }
+
     @Test func targetMustBeInOriginForm() throws {
         let origin = PublicOrigin("a.test")
         for path in ["https://a.test/", "https://b.test/a", "*", "", "a"] {

@@ -68,6 +68,20 @@ struct BodyDigestTests {
         }
     }
 
+    @Test func allKindsOfBytesHaveOneDigest() {
+        let body = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
+        let expected = BodyDigest(of: body)
+        #expect(BodyDigest(of: Data(body)) == expected)
+        #expect(BodyDigest(of: body[...]) == expected)
+        #expect(body.withUnsafeBytes { BodyDigest(of: $0) } == expected)
+        var digester = BodyDigester()
+        digester.update(body[..<10])
+        digester.update(Data(body[10..<5_000]))
+        body[5_000...].withUnsafeBytes { digester.update($0) }
+        #expect(digester.finish() == expected)
+        #expect(digester.finish() == expected, "The digester is the same after it")
+    }
+
     @Test func onlyDeprecatedAlgorithmsAreNoDigest() throws {
         let fields: HTTPFields = [.contentDigest: "md5=:Sd/dVLAcvNLSq16eXua5uQ==:, unixsum=:GQU=:"]
         #expect(throws: SignatureError(.unknownDigest, "content-digest")) { try BodyDigest(.contentDigest, in: fields) }

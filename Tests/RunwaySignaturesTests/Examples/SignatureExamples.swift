@@ -29,6 +29,23 @@ struct SignatureExamples {
         #expect(signature.owner == "anna")
     }
 
+    @Test func aRequestIsVerifiedWithItsBody() async throws {
+        let body = Array("{}".utf8)
+        let start = UnixTime(seconds: 1_789_990_000)
+        let key = try SigningKey.hmac(secret)
+        var request = HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/orders")
+        request.headerFields[.contentDigest] = BodyDigest(of: body).fieldValue
+        let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
+        let parameters = try SignatureParameters(
+            components: components, created: now, nonce: RandomNonce().text, keyID: "device-7", tag: "app")
+        request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
+        let keys = InMemoryKeyDirectory([KeyRecord(id: "device-7", key: key.verificationKey, owner: "anna")])
+        let nonces = NonceMemory(startedAt: start)
+        let verifier = SignatureVerifier(policy: VerificationPolicy(tag: "app"), keys: keys, nonces: nonces)
+        let signature = try await verifier.verify(SignatureContext(request), body: body, at: now)
+        #expect(signature.owner == "anna")
+    }
+
     @Test func theLandingPageHasTheseLines() throws {
         let here = URL(filePath: #filePath)
         let root = (0..<4).reduce(here) { url, _ in url.deletingLastPathComponent() }

@@ -18,6 +18,23 @@ struct SignatureVerifierTests {
         }
     }
 
+    @Test func anotherBodyLeavesTheNonceUnused() async throws {
+        let exchange = try Exchange()
+        let verifier = SignatureVerifier(policy: exchange.policy, keys: exchange.keys, nonces: exchange.nonces)
+        let context = SignatureContext(try exchange.signed())
+        for body in [[], Exchange.body.dropLast(), Exchange.body + [0]] {
+            let refusal = await #expect(throws: SignatureRefusal.self) {
+                try await verifier.verify(context, body: Array(body), at: Self.now)
+            }
+            #expect(refusal?.reason == .body)
+        }
+        #expect(try await verifier.verify(context, body: Exchange.body, at: Self.now).owner == "anna")
+        let replay = await #expect(throws: SignatureRefusal.self) {
+            try await verifier.verify(context, body: Exchange.body, at: Self.now)
+        }
+        #expect(replay?.reason == .replayed)
+    }
+
     @Test func requestsWithoutASignatureAreRefused() async throws {
         let exchange = try Exchange()
         #expect(try await exchange.refusal(exchange.request) == .unsigned)

@@ -9,51 +9,92 @@ import Synchronization
 ///
 /// Each forged request is one of a source of its own, so that no limit of failures spares the server its verification. It fails if a good
 /// request is refused, or if fewer forged requests a second are refused than that.
+///
+/// Before them a server that refuses every request and verifies nothing gets the same flood: more than it refuses, the HTTP stack itself cannot
+/// with the clients on the same cores.
 enum ForgedFlood {
     private static let seconds = 10
     private static let perSecond = 10_000
     private static let connections = 8
 
     static func measure() async throws {
+        let forger = VerifyingServer(
+            name: "forger", key: try .hmac(.init(data: Array("a secret that is not the server's".utf8))))
+        let forged = try await forger.requests(count: 500).map { message($0, source: nil) }
+        do {
+            let refusing = try ServingProcess(of: VerifyingServer(fixed: VerifyingServer.refusing))
+            defer { refusing.end() }
+            let most = try await flood(refusing, forged) { try await Task.sleep(for: .seconds(seconds)) }
+            print("without verification: \(most.text)")
+        }
         for name in ["hmac-sha256", "ecdsa-p256-sha256"] {
             let server = try VerifyingServer(fixed: name)
             let process = try ServingProcess(of: server)
             defer { process.end() }
-            let port = process.port
             let good = try await server.requests(count: 400)
-            let alone = try await send(good.prefix(200), port)
-            let forger = VerifyingServer(
-                name: name, key: try .hmac(.init(data: Array("a secret that is not the server's".utf8))))
-            let forged = try await forger.requests(count: 500).map { message($0, source: nil) }
-            let (counts, start) = (Counts(), ContinuousClock.now)
-            let flood = (0..<connections).map { lane in
-                Task {
-                    try await Flooder(port: port, messages: forged, lane: lane, counts: counts).run(
-                        since: start, perSecond: perSecond / connections)
-                }
+            let alone = try await send(good.prefix(200), process.port)
+            let flooded = try await flood(process, forged) {
+                try await send(good.dropFirst(200), process.port, over: .seconds(seconds))
             }
-            try await Task.sleep(for: .seconds(1))
-            let (before, began) = (counts.refused.load(ordering: .relaxed), ContinuousClock.now)
-            let under = try await send(good.dropFirst(200), port, over: .seconds(seconds))
-            let rate =
-                Double(counts.refused.load(ordering: .relaxed) - before) / (began.duration(to: .now) / .seconds(1))
-            for task in flood {
-                task.cancel()
-                _ = await task.result
-            }
+            let under = flooded.value
             print(
-                "\(name): " + String(format: "%.0f forged requests/s refused, each of its own source; ", rate)
+                "\(name): \(flooded.text), each of its own source; "
                     + "good ones: \(under.accepted) of \(under.times.count) accepted, "
                     + String(
                         format: "median %.1f ms, greatest %.1f ms (median %.1f ms without forged ones)",
                         median(under.times), under.times.max() ?? 0, median(alone.times)))
-            guard under.accepted == under.times.count, alone.accepted == alone.times.count,
-                counts.others.load(ordering: .relaxed) == 0
-            else { throw BenchmarkFailure(reason: "a good request was refused, or a forged one was not") }
-            guard rate >= Double(perSecond) * 0.99 else {
+            guard under.accepted == under.times.count, alone.accepted == alone.times.count, flooded.others == 0 else {
+                throw BenchmarkFailure(reason: "a good request was refused, or a forged one was not")
+            }
+            guard flooded.rate >= Double(perSecond) * 0.99 else {
                 throw BenchmarkFailure(reason: "fewer than \(perSecond) forged requests a second")
             }
         }
+    }
+
+    /// What happened while a server was flooded.
+    private struct Flooded<Value> {
+        let value: Value
+        /// Refused requests a second.
+        let rate: Double
+        /// Responses to forged requests that were no 401.
+        let others: Int
+        /// The processor time of the server for each of them. `nil` where it is not known.
+        let microseconds: Double?
+
+        var text: String {
+            String(format: "%.0f forged requests/s refused", rate)
+                + (microseconds.map { String(format: " for %.1f µs of its processor each", $0) } ?? "")
+        }
+    }
+
+    /// Runs a body while a server is flooded, from a second after the beginning on.
+    private static func flood<Value>(
+        _ process: ServingProcess, _ forged: [ByteBuffer], _ body: () async throws -> Value
+    ) async throws -> Flooded<Value> {
+        let (counts, start, port) = (Counts(), ContinuousClock.now, process.port)
+        let tasks = (0..<connections).map { lane in
+            Task {
+                try await Flooder(port: port, messages: forged, lane: lane, counts: counts).run(
+                    since: start, perSecond: perSecond / connections)
+            }
+        }
+        try await Task.sleep(for: .seconds(1))
+        let (before, began, used) = (
+            counts.refused.load(ordering: .relaxed), ContinuousClock.now, process.processorTime
+        )
+        let value = try await body()
+        let refused = Double(counts.refused.load(ordering: .relaxed) - before)
+        let rate = refused / (began.duration(to: .now) / .seconds(1))
+        let microseconds = used.flatMap { used in
+            process.processorTime.map { ($0 - used) / .seconds(1) * 1e6 / max(refused, 1) }
+        }
+        for task in tasks {
+            task.cancel()
+            _ = await task.result
+        }
+        return Flooded(
+            value: value, rate: rate, others: counts.others.load(ordering: .relaxed), microseconds: microseconds)
     }
 
     /// Sends good requests one after the other, spread over a time.

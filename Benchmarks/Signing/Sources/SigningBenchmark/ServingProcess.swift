@@ -24,6 +24,17 @@ struct ServingProcess {
 
     func end() { process.terminate() }
 
+    /// The processor time that the process has used, in user mode and in the kernel, by `/proc`. `nil` where there is no such file.
+    var processorTime: Duration? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        // The name of the program can have spaces; `utime` and `stime` are the twelfth and the thirteenth word after it.
+        let words = text[end...].dropFirst().split(separator: " ")
+        guard words.count > 12, let user = Int(words[11]), let kernel = Int(words[12]) else { return nil }
+        return .seconds(Double(user + kernel) / Double(sysconf(Int32(_SC_CLK_TCK))))
+    }
+
     /// What the process does: serves until it is ended.
     static func serve(_ name: String) async throws {
         try await VerifyingServer(fixed: name).run { port in

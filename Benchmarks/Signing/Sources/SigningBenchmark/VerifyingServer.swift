@@ -13,12 +13,14 @@ private final class RequestCount: Sendable {
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
-/// A server that returns 1 KB bodies as they come, with a key whose signatures it verifies, or without.
+/// A server that returns 1 KB bodies as they come, with a key whose signatures it verifies, or without; or one that refuses all requests.
 struct VerifyingServer: Sendable {
     let name: String
     let key: SigningKey?
 
     static let names = ["none", "hmac-sha256", "ed25519", "ecdsa-p256-sha256"]
+    /// The server that responds with 401 to every request and verifies nothing.
+    static let refusing = "refusing"
 
     init(name: String, key: SigningKey?) { (self.name, self.key) = (name, key) }
 
@@ -27,7 +29,7 @@ struct VerifyingServer: Sendable {
         let bytes = Array("the same secret in each process.".utf8)
         self.name = name
         switch name {
-        case "none": key = nil
+        case "none", Self.refusing: key = nil
         case "hmac-sha256": key = try .hmac(SymmetricKey(data: bytes))
         case "ed25519": key = .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: bytes))
         case "ecdsa-p256-sha256": key = .p256(try P256.Signing.PrivateKey(rawRepresentation: bytes))
@@ -53,7 +55,8 @@ struct VerifyingServer: Sendable {
             router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
         }
         router.post("mirror") { request, _ in
-            Response(status: .ok, body: ResponseBody(byteBuffer: try await request.body.collect(upTo: 1 << 20)))
+            if name == Self.refusing { return Response(status: .unauthorized) }
+            return Response(status: .ok, body: ResponseBody(byteBuffer: try await request.body.collect(upTo: 1 << 20)))
         }
         let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),

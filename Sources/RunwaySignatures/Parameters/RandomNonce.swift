@@ -1,0 +1,66 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A nonce for one signature: 128 random bits of the system's generator.
+///
+/// ```swift
+/// let parameters = try SignatureParameters(
+///     components: components, created: now, nonce: RandomNonce().text, keyID: "device-7", tag: "app")
+/// ```
+///
+/// The bits of sixteen nonces are requested from the system at once. A process that forks without running another program can therefore have
+/// nonces of its parent: the second use of one is refused.
+public struct RandomNonce: Sendable, Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Guards random numbers that no nonce has yet.
+    private static let numbers = Mutex<[UInt64]>([])
+
+    /// A new nonce.
+    public init() {
+        (high, low) = Self.numbers.withLock { numbers in
+            if numbers.isEmpty { numbers = Self.randomNumbers() }
+            return (numbers.removeLast(), numbers.removeLast())
+        }
+    }
+
+    /// The 16 bytes.
+    public var bytes: [UInt8] { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) } }
+
+    /// The bytes in 32 hexadecimal digits, in lower case.
+    public var text: String {
+        String(upTo: 32) { text in
+            text.append(count: 32) { digits in
+                for index in 0..<16 {
+                    digits[index] = Self.digit(high >> (60 - 4 * index))
+                    digits[16 + index] = Self.digit(low >> (60 - 4 * index))
+                }
+            }
+        }
+    }
+
+    /// The digit of the last four bits.
+    private static func digit(_ number: UInt64) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: number & 15)
+        return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    }
+
+    private static func randomNumbers() -> [UInt64] {
+        [UInt64](unsafeUninitializedCapacity: 32) { numbers, count in
+            count = numbers.count
+            #if canImport(Glibc) || canImport(Musl)
+                // `SystemRandomNumberGenerator` calls the system for each number. 256 bytes are the most of one call.
+                let memory = UnsafeMutableRawBufferPointer(numbers)
+                if let address = memory.baseAddress, getentropy(address, memory.count) == 0 { return }
+            #endif
+            var generator = SystemRandomNumberGenerator()
+            for index in numbers.indices { numbers.initializeElement(at: index, to: generator.next()) }
+        }
+    }
+}
