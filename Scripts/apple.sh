@@ -133,6 +133,8 @@ done
 mkdir "$work/multipath"
 cp "$root/Sources/Runway/URLSession/MultipathHandover.swift" "$work/multipath"
 turn iOS "$work/multipath" "$work/iOS/Status"
+# The transport of the program has it, too: the stubs have it on every system.
+cp "$work/iOS/Status/MultipathHandover.swift" "$work/macOS/Sources/Runway/URLSession"
 object WatchStatus "$work/watchOS/Status"
 object PhoneStatus "$work/iOS/Status"
 # The suites that run over every transport, except those that docs/apple.md names, and what they are made with.

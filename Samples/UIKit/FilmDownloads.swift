@@ -6,33 +6,44 @@ import Runway
 final class FilmDownloads {
     /// Receives the share of a home's film that has come while the app runs, and what became of it.
     var onChange: ((_ home: String, _ text: String) -> Void)?
-    private let folder = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent("Documents")
+    /// Where the user finds the films.
+    private let documents = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent("Documents")
     private let network: NetworkLayer
     /// Kept for the life of the process.
     private var transfers: BackgroundTransfers?
+    /// What the system waits for, until the downloads are met again.
+    private var completionHandlers: [() -> Void] = []
 
     init(on network: NetworkLayer) { self.network = network }
 
-    /// Meets the downloads of earlier launches again. The app calls it at every launch. If that fails, ``save(_:)`` throws the reason.
+    /// Meets the downloads of earlier launches again. It fails as long as the device has not been unlocked since it started, so the app
+    /// calls it at every launch and whenever it comes to the foreground. ``save(_:)`` throws the reason of a failure.
     func start() { _ = try? started() }
 
     /// Saves the film of a home.
     func save(_ id: Int) async throws(NetworkError) {
-        let file = folder.appendingPathComponent("film-\(id).mp4")
+        let file = documents.appendingPathComponent("film-\(id).mp4")
         try await started().download(RentalFilm(id: id), to: file, id: "\(id)", on: .unmetered)
     }
 
-    /// Takes what the system passes to the app's delegate.
+    /// Takes what the system passes to the app's delegate. It is called when the ends were received, and not while they can't be.
     func handleEvents(_ completionHandler: @escaping () -> Void) {
-        do throws(NetworkError) { try started().handleEvents(completionHandler) } catch { completionHandler() }
+        if let transfers = try? started() {
+            transfers.handleEvents(completionHandler)
+        } else {
+            completionHandlers.append(completionHandler)
+        }
     }
 
     private func started() throws(NetworkError) -> BackgroundTransfers {
         if let transfers { return transfers }
+        // The app's own files, which the user does not see and no backup has.
+        let folder = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent(
+            "Library/Application Support/FilmDownloads")
         // One task reads the reports in their order; a task for each could overtake another.
         let (reports, reporter) = AsyncStream<(home: String, text: String)>.makeStream()
         let made = try BackgroundTransfers(
-            "com.example.listings.films", folder: folder.appendingPathComponent("Transfers"), over: network,
+            "com.example.listings.films", folder: folder, over: network,
             onProgress: { id, progress in
                 reporter.yield((id, "\(Int((progress.fraction ?? 0) * 100)) % saved"))
             },
@@ -43,6 +54,8 @@ final class FilmDownloads {
             for await report in reports { self?.onChange?(report.home, report.text) }
         }
         transfers = made
+        for completionHandler in completionHandlers { made.handleEvents(completionHandler) }
+        completionHandlers = []
         return made
     }
 }

@@ -42,11 +42,11 @@ public struct NeedsLogin: Sendable {
         self = need
     }
 
-    /// Makes the calls again that failed for the account until now, each by its manager, with its own parameters and options. Call it after
-    /// ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does nothing.
+    /// Makes the calls again that failed for want of a login of the account until now, each by its manager, with its own parameters and
+    /// options. Call it after ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does nothing.
     ///
     /// These are the calls of ``flights`` that managers made, those that failed after the notification, for which none was posted, and those
-    /// whose new token was refused. The bounds, 10 minutes and 100 calls by default, and the rule for calls when another account is
+    /// whose new token was refused. Calls that failed because the network was lost are not among them. The bounds, 10 minutes and 100 calls by default, and the rule for calls when another account is
     /// signed in are those of ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.

@@ -39,7 +39,7 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.note(QueueingDecision.replaying(change: id))
         do throws(NetworkError) {
-            // Compared with the flight, whose account no sign-in changes.
+            // The flight's account does not change when another account signs in, so the comparison holds for all of the call.
             guard flight.account == change.account, flight.environment == change.environment else {
                 throw NetworkError(
                     .cancelled, in: .offlineQueue, "The account that made the change is not signed in.",
@@ -48,7 +48,7 @@ extension NetworkLayer {
             let response = try await send(request(of: change, E.self, in: flight), in: flight)
             try flight.checkSession(in: .checking)
             if var error = response.refusal {
-                // It may report that the server has taken the change before.
+                // The conflict may mean that the server has executed the change before.
                 if error.status == .conflict { invalidate(change) }
                 error.retryAfter = error.retryAfter ?? response.retryAfter(now: clock.date)
                 throw error
@@ -68,7 +68,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Removes the stored responses that a change makes wrong.
+    /// Removes the cached responses that a change invalidates.
     private func invalidate(_ change: UnsentChange) { for scope in change.invalidates { cache.clear(scope) } }
 
     private func request<E: Endpoint>(
@@ -88,9 +88,9 @@ extension NetworkLayer {
             delivery: .whole(maximumByteCount: E.maximumResponseByteCount))
     }
 
-    /// Returns the change that a call would be stored as now.
+    /// Returns the stored form of a call: the change that the offline queue would store if the call were made now.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the call can't be made, or not be stored.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the call can't be made or can't be stored.
     private func change<E: Endpoint>(of endpoint: E) throws(NetworkError) -> UnsentChange {
         // Nothing is sent, so that the flight has no outcome and no record.
         let flight = makeFlight(E.self, .standard)

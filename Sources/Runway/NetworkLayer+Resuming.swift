@@ -6,6 +6,10 @@ extension NetworkLayer {
     /// for await status in network.statuses where status.isReachable { network.resumeCalls(of: Listings.self) }
     /// ```
     ///
+    /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110 §9.2.2), or none of it was
+    /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``. An `Idempotency-Key` is no reason, since the new
+    /// call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
+    ///
     /// A call can be resumed for ``LayerLimits/resumptionTime`` after it failed; of one layer, at most
     /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared its calls or, if its
     /// ``OverlapPolicy`` replaces calls, has made another one. A resumed call is a new one, with a number and a record of its own; its
@@ -17,15 +21,17 @@ extension NetworkLayer {
     @MainActor @discardableResult
     public func resumeCalls<Service: APIService>(of service: Service.Type) -> [FlightID] {
         let isSignedIn = settings(of: service).account != nil
-        return resume { $0.owner.service == service && (isSignedIn || !$0.needsLogin) }
+        return resume { $0.owner.service == service && (isSignedIn || $0.cause != .needsLogin) }
     }
 
-    /// Makes again the calls that failed for an account, and, as soon as they fail, those of them that have not yet.
+    /// Makes again the calls that failed for want of a login or a token of an account, and, as soon as they fail, those of them that have
+    /// not yet.
     @MainActor
     func resumeCalls(of owner: TokenIdentity, awaiting flights: [FlightID]) -> [FlightID] {
         func account<Service: APIService>(of service: Service.Type) -> String? { settings(of: service).account }
         if account(of: owner.service) == nil { return [] }
-        return resume(awaiting: flights) { $0.owner == owner }
+        // A login is no reason to make a call again that failed because the network was lost.
+        return resume(awaiting: flights) { $0.owner == owner && $0.cause != .noNetwork }
     }
 
     @MainActor
@@ -37,7 +43,7 @@ extension NetworkLayer {
         return calls.compactMap { $0.manager.manager == nil ? nil : $0.load() }
     }
 
-    /// Stores how a call that failed is made again, if its error may pass.
+    /// Stores how a call that failed is made again, if its error may pass and the call may be made twice.
     ///
     /// - Parameters:
     ///   - flight: The call.
@@ -51,13 +57,12 @@ extension NetworkLayer {
         of flight: Flight, after error: NetworkError, by manager: any APIManaging, _ options: CallOptions,
         _ load: @escaping @MainActor (CallOptions) -> FlightID?
     ) -> (@MainActor () -> FlightID?)? {
-        guard [.needsLogin, .needsAccessToken, .noNetwork].contains(error.kind) else { return nil }
+        guard flight.mayBeResumed(after: error) else { return nil }
         let owner = TokenIdentity(flight)
         var options = options
         options.resumption = Resumption(flight: flight.id, account: owner.account, environment: owner.environment)
         let call = ResumableCalls.Call(
-            flight: flight.id, owner: owner, needsLogin: error.kind == .needsLogin,
-            manager: WeakManager(manager: manager)
+            flight: flight.id, owner: owner, cause: error.kind, manager: WeakManager(manager: manager)
         ) { [options] in load(options) }
         return resumable.add(call, at: clock.now) ? call.load : nil
     }
@@ -66,5 +71,18 @@ extension NetworkLayer {
     @MainActor
     func withdrawResumption(of flight: FlightID? = nil, by manager: any APIManaging) {
         if resumable.count > 0 { resumable.remove(flight, of: manager) }
+    }
+}
+
+extension Flight {
+    /// Whether the call may be made again after an error, as a new call.
+    fileprivate func mayBeResumed(after error: NetworkError) -> Bool {
+        switch error.kind {
+        // The server refused the request, if it got one.
+        case .needsLogin, .needsAccessToken: true
+        // As another attempt of the same call; but its `Idempotency-Key` ends with it, since hooks may change what the new call sends.
+        case .noNetwork: error.sending == .notSent || endpoint.method.isIdempotent || retryPolicy.isRepeatable
+        default: false
+        }
     }
 }

@@ -198,7 +198,7 @@ extension NetworkLayer {
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
 
-    /// Returns the draft of a checked endpoint's request, with the cache key if that can be had before the request is made.
+    /// Returns the draft of a checked endpoint's request, with the cache key if it can be computed before the request is made.
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try CallContent(of: endpoint, in: flight)

@@ -2,7 +2,7 @@
     public import Foundation
     public import RunwayServer
 
-    /// Stores the records of action logs in PostgreSQL, each once, for ever, for any number of server processes.
+    /// Stores the records of action logs in PostgreSQL, for any number of server processes. A record is never stored twice.
     ///
     /// ```swift
     /// let sink = try await PostgreSQLActionLogSink(at: "postgres://log@db.example.com/actions")
@@ -10,10 +10,10 @@
     /// ```
     ///
     /// It is behind the package trait `PostgreSQL`, which is off by default, and needs libpq with its header files (Debian's
-    /// `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` as far as the database does: `synchronous_commit` must be on. Batches
-    /// of one installation use one connection; those that come while it is busy share its next transaction. A transaction that
-    /// conflicts with another one (`40001`, `40P01`) is tried again. When the connection is lost, the batches fail, clients send them
-    /// again, and what was committed is recognised.
+    /// `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` if the database is durable: `synchronous_commit` must be on. Batches
+    /// of one installation use one connection; those that arrive while it is busy share its next transaction. A transaction that
+    /// conflicts with another one (`40001`, `40P01`) is retried. When the connection is lost, the batches fail, and clients send
+    /// them again; the sink recognises those that were committed.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
         private let lanes: [(lane: PostgreSQLLane, writer: GroupCommit<ActionLogChange, ActionLogStorage>)]
@@ -22,8 +22,8 @@
         /// Connects, and creates the tables if they do not exist.
         ///
         /// - Parameters:
-        ///   - url: The database, as libpq takes it.
-        ///   - tenant: Separates what several apps store in one database; the first column of all keys. The default is `default`.
+        ///   - url: The connection string or URL of the database, in libpq's format.
+        ///   - tenant: Separates the records of several apps in one database; the first column of all keys. The default is `default`.
         ///   - connectionCount: The most connections that write. The default is 4.
         ///   - limits: How many batches wait and are committed together, for each connection. `survivesPowerLoss` has no effect.
         ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
@@ -61,8 +61,8 @@
 
         /// Stores a batch, and returns when it is durable.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too much waits, `ActionLogBatchRejected` if PostgreSQL does not take a value of the batch,
-        ///   ``PostgreSQLError``, or `CancellationError` after ``close()``.
+        /// - Throws: `ActionLogSinkBusy` if too many batches are pending, `ActionLogBatchRejected` if PostgreSQL does not accept a value of
+        ///   the batch, ``PostgreSQLError``, or `CancellationError` after ``close()``.
         public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
             let lane = Int(UInt(bitPattern: batch.installation.hashValue) % UInt(lanes.count))
             let change = ActionLogChange.batch(batch)
@@ -75,7 +75,7 @@
 
         /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
         ///
-        /// Batches that wait in this process are stored, and erased, before it returns; those that wait in another process are not.
+        /// Batches that are pending in this process are stored, and erased, before it returns; those pending in another process are not.
         ///
         /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
         public func erase(account: String) async throws {
@@ -94,7 +94,7 @@
         /// Counts the records of a database by installation and name, most first within an installation, and changes nothing there.
         ///
         /// - Parameters:
-        ///   - url: The database, as libpq takes it.
+        ///   - url: The connection string or URL of the database, in libpq's format.
         ///   - tenant: As that of the sink that stored the records. The default is `default`.
         /// - Throws: ``PostgreSQLError``; its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the database.
         public static func counts(at url: String, tenant: String = "default") async throws -> [ActionLogCount] {
@@ -140,7 +140,7 @@
             }
         }
 
-        /// Stores what waits. Later batches are refused.
+        /// Stores the pending batches. Later batches are refused.
         public func close() async { for lane in lanes { await lane.writer.close() } }
 
         private func rows(_ statement: String, _ parameters: [String]) async throws -> [[String?]] {
@@ -149,7 +149,7 @@
             }
         }
 
-        /// Does something on a thread that may block.
+        /// Runs `body` on a thread that may block.
         private func read<Value: Sendable>(
             _ body: @escaping @Sendable (PostgreSQLLane) throws(PostgreSQLError) -> Value
         ) async throws -> Value {
@@ -159,12 +159,12 @@
             }
         }
 
-        /// Creates a table. Two servers that start at once may both find it absent.
+        /// Creates a table. If two servers start at the same time, both may find it absent.
         private static func create(_ statement: String, over lane: PostgreSQLLane) throws(PostgreSQLError) {
             do {
                 _ = try lane.transaction { connection throws(PostgreSQLError) in try connection.run(statement) }
             } catch {
-                // A unique violation in the catalogue, or a table or index that has come to exist.
+                // A unique violation in the catalogue, or a table or index that another server has just created.
                 guard ["23505", "42P07", "42710"].contains(error.state) else { throw error }
             }
         }
@@ -172,8 +172,8 @@
         private static func perform(
             _ changes: [ActionLogChange], over lane: PostgreSQLLane, _ tenant: String, received: Int64
         ) throws(PostgreSQLError) -> [ActionLogStorage] {
-            // Every transaction locks streams in the same order; those of one stream stay in theirs. Erasures come last: they may erase more
-            // than what came before them, and lock what the batches have locked.
+            // Every transaction locks streams in the same order, so that two can't deadlock; batches of one stream stay in their order.
+            // Erasures come last, since they lock the rows of batches: they may erase records of batches that were enqueued after them.
             let order = changes.indices.sorted { (changes[$0].order, $0) < (changes[$1].order, $1) }
             return try lane.transaction { connection throws(PostgreSQLError) in
                 var results = [ActionLogStorage](repeating: .known, count: changes.count)
@@ -205,7 +205,7 @@
             guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
             let sent = batch.sent.map { "\(Int64(max(-1e15, min($0.timeIntervalSince1970 * 1e6, 1e18))))" }
             var duplicates = Set(batch.records.map(\.id))
-            // PostgreSQL takes 65,535 parameters.
+            // PostgreSQL accepts at most 65,535 parameters.
             for start in stride(from: 0, to: batch.records.count, by: 1000) {
                 let records = batch.records[start..<min(start + 1000, batch.records.count)]
                 var parameters: [String?] = key + ["\(batch.number)", "\(received)", batch.account, sent]
@@ -221,7 +221,7 @@
     }
 
     extension ActionLogChange {
-        /// What changes of one transaction are sorted by.
+        /// The key by which the changes of one transaction are sorted.
         fileprivate var order: String {
             switch self {
             case .batch(let batch): batch.installation.uuidString + batch.stream.uuidString

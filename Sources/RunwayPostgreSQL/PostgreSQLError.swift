@@ -1,8 +1,8 @@
-/// What went wrong with a PostgreSQL database.
+/// The error of a PostgreSQL database, or of the connection to it.
 public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The code of PostgreSQL, such as `40001`; empty if the server could not be reached or the connection was lost.
+    /// The SQLSTATE code, such as `40001`; empty if the server could not be reached or the connection was lost.
     public let state: String
-    /// What happened, in one sentence, without values of the statement and without the password.
+    /// What happened, in one sentence. It contains neither values of the statement nor the password.
     public let description: String
 
     init(state: String, _ description: String) {
@@ -13,9 +13,9 @@ public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertibl
     /// Whether the transaction had no effect, and should be tried again: `40001` (serialization failure) and `40P01` (deadlock).
     var isTransient: Bool { state == "40001" || state == "40P01" }
 
-    /// Whether a value is not one that PostgreSQL takes (class 22): the same fails again.
+    /// Whether PostgreSQL does not accept a value (class 22): the same statement would fail again.
     var isOfData: Bool { state.hasPrefix("22") }
 
-    /// Whether the connection is gone, and with it what is known of a transaction.
+    /// Whether the connection was lost, so that it is unknown whether a transaction was committed.
     var isOfConnection: Bool { state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") }
 }

@@ -72,7 +72,7 @@
                 }
                 let values = names + ["\(nonce.expires.seconds)"]
                 guard try !connection.run(NonceStatements.insert, values).isEmpty else { return .replayed }
-                // Whoever removed the nonce since it was last used has recorded that before.
+                // If another server removed this nonce after it was used, it has recorded the new limit before.
                 if nonce.expires.seconds < (try Self.memory(connection, names[0])).first {
                     try connection.run(NonceStatements.take, names)
                     return .beforeMemory
@@ -81,7 +81,7 @@
             }
         }
 
-        /// When the memory began, and the first time of expiry of which no nonce was removed.
+        /// Returns when the memory began, and the expiry time before which nonces may have been removed.
         private static func memory(
             _ connection: PostgreSQLConnection, _ tenant: String
         ) throws(PostgreSQLError) -> (began: Int64, first: Int64) {
@@ -91,8 +91,8 @@
             return (began, first)
         }
 
-        /// Removes nonces that have expired, if it is due. First each part records, in a transaction of its own, until when: a claim that does
-        /// not find a nonce any more finds this.
+        /// Removes expired nonces, if a removal is due. Each part first records, in a separate transaction, up to which expiry time it removes
+        /// nonces: a claim that no longer finds a nonce finds this limit.
         private func removeExpired(at now: UnixTime) async throws {
             let isDue = lastRemoval.withLock { last in
                 guard last == .min || abs(now.seconds - last) >= Self.removalInterval else { return false }

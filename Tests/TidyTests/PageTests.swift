@@ -1,3 +1,5 @@
+import Foundation
+import Runway
 import Testing
 
 /// What a page of the documentation and a script or a source have to say alike.
@@ -46,5 +48,32 @@ struct PageTests {
             .flatMap { $0.matches(of: /`(\w+)`/).map { String($0.output.1) } }
         #expect(kinds.count >= 17)
         #expect(named.sorted() == kinds.sorted())
+    }
+
+    private static let kinds: [NetworkError.Kind] = [
+        .invalidConfiguration, .invalidParameters, .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .refused,
+        .service, .needsLogin, .loginCancelled, .needsAccessToken, .invalidResponse, .overloaded, .unavailable,
+        .storage, .queued,
+    ]
+
+    /// The example of the page is copied into apps.
+    @Test func exampleShowsUsersWhatTheTableSays() throws {
+        var count = 0
+        for row in try Project.file("\(folder)/Errors.md").lines where row.hasPrefix("| `") {
+            let columns = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let shown: String?
+            switch columns[3] {
+            case "Nothing.", "The login.": shown = nil
+            case let sentence where sentence.hasPrefix("\""): shown = String(sentence.dropFirst().dropLast())
+            // It depends on more than the kind.
+            default: continue
+            }
+            for name in columns[0].matches(of: /`(\w+)`/).map({ $0.output.1 }) {
+                let kind = try #require(Self.kinds.first { $0.name == name })
+                #expect(text(for: NetworkError(kind, in: .checking, "")) == shown, "\(name)")
+                count += 1
+            }
+        }
+        #expect(count >= 13)
     }
 }

@@ -40,37 +40,36 @@ extension URLSessionDownloadDelegate {
 
 // developer.apple.com: URLSessionDownloadTask
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-    fileprivate let fake: FakeTransfer?
-    override init(_ request: URLRequest, of session: URLSession) {
-        fake = nil
+    private let number: UUID
+    fileprivate init(_ request: URLRequest, _ number: UUID, of session: URLSession) {
+        self.number = number
         super.init(request, of: session)
     }
-    fileprivate init(_ transfer: FakeTransfer, of session: URLSession) {
-        fake = transfer
-        super.init(transfer.request, of: session)
-        taskDescription = transfer.description
-    }
-    override open func resume() { FakeDaemon.start(self, file: nil) }
-    override open func cancel() { FakeDaemon.cancel(self) }
+    override open var state: State { FakeDaemon.state(of: self, number) }
+    override open func resume() { FakeDaemon.start(self, number, file: nil) }
+    override open func cancel() { FakeDaemon.cancel(self, number) }
 }
 private final class BackgroundUploadTask: URLSessionUploadTask, @unchecked Sendable {
-    let file: URL
-    init(_ request: URLRequest, file: URL, of session: URLSession) {
+    private let number: UUID
+    private let file: URL
+    init(_ request: URLRequest, _ number: UUID, file: URL, of session: URLSession) {
+        self.number = number
         self.file = file
         super.init(request, of: session)
     }
-    override func resume() { FakeDaemon.start(self, file: file) }
-    override func cancel() { FakeDaemon.cancel(self) }
+    override var state: State { FakeDaemon.state(of: self, number) }
+    override func resume() { FakeDaemon.start(self, number, file: file) }
+    override func cancel() { FakeDaemon.cancel(self, number) }
 }
 
 extension URLSession {
     // developer.apple.com: URLSession.downloadTask(with:)
     public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        URLSessionDownloadTask(request, of: self)
+        URLSessionDownloadTask(request, UUID(), of: self)
     }
     // developer.apple.com: URLSession.uploadTask(with:fromFile:)
     public func uploadTask(with request: URLRequest, fromFile file: URL) -> URLSessionUploadTask {
-        BackgroundUploadTask(request, file: file, of: self)
+        BackgroundUploadTask(request, UUID(), file: file, of: self)
     }
     // developer.apple.com: URLSession.getAllTasks(completionHandler:)
     public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
@@ -86,15 +85,18 @@ public struct FakeTransfer: Sendable {
     public let request: URLRequest
     /// The file with the body of an upload; `nil` for a download.
     public let file: URL?
-    public let description: String?
+    public fileprivate(set) var description: String?
+    public fileprivate(set) var isSuspended = false
+    /// What its tasks have in common, of whatever process.
+    fileprivate let number: UUID
 
     fileprivate func task(of session: URLSession) -> URLSessionTask {
-        if let file {
-            let task = BackgroundUploadTask(request, file: file, of: session)
-            task.taskDescription = description
-            return task
-        }
-        return URLSessionDownloadTask(self, of: session)
+        let task: URLSessionTask =
+            if let file { BackgroundUploadTask(request, number, file: file, of: session) } else {
+                URLSessionDownloadTask(request, number, of: session)
+            }
+        task.taskDescription = description
+        return task
     }
 }
 
@@ -112,6 +114,7 @@ public enum FakeDaemon {
         /// Whether the session is invalid when its last transfer has ended.
         var isFinishing = false
         var running: [FakeTransfer] = []
+        var ended: Set<UUID> = []
         var unreported: [(FakeTransfer, End)] = []
     }
     private static let states = Mutex<[String: State]>([:])
@@ -139,12 +142,28 @@ public enum FakeDaemon {
         states.withLock { $0[identifier]?.running.removeAll { $0.description == description } }
     }
 
+    /// Changes a transfer into one whose process ended before it resumed the task, or even before it named it.
+    public static func interrupt(_ identifier: String, _ description: String, isNamed: Bool = true) {
+        states.withLock { states in
+            guard let index = states[identifier]?.running.firstIndex(where: { $0.description == description }) else {
+                return
+            }
+            states[identifier]?.running[index].isSuspended = true
+            if !isNamed { states[identifier]?.running[index].description = nil }
+        }
+    }
+
     /// Ends a transfer.
     public static func end(_ identifier: String, _ description: String, _ end: End) {
+        self.end(identifier, end) { $0.description == description }
+    }
+
+    private static func end(_ identifier: String, _ end: End, _ isMeant: (FakeTransfer) -> Bool) {
         let session = states.withLock { states -> URLSession? in
-            guard let index = states[identifier]?.running.firstIndex(where: { $0.description == description }),
+            guard let index = states[identifier]?.running.firstIndex(where: isMeant),
                 let transfer = states[identifier]?.running.remove(at: index)
             else { return nil }
+            states[identifier]?.ended.insert(transfer.number)
             states[identifier]?.unreported.append((transfer, end))
             return states[identifier]?.session
         }
@@ -235,19 +254,34 @@ public enum FakeDaemon {
         if let session { session.delegateQueue.addOperation { withExtendedLifetime(session) {} } }
     }
 
-    fileprivate static func start(_ task: URLSessionTask, file: URL?) {
+    fileprivate static func start(_ task: URLSessionTask, _ number: UUID, file: URL?) {
         guard let identifier = task.session?.configuration.identifier, let request = task.originalRequest else {
             fatalError("Only background sessions have such tasks here.")
         }
-        let transfer = FakeTransfer(request: request, file: file, description: task.taskDescription)
-        states.withLock { $0[identifier]?.running.append(transfer) }
+        let transfer = FakeTransfer(request: request, file: file, description: task.taskDescription, number: number)
+        states.withLock { states in
+            if states[identifier]?.ended.contains(number) == true { return }
+            if let index = states[identifier]?.running.firstIndex(where: { $0.number == number }) {
+                states[identifier]?.running[index].isSuspended = false
+            } else {
+                states[identifier]?.running.append(transfer)
+            }
+        }
     }
 
-    fileprivate static func cancel(_ task: URLSessionTask) {
-        guard let identifier = task.session?.configuration.identifier, let description = task.taskDescription else {
-            return
+    fileprivate static func state(of task: URLSessionTask, _ number: UUID) -> URLSessionTask.State {
+        let identifier = task.session?.configuration.identifier ?? ""
+        return states.withLock { states -> URLSessionTask.State in
+            if states[identifier]?.ended.contains(number) == true { return .completed }
+            // One that was not resumed is not among them.
+            let transfer = states[identifier]?.running.first { $0.number == number }
+            return transfer?.isSuspended ?? true ? .suspended : .running
         }
-        end(identifier, description, .error(URLError(.cancelled)))
+    }
+
+    fileprivate static func cancel(_ task: URLSessionTask, _ number: UUID) {
+        guard let identifier = task.session?.configuration.identifier else { return }
+        end(identifier, .error(URLError(.cancelled))) { $0.number == number }
     }
 
     static func tasks(of session: URLSession) -> [URLSessionTask] {

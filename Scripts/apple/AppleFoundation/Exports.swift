@@ -56,5 +56,4 @@
 @_exported import struct Foundation.URLComponents
 @_exported import struct Foundation.URLError
 @_exported import struct Foundation.URLQueryItem
-@_exported import struct Foundation.URLResourceValues
 @_exported import struct Foundation.UUID

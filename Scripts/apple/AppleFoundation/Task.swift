@@ -4,12 +4,16 @@ import Synchronization
 
 // developer.apple.com: URLSessionTask
 open class URLSessionTask: NSObject, @unchecked Sendable {
-    private struct State {
+    // developer.apple.com: URLSessionTask.State
+    public enum State: Int, Sendable { case running, suspended, canceling, completed }
+
+    private struct Guarded {
         /// Suspensions nest, and a task starts suspended.
         var suspensionCount = 1
         var isOver = false
         var work: Task<Void, Never>?
         var waiters: [CheckedContinuation<Void, Never>] = []
+        var sentByteCount: Int64 = 0
     }
 
     // developer.apple.com: URLSessionTask.originalRequest
@@ -18,8 +22,14 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     public internal(set) var response: URLResponse?
     // developer.apple.com: URLSessionTask.taskDescription
     public var taskDescription: String?
+    // developer.apple.com: URLSessionTask.state
+    open var state: State {
+        guarded.withLock { $0.isOver ? .completed : $0.suspensionCount > 0 ? .suspended : .running }
+    }
+    // developer.apple.com: URLSessionTask.countOfBytesSent. Bytes of the body alone are counted, and none of header fields.
+    public var countOfBytesSent: Int64 { guarded.withLock(\.sentByteCount) }
     weak var session: URLSession?
-    private let state = Mutex(State())
+    private let guarded = Mutex(Guarded())
 
     init(_ request: URLRequest, of session: URLSession) {
         originalRequest = request
@@ -28,7 +38,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
 
     // developer.apple.com: URLSessionTask.resume(). A task that is not suspended stays as it is.
     open func resume() {
-        let waiters = state.withLock { state in
+        let waiters = guarded.withLock { state in
             guard state.suspensionCount > 0, !state.isOver else { return [CheckedContinuation<Void, Never>]() }
             state.suspensionCount -= 1
             guard state.suspensionCount == 0 else { return [] }
@@ -49,7 +59,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
             if hasRun.wait(timeout: .now() + 0.5) == .timedOut { break }
         }
         Thread.sleep(forTimeInterval: 0.05)
-        state.withLock { $0.suspensionCount += 1 }
+        guarded.withLock { $0.suspensionCount += 1 }
     }
 
     // developer.apple.com: URLSessionTask.cancel(). The task completes with URLError.cancelled, later, on the delegate's queue.
@@ -57,7 +67,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
 
     fileprivate func waitWhileSuspended() async {
         await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
+            let isFree = guarded.withLock { state in
                 if state.suspensionCount == 0 || state.isOver { return true }
                 state.waiters.append(continuation)
                 return false
@@ -66,12 +76,15 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         }
     }
 
-    var isOver: Bool { state.withLock(\.isOver) }
-    var isSuspended: Bool { state.withLock { $0.suspensionCount > 0 } }
+    var isOver: Bool { guarded.withLock(\.isOver) }
+    var isSuspended: Bool { guarded.withLock { $0.suspensionCount > 0 } }
+
+    /// The server has read bytes of the body.
+    fileprivate func noteSent(_ byteCount: Int) { guarded.withLock { $0.sentByteCount += Int64(byteCount) } }
 
     /// Completes the task once; later completions do nothing.
     fileprivate func complete(_ error: (any Error)?, _ metrics: URLSessionTaskMetrics? = nil) {
-        let ended = state.withLock { state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>])? in
+        let ended = guarded.withLock { state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>])? in
             if state.isOver { return nil }
             state.isOver = true
             defer { state.waiters = [] }
@@ -208,7 +221,7 @@ public struct FakeExchange: Sendable {
     /// Reads a part of a stream; empty at its end.
     public func read(_ stream: InputStream, upTo count: Int = 1 << 16) async -> [UInt8] {
         let box = FakeBox(stream)
-        return await withCheckedContinuation { continuation in
+        let part: [UInt8] = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(
                     returning: [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
@@ -216,6 +229,8 @@ public struct FakeExchange: Sendable {
                     })
             }
         }
+        task.noteSent(part.count)
+        return part
     }
 
     /// The parts of a stream, each read when it is asked for.
@@ -229,7 +244,10 @@ public struct FakeExchange: Sendable {
 
     /// The whole body of the request.
     public func body() async -> [UInt8] {
-        if let bytes = request.httpBody { return Array(bytes) }
+        if let bytes = request.httpBody {
+            task.noteSent(bytes.count)
+            return Array(bytes)
+        }
         let stream = if let first = request.httpBodyStream { first } else { await newBodyStream() }
         guard let stream else { return [] }
         return await body(stream)

@@ -41,24 +41,24 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         public static let messageTooBig = CloseCode(1009)
     }
 
-    private struct State {
+    private struct Guarded {
         var maximumMessageSize = 1 << 20
         var arrived: [Message] = []
         var receivers: [@Sendable (Result<Message, any Error>) -> Void] = []
         var isClosed = false
     }
-    private let state = Mutex(State())
+    private let guarded = Mutex(Guarded())
     fileprivate let seen = AsyncStream.makeStream(of: FakeWebSocketEvent.self)
 
     // developer.apple.com: URLSessionWebSocketTask.maximumMessageSize. 1 MiB by default.
     open var maximumMessageSize: Int {
-        get { state.withLock { $0.maximumMessageSize } }
-        set { state.withLock { $0.maximumMessageSize = newValue } }
+        get { guarded.withLock { $0.maximumMessageSize } }
+        set { guarded.withLock { $0.maximumMessageSize = newValue } }
     }
 
     // developer.apple.com: URLSessionWebSocketTask.receive(completionHandler:)
     open func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
-        state.withLock { $0.receivers.append(completionHandler) }
+        guarded.withLock { $0.receivers.append(completionHandler) }
         deliver()
     }
 
@@ -85,23 +85,23 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         endMessages()
     }
 
-    private var isClosed: Bool { state.withLock { $0.isClosed } }
+    private var isClosed: Bool { guarded.withLock { $0.isClosed } }
 
     fileprivate func arrive(_ message: Message) {
-        state.withLock { $0.arrived.append(message) }
+        guarded.withLock { $0.arrived.append(message) }
         deliver()
     }
 
     /// No message comes any more.
     fileprivate func endMessages() {
-        state.withLock { $0.isClosed = true }
+        guarded.withLock { $0.isClosed = true }
         deliver()
         seen.continuation.yield(.end)
     }
 
     private func deliver() {
         while true {
-            let next = state.withLock { state -> (@Sendable () -> Void)? in
+            let next = guarded.withLock { state -> (@Sendable () -> Void)? in
                 guard !state.receivers.isEmpty, !state.arrived.isEmpty || state.isClosed else { return nil }
                 let receiver = state.receivers.removeFirst()
                 guard let message = state.arrived.first else {

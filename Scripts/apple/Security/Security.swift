@@ -37,11 +37,17 @@ public enum FakeKeychain {
     fileprivate struct State {
         var refusal: OSStatus?
         var items: [[String]: Item] = [:]
+        var interruption: (@Sendable () -> Void)?
     }
     fileprivate static let state = Mutex(State())
 
     /// Has every call fail, as for a program without the entitlement; `nil` has them succeed.
     public static func refuse(_ status: OSStatus?) { state.withLock { $0.refusal = status } }
+
+    /// Has the next addition begin with what another process does, after the update that found no item.
+    public static func interruptAddition(_ interruption: @escaping @Sendable () -> Void) {
+        state.withLock { $0.interruption = interruption }
+    }
 
     /// When each item can be read (`kSecAttrAccessible`).
     public static var accessibilities: [String] { state.withLock { $0.items.values.map(\.accessibility) } }
@@ -88,7 +94,9 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 }
 // developer.apple.com: SecItemAdd(_:_:)
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    FakeKeychain.perform(attributes) { state, key in
+    // Taken first: the interruption may add an item itself.
+    FakeKeychain.state.withLock { $0.interruption.take() }?()
+    return FakeKeychain.perform(attributes) { state, key in
         if state.items[key] != nil { return errSecDuplicateItem }
         state.items[key] = FakeKeychain.Item(
             data: attributes.object(forKey: kSecValueData) as? Data ?? Data(),

@@ -145,6 +145,77 @@ final class BackgroundTests {
         #expect(received.all[0].error?.kind == .cancelled)
     }
 
+    @Test func folderIsExcludedFromBackups() throws {
+        let path = folder.appendingPathComponent("transfers").path
+        #expect(!FakeBackup.isExcluded(path))
+        let transfers = try launch()
+        #expect(FakeBackup.isExcluded(path))
+        withExtendedLifetime(transfers) {}
+    }
+
+    @Test func folderThatCannotBeProtectedIsAnErrorOfStorage() {
+        FakeBackup.refuse(folder.appendingPathComponent("transfers").path)
+        let error = #expect(throws: NetworkError.self) { try launch() }
+        #expect(error?.kind == .storage && error?.detail.contains("can't be protected") == true)
+        #expect(FakeDaemon.configuration(identifier) == nil, "no session was made")
+    }
+
+    @Test func cancellationDuringTheHandOverStartsNoTransfer() async throws {
+        let transfers = try launch()
+        let gate = ScriptedGate()
+        let body = BodyStream {
+            var isFirst = true
+            return {
+                defer { isFirst = false }
+                if isFirst { try await gate.pass() }
+                return isFirst ? [1] : nil
+            }
+        }
+        let post = Post(content: .stream(body, byteCount: nil, isReplayable: false))
+        let handOver = Task { try await transfers.upload(post, id: "upload") }
+        try await gate.waitForArrivals()
+        #expect(transfers.ids == ["upload"])
+        transfers.cancel("upload")
+        gate.open()
+        let error = try await #require(throws: NetworkError.self) { try await handOver.value }
+        #expect(error.kind == .cancelled && error.sending == .notSent)
+        #expect(FakeDaemon.running(identifier).isEmpty && transfers.ids.isEmpty && received.all.isEmpty)
+        let files = try FileManager.default.contentsOfDirectory(
+            atPath: folder.appendingPathComponent("transfers").path)
+        #expect(!files.contains { $0.hasSuffix(".body") })
+        // The id is free.
+        try await transfers.upload(Post(content: .bytes([1])), id: "upload")
+        #expect(FakeDaemon.running(identifier).count == 1)
+    }
+
+    @Test func taskThatWasNotResumedIsResumedAtTheLaunch() async throws {
+        var transfers: BackgroundTransfers? = try launch()
+        try await transfers?.download(Get(), to: file, id: "film")
+        FakeDaemon.endProcess(identifier)
+        transfers = nil
+        FakeDaemon.interrupt(identifier, "film")
+        let next = try launch()
+        let identifier = identifier
+        try await waitUntil("the task is resumed") { FakeDaemon.running(identifier).map(\.isSuspended) == [false] }
+        FakeDaemon.end(identifier, "film", .response(200, [1]))
+        try await waitForEnds(1)
+        #expect(received.all[0].file == file && contents() == [1])
+        withExtendedLifetime(next) {}
+    }
+
+    @Test func taskWithoutANameIsCancelledAtTheLaunch() async throws {
+        var transfers: BackgroundTransfers? = try launch()
+        for id in ["film", "other"] { try await transfers?.download(Get(), to: file, id: id) }
+        FakeDaemon.endProcess(identifier)
+        transfers = nil
+        FakeDaemon.interrupt(identifier, "film", isNamed: false)
+        let next = try launch()
+        let identifier = identifier
+        try await waitUntil("it is cancelled") { FakeDaemon.running(identifier).map(\.description) == ["other"] }
+        // Its transfer has no task, as if the process had ended before it was made.
+        #expect(next.ids == ["film", "other"] && received.all.isEmpty)
+    }
+
     @Test func lostTransferIsReportedAtTheSecondLaunch() async throws {
         var transfers: BackgroundTransfers? = try launch()
         try await transfers?.download(Get(), to: file, id: "film")
@@ -197,18 +268,23 @@ final class BackgroundTests {
         #expect(try allowed("upload") == [false, true])
     }
 
-    @Test func progressIsReportedWhileTheAppRuns() async throws {
+    @Test func progressIsReportedOnTheMainActorBeforeTheEnd() async throws {
         let reports = Seen<String>()
         let transfers = try launch { id, progress in
+            MainActor.assertIsolated()
             reports.note("\(id) \(progress.completedByteCount) \(progress.totalByteCount ?? -1)")
         }
         try await transfers.download(Get(), to: file, id: "film")
         try await transfers.upload(Post(content: .bytes([4, 5, 6])), id: "upload")
         FakeDaemon.progress(identifier, "film", 1, of: -1)
-        FakeDaemon.progress(identifier, "film", 3 << 30, of: 4 << 30)
         FakeDaemon.progress(identifier, "upload", 2, of: 3)
-        try await waitUntil("everything was reported") { reports.all.count == 3 }
-        #expect(reports.all == ["film 1 -1", "film \(3 << 30) \(4 << 30)", "upload 2 3"])
+        try await waitUntil("both were reported") { Set(reports.all) == ["film 1 -1", "upload 2 3"] }
+        FakeDaemon.progress(identifier, "film", 3 << 30, of: 4 << 30)
+        FakeDaemon.progress(identifier, "film", 4 << 30, of: 4 << 30)
+        FakeDaemon.end(identifier, "film", .response(200, [1]))
+        try await waitForEnds(1)
+        // The newest is reported, however fast reports come.
+        #expect(reports.all.last == "film \(4 << 30) \(4 << 30)")
         withExtendedLifetime(transfers) {}
     }
 

@@ -23,6 +23,20 @@ struct ConfigurationTests {
         #expect(seen.all == [[isExpensiveAllowed, isConstrainedAllowed]])
     }
 
+    /// The transport has the code of iOS here, and the fakes' sessions have multipath on every system.
+    @Test(arguments: [false, true]) func multipathIsThatOfTheConfiguration(isAllowed: Bool) async throws {
+        var configuration = URLSessionTransport.Configuration()
+        configuration.allowsMultipathHandover = isAllowed
+        let seen = Seen<URLSessionConfiguration.MultipathServiceType>()
+        let network = layer(configuration) { exchange in
+            seen.note(exchange.sessionConfiguration.multipathServiceType)
+            await exchange.respond()
+            await exchange.complete()
+        }
+        _ = try await network.call(Get())
+        #expect(seen.all == [isAllowed ? .handover : .none])
+    }
+
     @Test func sessionStoresAndAddsNothing() async throws {
         let seen = Seen<URLSessionConfiguration>()
         let network = layer { exchange in

@@ -5,10 +5,10 @@ import Testing
 
 /// Multipath TCP, which only iOS has: its code is compiled as iOS has it, in a module of its own.
 struct MultipathTests {
-    @Test func phoneLetsConnectionsMoveToTheMobileNetwork() {
+    @Test(arguments: [false, true]) func phoneMovesConnectionsToTheMobileNetworkIfAllowed(isAllowed: Bool) {
         let configuration = URLSessionConfiguration.ephemeral
         #expect(configuration.multipathServiceType == .none)
-        MultipathHandover.allow(in: configuration)
-        #expect(configuration.multipathServiceType == .handover)
+        MultipathHandover.set(isAllowed, in: configuration)
+        #expect(configuration.multipathServiceType == (isAllowed ? .handover : .none))
     }
 }

@@ -149,6 +149,19 @@ struct ResponseTests {
         #expect(try await error(3, -9836).kind == .notTrusted)
     }
 
+    /// The session sends a request again over another connection.
+    @Test(arguments: [false, true])
+    func cutHandshakeAfterBytesOfTheBodyIsNotUnsent(_ hasSent: Bool) async throws {
+        let network = layer { exchange in
+            if hasSent { _ = await exchange.body() }
+            let info = ["_kCFStreamErrorDomainKey": 3, "_kCFStreamErrorCodeKey": -9816]
+            await exchange.complete(URLError(.secureConnectionFailed, userInfo: info))
+        }
+        let error = try await network.failure(of: Post(content: .bytes([1, 2, 3])))
+        #expect(error.kind == .noNetwork && error.sending == (hasSent ? .unknown : .notSent), "\(error)")
+        #expect(error.underlying is URLError)
+    }
+
     @Test(arguments: [
         (1, "may cost money"), (2, "Low Data Mode"), (0, "mobile network"), (9, "no network for it"),
     ])

@@ -118,6 +118,17 @@ struct SystemTests {
         #expect(FakeKeychain.accessibilities.isEmpty)
     }
 
+    @Test func tokenThatAnotherProcessJustAddedIsReplaced() throws {
+        let (store, added) = (KeychainTokenStore(), Seen<Bool>())
+        let place = TokenPlace(network: "a", service: "b", environment: "c", account: "ann")
+        let tokens = ["theirs", "ours"].map { AccessToken($0, account: "ann", refreshToken: "r") }
+        FakeKeychain.interruptAddition { added.note((try? store.save(tokens[0], at: place)) != nil) }
+        defer { try? store.remove(place) }
+        try store.save(tokens[1], at: place)
+        #expect(added.all == [true])
+        #expect(try store.load(place) == tokens[1])
+    }
+
     @Test func keychainWithoutEntitlementSaysWhatToDo() async throws {
         FakeKeychain.refuse(errSecMissingEntitlement)
         defer { FakeKeychain.refuse(nil) }

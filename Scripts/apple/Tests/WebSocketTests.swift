@@ -5,6 +5,7 @@ import Security
 import Testing
 
 @testable import Runway
+@testable import TransportSuites
 
 /// WebSockets over the system's tasks.
 @Suite(.timeLimit(.minutes(5)))
@@ -96,6 +97,29 @@ struct WebSocketTests {
         #expect(error.status?.code == status)
     }
 
+    @Test func serverWithoutAPinnedKeyIsRefused() async throws {
+        let root = try TestAuthority()
+        let chain = try root.server().chainDER + [root.der]
+        let pins = try ["a", "b"].map { try PublicKeyPin(certificatePEM: TestAuthority($0).pem).description }
+        let name = "\(UUID().uuidString.lowercased()).test"
+        FakeNetwork.serve(name) { exchange in
+            let space = URLProtectionSpace(
+                fakeHost: name, method: NSURLAuthenticationMethodServerTrust,
+                trust: SecTrust(fakeOf: chain, verified: chain))
+            guard await exchange.challenge(space) == .cancelAuthenticationChallenge else { return exchange.open() }
+            // What the session reports of a challenge that was cancelled.
+            await exchange.complete(URLError(.cancelled))
+        }
+        let network = NetworkLayer(
+            transport: try URLSessionTransport(pins: [PublicKeyPins(host: name, pins: pins)]),
+            limits: LayerLimits(admission: .none, retrying: .none))
+        network.configure(FakeService.self) { $0.baseURLs = [.release: "https://\(name)"] }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await network.openWebSocket(Get(), offering: WebSocketOffer(), options: .standard)
+        }
+        #expect(error.kind == .notTrusted && error.detail.contains(HostPins.refusal), "\(error)")
+    }
+
     @Test func subprotocolThatWasNotOfferedIsRefused() async throws {
         let error = try await #require(throws: NetworkError.self) { try await open { $0.open("other") } }
         #expect(error.kind == .invalidResponse)
@@ -154,6 +178,20 @@ struct WebSocketTests {
         #expect(chat?.connection.status.sent == nil)
         chat = nil
         try await waitUntil("it is closed") { closes.all == [1001] }
+    }
+
+    @Test func reasonIsCutBetweenCharacters() async throws {
+        let reasons = Seen<[UInt8]>()
+        let chat = try await open { exchange in
+            exchange.open()
+            for await case .close(let code, let reason) in exchange.events {
+                reasons.note(Array(reason ?? Data()))
+                return await exchange.close(code)
+            }
+        }
+        chat.connection.close(WebSocketClose(1000, String(repeating: "é", count: 62)))
+        #expect(try await chat.next() == nil)
+        #expect(reasons.all == [Array(String(repeating: "é", count: 61).utf8)])
     }
 
     @Test func cancelledHandshakeCancelsItsTask() async throws {

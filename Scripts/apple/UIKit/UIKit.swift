@@ -23,6 +23,8 @@ open class UIWindowScene: UIScene {}
     // developer.apple.com: scene(_:willConnectTo:options:)
     func scene(
         _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
+    // developer.apple.com: sceneWillEnterForeground(_:)
+    func sceneWillEnterForeground(_ scene: UIScene)
 }
 @MainActor public protocol UIWindowSceneDelegate: UISceneDelegate {
     // developer.apple.com: UIWindowSceneDelegate.window
@@ -68,26 +70,34 @@ extension UIApplicationDelegate { public static func main() {} }
     public convenience init(frame: CGRect) { self.init() }
     open func addSubview(_ view: UIView) {}
 }
+// developer.apple.com/documentation/uikit/uilabel
 open class UILabel: UIView {
     open var text: String?
     open var numberOfLines = 1
 }
+// developer.apple.com/documentation/uikit/uiprogressview
 open class UIProgressView: UIView {
+    // developer.apple.com/documentation/uikit/uiprogressview/style
     public enum Style: Sendable { case `default`, bar }
     open var progress: Float = 0
     public convenience init(progressViewStyle style: Style) { self.init() }
 }
+// developer.apple.com/documentation/uikit/uitextfield
 open class UITextField: UIView {
     open var text: String?
     open var placeholder: String?
     open var isSecureTextEntry = false
 }
+// developer.apple.com/documentation/uikit/uisearchbar
 open class UISearchBar: UIView { open var text: String? }
+// developer.apple.com/documentation/uikit/uistackview
 open class UIStackView: UIView {
     open var axis = NSLayoutConstraint.Axis.horizontal
     public convenience init(arrangedSubviews views: [UIView]) { self.init() }
 }
+// developer.apple.com/documentation/uikit/nslayoutconstraint, which is a class there
 public enum NSLayoutConstraint {
+    // developer.apple.com/documentation/uikit/nslayoutconstraint/axis
     public enum Axis: Sendable { case horizontal, vertical }
 }
 

@@ -52,15 +52,17 @@ public struct AdmissionLimits: Sendable, Hashable {
 ///
 /// Failures to connect to a host count by host. Failures of the server count by endpoint at its host: a status of 500 or more, a service that
 /// reports overload, no response in time, and a connection that was lost after any of the request may have been sent. Requests that
-/// no ``Endpoint`` describes count by their path instead. A call counts once, with the last of its attempts. A circuit opens after
-/// ``consecutiveFailures`` in a row, or when half of at least ``minimumOutcomes`` calls in a ``window`` failed. A call that times out
-/// does not count if the host had less than half of ``Endpoint/deadline`` to respond, because the caller set a shorter deadline or the
-/// call waited elsewhere. A failure at another host, after a redirect, does not count either.
+/// no ``Endpoint`` describes count by their path instead. A call counts once, with the last of its attempts; of an upload that continues
+/// (``UploadResumption``) each request counts, except one whose connection was lost after at least 256 KiB and before the end of its
+/// body. A circuit opens after ``consecutiveFailures`` in a row, or when half of at least ``minimumOutcomes`` calls in a ``window``
+/// failed. A call that times out does not count if the host had less than half of ``Endpoint/deadline`` to respond, because the caller
+/// set a shorter deadline or the call waited elsewhere. A failure at another host, after a redirect, does not count either.
 ///
 /// While a circuit is open, calls fail at once: as ``NetworkError/Kind/noNetwork`` if the host can't be reached, and as
-/// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. ``NetworkError/retryAfter`` says when the next call can be sent, and
-/// ``CallOptions/bypassesCircuit`` sends one before. After ``openTime`` one call is sent as a probe; if it succeeds the circuit is closed,
-/// if not it stays open for twice as long as before. A change of network closes all circuits.
+/// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload of which the server has a part waits instead, within its
+/// deadline. ``NetworkError/retryAfter`` says when the next call can be sent, and ``CallOptions/bypassesCircuit`` sends one before. After
+/// ``openTime`` one call is sent as a probe; if it succeeds the circuit is closed, if not it stays open for twice as long as before. A
+/// change of network closes all circuits.
 public struct CircuitLimits: Sendable, Hashable {
     /// How many failures in a row open the circuit. The default is 5; at least 1.
     public let consecutiveFailures: Int

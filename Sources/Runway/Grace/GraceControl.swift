@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Has the system's grace for calls that send a request, and cancels those whose grace is over.
+/// Requests background time from the system for calls that send a request, and cancels calls whose background time has expired.
 final class GraceControl: Sendable {
     private enum Hold {
-        /// The app is being asked.
+        /// ``BackgroundGrace/begin(_:onExpiry:)`` has not returned.
         case beginning
         case held(Int)
     }
 
     private let grace: any BackgroundGrace
     private let deadlines: DeadlineTimer
-    /// Guards the calls with a grace. The caller that removes a held one ends it.
+    /// Guards the calls with background time. Whoever removes a held entry also ends its background time.
     private let holds = Mutex<[FlightID: Hold]>([:])
 
     init(_ grace: any BackgroundGrace, _ deadlines: DeadlineTimer) {
@@ -18,10 +18,10 @@ final class GraceControl: Sendable {
         self.deadlines = deadlines
     }
 
-    /// Begins a grace for work around calls.
+    /// Begins background time for work around calls.
     func hold(_ name: String) -> GraceHold { GraceHold(grace, name) }
 
-    /// Begins the grace of a call, unless it has one.
+    /// Begins the background time of a call, unless it has begun already.
     func begin(_ flight: Flight) {
         let id = flight.id
         let isNew = holds.withLock { holds in
@@ -42,7 +42,7 @@ final class GraceControl: Sendable {
         if isOver, let token { grace.end(token) }
     }
 
-    /// Ends the grace of a call that has ended, if it has one.
+    /// Ends the background time of a call that has ended, if the call has any.
     func end(_ id: FlightID) {
         if case .held(let token)? = holds.withLock({ $0.removeValue(forKey: id) }) { grace.end(token) }
     }

@@ -4,7 +4,7 @@ import HTTPTypes
 enum ByteRange: Sendable, Equatable {
     /// From one byte through another; to the end if there is no last one.
     case from(Int, through: Int?)
-    /// So many bytes at the end.
+    /// The last bytes, as many as this count.
     case last(Int)
 
     /// Reads the value of `Range`; `nil` for another unit, several ranges, and an invalid value.
@@ -37,7 +37,8 @@ enum ByteRange: Sendable, Equatable {
         }
     }
 
-    /// A number of digits alone; what is too large is larger than any body, and one more is still an `Int`.
+    /// Reads a number that consists only of digits. A number that is too large becomes one that is larger than any body, and still less
+    /// than `Int.max`.
     static func position(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0

@@ -84,7 +84,7 @@ struct HTTPDateReader {
         return value
     }
 
-    /// Consumes a text if it comes next, without regard to case.
+    /// Consumes a text and returns `true` if the rest begins with it, without regard to case.
     private mutating func take(_ text: some StringProtocol) -> Bool {
         var position = rest.startIndex
         for byte in text.utf8 {
@@ -97,6 +97,6 @@ struct HTTPDateReader {
 }
 
 extension UInt8 {
-    /// The byte, of an ASCII capital its small letter.
+    /// The small letter if the byte is an ASCII capital letter; otherwise the byte itself.
     var lowercasedASCII: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

@@ -37,7 +37,7 @@ struct HostMeasurements: Sendable {
         salt = (0..<Self.digestByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }.hexadecimal
     }
 
-    /// The name of a network; `nil` for one that nothing distinguishes from others of its kind.
+    /// The name of a network; `nil` if it can't be distinguished from other networks of its kind.
     func name(of network: NetworkKey) -> String? {
         guard let identity = network.identity else { return nil }
         var hash = SHA256Hash()
@@ -46,7 +46,7 @@ struct HostMeasurements: Sendable {
         return Array(hash.digest.prefix(Self.digestByteCount)).hexadecimal
     }
 
-    /// Stores a measurement in place of the last one of its address. Host names that no list may contain are ignored.
+    /// Stores a measurement in place of the last one of its address. Measurements of invalid host names are ignored.
     mutating func insert(_ measurement: Measurement, for key: AddressKey) {
         guard HostListPolicy.isHostName(key.host) else { return }
         measurements[key] = Measurement(
@@ -76,7 +76,7 @@ extension HostMeasurements {
         return Array("{\"version\":1,\"salt\":\"\(salt)\",\"measurements\":[\(entries.joined(separator: ","))]}".utf8)
     }
 
-    /// Reads the bytes of a file; returns `nil` for bytes that are not one.
+    /// Reads the bytes of a file; `nil` if they are malformed.
     init?(json bytes: [UInt8]) {
         guard let root = try? JSONDocument(bytes, limits: JSONLimits(maximumDepth: 8)).root, root["version"].int == 1,
             let salt = root["salt"].string, Self.isDigest(salt), root["measurements"].kind == .array,

@@ -1,15 +1,15 @@
 /// In which order the addresses of a host are dialled.
 package struct HostPlan: Sendable, Equatable {
-    /// How long after an address the next one starts, if nothing is known of the first (RFC 8305 §5 and §8).
+    /// How long after one address the next one is dialled, if no latency of the first is known (RFC 8305 §5 and §8).
     package static let defaultStagger = Duration.milliseconds(250)
 
     /// The addresses in the order of dialling: the best first, then alternating families (RFC 8305 §4).
     package var order: [IPAddress] = []
-    /// What failed of late, the one first whose ban ends first: a last resort.
+    /// Addresses that failed recently, the one whose ban ends first in front. They are dialled after all others.
     package var banned: [IPAddress] = []
-    /// One of ``order`` with too few measurements, to be dialled in parallel to the first: that delays no call.
+    /// An address of ``order`` with too few measurements. It is dialled in parallel to the first one, so that no call waits for it.
     package var explored: IPAddress?
-    /// How long to wait for the first before the next one starts: longer than it usually takes; `nil` if that is unknown.
+    /// How long to wait for the first address before the next one is dialled: longer than it usually takes; `nil` if that is unknown.
     package var stagger: Duration?
 
     /// Creates a plan.
@@ -23,19 +23,19 @@ package struct HostPlan: Sendable, Equatable {
     }
 }
 
-/// A result about an address.
+/// An observation about an address.
 package enum HostEvent: Sendable, Equatable {
     /// A connection was established; this is the time of one round trip.
     case dialed(roundTrip: Duration)
-    /// A connection was not made when another address had won, so that a round trip takes longer than this.
+    /// Another address had connected first. This one had not connected by then, so that its round trip takes longer than this.
     case slowerThanWinner(roundTripAbove: Duration)
-    /// No connection was established within this time, when another address had won or no call waited any more: it is slow or
-    /// unreachable, which a measurement in progress, or a later one, will show.
+    /// No connection was established within this time. Then another address had connected, or no call waited any more. The address is slow
+    /// or unreachable; a measurement in progress, or a later one, decides which.
     case silent(for: Duration, isMeasured: Bool = true)
-    /// On a connection to it, a response began this long after the request was sent, to an endpoint by this number.
+    /// On a connection to the address, a response began this long after its request was sent. The number identifies the endpoint.
     case responded(firstByte: Duration, endpoint: Int = 0)
-    /// No connection was made, in time or at all, or one was lost.
+    /// A connection attempt failed or timed out, or a connection was lost.
     case failed
-    /// A dial ended before anything was learned.
+    /// A dial ended without a result.
     case abandoned
 }

@@ -1,8 +1,8 @@
 /// Chooses the best address of one host on one network from measurements: a value without a clock or a random generator.
 ///
-/// The lowest smoothed latency wins, unless it wins by little over the address in use. A failed address is banned for a growing
-/// time; a silent one is ordered last until it was measured. An address that has not worked yet, or was not measured for long,
-/// is dialled in parallel to the best and not in its place.
+/// The address with the lowest smoothed latency is chosen, unless the address in use is only a little slower. A failed address is banned
+/// for a growing time; a silent one is ordered last until it was measured. An address that has not worked yet, or whose last measurement
+/// is old, is dialled in parallel to the best and not in its place.
 struct HostRanking {
     /// The most endpoints whose responses are judged: the first ones.
     private static let maximumEndpoints = 64
@@ -10,7 +10,7 @@ struct HostRanking {
     private let limits: HostSelectionLimits
     private var records: [IPAddress: AddressRecord]
     private var preferred: IPAddress?
-    /// The server's own time for a response of each endpoint, in seconds: a minimum that rises slowly.
+    /// The time that the server itself needs for a response of each endpoint, in seconds: a minimum that rises slowly.
     private var serverTimes: [Int: Double] = [:]
     private var lastExploration: Duration?
     /// When a measurement contradicted the previous ones; older measurements are in doubt.
@@ -27,7 +27,9 @@ struct HostRanking {
     /// The record of an address.
     func record(of address: IPAddress) -> AddressRecord? { records[address] }
 
-    /// The order in which to dial these addresses, which come in the order in which their source prefers them.
+    /// Returns the order in which to dial these addresses.
+    ///
+    /// - Parameter candidates: The addresses, in the order in which their source prefers them.
     mutating func plan(_ candidates: [IPAddress], at now: Duration) -> HostPlan {
         let usable = candidates.filter { records[$0]?.isBanned(at: now) != true }
         let banned = candidates.filter { records[$0]?.isBanned(at: now) == true }
@@ -58,7 +60,7 @@ struct HostRanking {
         return best != address
     }
 
-    /// Records a result about an address. `chance`, between 0 and 1, randomises what has to be spread.
+    /// Records an observation about an address. `chance`, a random number between 0 and 1, varies the length of a ban.
     mutating func note(_ event: HostEvent, of address: IPAddress, at now: Duration, chance: Double) {
         let latency = records[address]?.latency
         switch event {
@@ -93,12 +95,12 @@ struct HostRanking {
         body(&records[address, default: AddressRecord()])
     }
 
-    /// Lets everything be dialled again: what failed on the last network may work on this one.
+    /// Ends all bans: addresses that failed on the last network may work on this one.
     mutating func endBans(at now: Duration) {
         for address in records.keys { records[address]?.endBan(at: now) }
     }
 
-    /// How much longer a response took than the server's own time; `nil` if that is not known yet.
+    /// How much longer a response took than the time that the server itself needs; `nil` if that time is not known yet.
     private mutating func excess(_ time: Double, beyond latency: Double, of endpoint: Int) -> Double? {
         let excess = max(0, time - latency)
         guard let known = serverTimes[endpoint] else {
@@ -106,12 +108,12 @@ struct HostRanking {
             if serverTimes.count < Self.maximumEndpoints { serverTimes[endpoint] = excess }
             return nil
         }
-        // The floor falls at once and rises slowly, so that a path that turns slow is not taken for a server that did.
+        // The minimum falls at once and rises slowly, so that a path that becomes slow is not mistaken for a slow server.
         serverTimes[endpoint] = excess < known ? excess : known + 0.05 * (excess - known)
         return max(0, time - min(excess, known))
     }
 
-    /// Those that have shown that they work, the lowest latency first.
+    /// The addresses that are known to work, the lowest latency first.
     private func proven(_ addresses: [IPAddress]) -> [IPAddress] {
         addresses.filter { records[$0]?.isUnproven == false }
             .sorted { (records[$0]?.score ?? 0) < (records[$1]?.score ?? 0) }
@@ -128,7 +130,7 @@ struct HostRanking {
 
     /// The address that most needs a measurement now, if one is due.
     private func unknown(in addresses: some Sequence<IPAddress>, at now: Duration) -> IPAddress? {
-        // Many calls dial at once; one of them measures.
+        // Of many calls that dial at once, only one measures an address.
         let idle = addresses.filter { records[$0]?.isExplored(at: now) != true }
         if let unproven = idle.first(where: { records[$0]?.bannedUntil != nil })
             ?? idle.first(where: { records[$0]?.isUnproven ?? true })
@@ -144,7 +146,7 @@ struct HostRanking {
         return isDue && lastExploration.map { now >= $0 + pause } ?? true ? oldest : nil
     }
 
-    /// The first unchanged, then alternating families, so that a family that does not work costs one wait and not many.
+    /// Orders addresses: the first one stays, then the families alternate. If one family does not work, a call waits for it only once.
     private func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
         guard let first = addresses.first else { return [] }
         var same = addresses.dropFirst().filter { $0.family == first.family }[...]

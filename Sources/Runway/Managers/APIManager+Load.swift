@@ -80,6 +80,7 @@ extension APIManager {
             switch decide(identity, flight.id) ?? state.machine.requested(identity) {
             case .start: break
             case .join(let running):
+                if flight.bypassesCircuit { state.machine.flight(running)?.bypassCircuits() }
                 flight.finish(.joined(running: running))
                 return running
             case .ignore(let running):

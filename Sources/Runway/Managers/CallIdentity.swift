@@ -39,7 +39,7 @@ extension Flight {
         // They are part of the content.
         options.headers = [:]
         options.resumption = nil
-        // One in flight has passed the circuit.
+        // The call in flight goes past open circuits, too, as soon as such a call has joined it.
         options.bypassesCircuit = false
         return options
     }

@@ -4,7 +4,7 @@ import Synchronization
 final class InterceptorRegistry: Sendable {
     private struct List {
         var members: [WeakInterceptor] = []
-        /// The number of members at which those are removed whose interceptors were released.
+        /// The number of members at which ``add(_:)`` removes those whose interceptors were released.
         var limit = 16
 
         mutating func add(_ interceptor: any Interceptor) {
@@ -21,7 +21,7 @@ final class InterceptorRegistry: Sendable {
         weak var interceptor: (any Interceptor)?
     }
 
-    /// Whether an interceptor was ever added: calls of a layer without interceptors read nothing else.
+    /// Whether an interceptor was ever added. If not, calls read only this, and take no lock.
     private let isUsed = Atomic(false)
     /// Guards the interceptors of each endpoint, and with the key `nil` those of all endpoints.
     private let lists = Mutex<[ObjectIdentifier?: List]>([:])
@@ -49,7 +49,7 @@ final class InterceptorRegistry: Sendable {
         }
     }
 
-    /// How many interceptors are held, among them those that were released and not removed yet.
+    /// The number of entries, including those whose interceptors were released and that were not removed yet.
     var count: Int { lists.withLock { $0.values.reduce(0) { $0 + $1.members.count } } }
 }
 
@@ -67,7 +67,7 @@ extension NetworkLayer {
         interceptors.add(interceptor, for: endpoint)
     }
 
-    /// Removes an interceptor that was added for every call. Of a call in flight it sees nothing further.
+    /// Removes an interceptor that was added for every call. It receives no further events of calls in flight.
     @MainActor
     public func remove(_ interceptor: any Interceptor) { interceptors.remove(interceptor, for: nil) }
 

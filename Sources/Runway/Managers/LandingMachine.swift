@@ -3,19 +3,19 @@
 ///
 /// Each call starts by exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``, and ends by
 /// exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)`` and the start, or failed start, of a call that replaces it. A call
-/// that has ended lands nowhere: events of it that come later, from a task that was not cancelled in time, have no effect.
+/// that has ended does not land: later events of it, from a task that was not cancelled in time, have no effect.
 struct LandingMachine {
-    /// What a manager knows of a call that has not ended.
+    /// The state of a call that has not ended.
     enum State {
         /// It failed before it started. The failure lands in a later turn of the main actor.
         case refused
         /// It completed before `load` returned. It lands in a later turn of the main actor.
         case completed
-        /// Its response has yet to come.
+        /// Its response has not been received.
         case inFlight(Stale)
     }
 
-    /// What became of the stale response that lands before the fresh one.
+    /// The state of the stale response that lands before the fresh one.
     enum Stale {
         /// No stale response exists, or an interceptor vetoed it.
         case none
@@ -31,17 +31,17 @@ struct LandingMachine {
         case discard
         /// Lands the stale response of the call first, and then asks again.
         case landStale(Landing)
-        /// Lets interceptors and, unless it has seen the response, the validator see the result, and lands it.
+        /// Passes the result to the interceptors and, unless the response was validated before, to the validator, and lands it.
         case receive(isValidated: Bool)
-        /// Lands the failure. No hook is called that follows a start.
+        /// Lands the failure of a call that never started, for which ``Interceptor/beforeLanding(_:of:by:)`` is not called.
         case fail
     }
 
-    /// What becomes of a call while others are in flight.
+    /// What happens to a call that is made while others are in flight.
     enum Overlap: Equatable {
         /// It starts.
         case start
-        /// It lands with this call in flight, which is identical.
+        /// It joins this call in flight, which is identical, and lands together with it.
         case join(FlightID)
         /// It is ignored because of this call in flight.
         case ignore(FlightID)
@@ -49,7 +49,7 @@ struct LandingMachine {
 
     private struct Call {
         let flight: Flight
-        /// What calls that may join it are compared with; `nil` if none may.
+        /// Calls may join this one if their identity matches; `nil` if none may join.
         let identity: CallIdentity?
         var state: State
 
@@ -82,9 +82,9 @@ struct LandingMachine {
 
 /// Starts.
 extension LandingMachine {
-    /// A call is asked for.
+    /// Decides what happens to a new call.
     ///
-    /// - Parameter identity: What it is compared with the calls in flight by; `nil` if it joins none.
+    /// - Parameter identity: Compared with the identities of the calls in flight; `nil` if the call joins none.
     func requested(_ identity: CallIdentity? = nil) -> Overlap {
         guard inFlightCount > 0 else { return .start }
         let inFlight = calls.values.filter(\.isInFlight)
@@ -100,10 +100,10 @@ extension LandingMachine {
         }
     }
 
-    /// A call is in flight.
+    /// Records that a call is in flight.
     ///
     /// - Parameters:
-    ///   - identity: What calls that may join it are compared with.
+    ///   - identity: Later calls may join this one if their identity matches. The default, `nil`, lets none join.
     ///   - stale: Its stale response, which the manager shows from now on.
     /// - Returns: The calls that it replaces, which have ended.
     mutating func startInFlight(
@@ -116,7 +116,7 @@ extension LandingMachine {
         return replaced
     }
 
-    /// A call completed before `load` returned. The manager shows its response from now on, if it succeeded.
+    /// Records that a call completed before `load` returned. The manager shows its response from now on, if it succeeded.
     ///
     /// - Returns: The calls that it replaces, which have ended.
     mutating func startCompleted(_ landing: Landing) -> [Flight] {
@@ -126,7 +126,7 @@ extension LandingMachine {
         return replaced
     }
 
-    /// A call failed before it started.
+    /// Records that a call failed before it started.
     ///
     /// - Returns: The calls that it replaces, which have ended: no older response is shown after its error.
     mutating func refuse(_ flight: Flight) -> [Flight] {
@@ -154,7 +154,7 @@ extension LandingMachine {
 
 /// The stale response of a call in flight.
 extension LandingMachine {
-    /// A stale response was found after `load` returned.
+    /// Records that a stale response was found after `load` returned.
     ///
     /// - Returns: Whether it may land; `false` if the call has ended.
     mutating func holdStale(_ landing: Landing) -> Bool {
@@ -169,14 +169,14 @@ extension LandingMachine {
         return true
     }
 
-    /// An interceptor vetoed the stale response. The fresh one may still land.
+    /// Removes the stale response, which an interceptor vetoed. The fresh one may still land.
     mutating func removeHeldStale(of id: FlightID) {
         precondition(heldStale(of: id) != nil, "a stale response that is vetoed is held")
         calls[id]?.state = .inFlight(.none)
         history.removeHeldResponse(of: id)
     }
 
-    /// The stale response passed the interceptors.
+    /// Lands the stale response, which no interceptor vetoed.
     ///
     /// - Returns: Whether the delegate is notified of it; `false` if the call has ended or an interceptor vetoed the response.
     mutating func landStale(of id: FlightID) -> Bool {
@@ -189,7 +189,7 @@ extension LandingMachine {
 
 /// Ends.
 extension LandingMachine {
-    /// The result of a call came.
+    /// Decides what the manager does with the result of a call.
     func completed(_ id: FlightID) -> Completion {
         switch calls[id]?.state {
         case nil: .discard
@@ -200,9 +200,9 @@ extension LandingMachine {
         }
     }
 
-    /// A call ends with a fresh response of the same content as its stale one, if that landed and is still shown.
+    /// Ends a call whose fresh response has the same content as its stale one, if the stale one landed and is still shown.
     ///
-    /// - Returns: Whether the call ended so. The manager then shows the fresh response, and nobody is notified.
+    /// - Returns: Whether it has ended the call. The manager then shows the fresh response, and the delegate is not notified.
     mutating func landUnchanged(_ fresh: Landing) -> Bool {
         guard case .inFlight(.landed) = calls[fresh.flight.id]?.state, let stale = last.response,
             stale.flight.id == fresh.flight.id, stale.rawData?.bytes == fresh.rawData?.bytes
@@ -210,7 +210,7 @@ extension LandingMachine {
         return land(fresh)
     }
 
-    /// A call ends with its result.
+    /// Ends a call with its result.
     ///
     /// - Returns: Whether the delegate is notified of it; `false` if the call has ended before.
     mutating func land(_ landing: Landing) -> Bool {
@@ -220,7 +220,7 @@ extension LandingMachine {
         return true
     }
 
-    /// A call ends without landing. If its response is held, the manager shows it no longer.
+    /// Ends a call without landing. If its response is held, the manager shows it no longer.
     ///
     /// - Returns: The call; `nil` if it has ended before.
     mutating func end(_ id: FlightID) -> Flight? {
@@ -229,7 +229,7 @@ extension LandingMachine {
         return flight
     }
 
-    /// Shows nothing any more. Calls that have not ended may still land.
+    /// Removes what the manager shows. Calls that have not ended may still land.
     mutating func clear() {
         history.clear()
     }

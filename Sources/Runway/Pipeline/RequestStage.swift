@@ -25,7 +25,11 @@
 ///
 /// To replace the wire, write a ``Transport``. To act on the calls of one API only, write an ``Interceptor``.
 public protocol RequestStage: Sendable {
-    /// The position of the stage, for the record.
+    /// Names the stage in records and errors. A stage of the app's own has a ``FlightStep/customStage(_:)``.
+    ///
+    /// Merging looks for the stage whose step is ``FlightStep/redirecting``: if there is one below, merging follows the redirects of the
+    /// responses that it takes from an envelope, by Runway's rules. If an app replaces the redirecting stage by its own stage with another
+    /// step, these redirects are not followed: the call fails with ``NetworkError/Kind/refused``.
     var step: FlightStep { get }
 
     /// Whether the stage waits for nothing but `next`. It is read once, when a layer is made. The default is `false`.
@@ -42,13 +46,17 @@ public protocol RequestStage: Sendable {
 
     /// Whether the stage has something to do for a request or its response. The default is `true`.
     ///
-    /// The pipeline passes a request by the stages that do not handle it, as if each of them had called `next` at once. It asks
-    /// whenever a request arrives at the stage, for every attempt and hop anew, and the implementation must return immediately.
+    /// A stage that does not handle a request is skipped: ``respond(to:in:next:)`` of the next stage is called in its place. The pipeline
+    /// asks whenever a request arrives at the stage, for every attempt and hop anew, and the implementation must return immediately.
+    ///
+    /// It does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then: a stage that returns `false` here and
+    /// keeps the default of that function still returns ``ImmediateResponse/wait`` for every call.
     func handles(_ request: Request, in flight: Flight) -> Bool
 
     /// Responds without waiting, if the stage can, before any task is created for the call.
     ///
-    /// The pipeline asks its stages from the top until one responds or has to wait. The default is ``ImmediateResponse/wait``. The
+    /// The pipeline asks its stages from the top until one responds or has to wait. The default is ``ImmediateResponse/wait``: above
+    /// ``FlightStep/reading``, a stage with the default makes responses in memory land after `load` has returned, instead of before. The
     /// implementation must return immediately: it runs on the caller's actor, often the main actor. A stage that passes sees in
     /// ``respond(to:in:next:)`` only the calls for which no stage below it responded here.
     ///

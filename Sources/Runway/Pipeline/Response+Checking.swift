@@ -24,9 +24,9 @@ extension Response {
 }
 
 extension Response {
-    /// Throws if the body has a content coding that no part has undone, and that the endpoint's calls do not ask for themselves.
+    /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves.
     ///
-    /// A refusal that the status names counts first, whatever the body is.
+    /// It does not throw if the verdict is a refusal, which is then the error of the call, whatever the body is.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
     func checkCoding<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) {
@@ -36,9 +36,9 @@ extension Response {
         try checkCoding(ofResponseTo: E.method)
     }
 
-    /// Throws if the body has a content coding that no part has undone.
+    /// Throws if the body still has a content coding.
     ///
-    /// A refusal that the status names counts first, whatever the body is.
+    /// It does not throw if the verdict is a refusal, which is then the error of the call, whatever the body is.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
     func checkCoding(ofResponseTo method: HTTPRequest.Method) throws(NetworkError) {
@@ -67,8 +67,7 @@ extension Response {
     }
 }
 
-/// Header fields of a response that the transport omitted, because it has values as text and these are not UTF-8, for the
-/// record.
+/// Records the header fields of a response that the transport omitted: it represents values as text, and these are not UTF-8.
 package struct OmittedFieldsDecision: StageDecision, Equatable {
     /// The names, one for each field.
     package var names: [HTTPField.Name]

@@ -37,7 +37,8 @@ public struct CallOptions: Sendable, Hashable {
     /// stage sets, such as the token of ``Credentials``, replaces them.
     public var headers: [String: String]
     /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user asked for, such as a pull to
-    /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``).
+    /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``). A call in flight that
+    /// this one joins is then sent all the same, too.
     public var bypassesCircuit: Bool
 
     /// Whether the streamed body stays open for as long as the app wants, so that it releases its concurrency slot, and the system's time in

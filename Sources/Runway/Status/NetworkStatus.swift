@@ -1,6 +1,6 @@
-/// What network the device has.
+/// The kind and the properties of the network that the device uses.
 public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
-    /// What the device is joined to the network by.
+    /// How the device is connected to the network.
     public enum Link: String, Sendable, Hashable {
         /// A cable.
         case wired
@@ -10,30 +10,31 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
         case cellular
         /// Nothing: no host can be reached.
         case none
-        /// Nobody can say. Hosts are taken to be reachable.
+        /// The link is not known. Hosts are assumed to be reachable.
         case unknown
     }
 
-    /// What the device is joined to the network by.
+    /// How the device is connected to the network.
     public var link: Link
     /// Whether bytes may cost the user money, as those of a mobile network may.
     public var isExpensive: Bool
-    /// Whether the user asked for few bytes.
+    /// Whether the user wants little data to be sent, as in Low Data Mode.
     public var isConstrained: Bool
     /// What distinguishes this network from others of its kind, such as the address of its gateway; `nil` if unknown. Measurements
     /// of the addresses of hosts are stored for each network separately.
     public var identity: String?
 
     /// The generation of a mobile network, from 2 to 5; `nil` for any other link, or if the system does not report it.
-    /// Measurements are stored for each generation separately. A change of it is no change of network: connections stay in use.
+    /// Measurements are stored for each generation separately. A change of the generation does not count as a change of network:
+    /// connections stay in use.
     public var generation: Int?
 
     /// Describes a network, for a test or a source of the app's own.
     ///
     /// - Parameters:
-    ///   - link: What the device is joined to the network by.
+    ///   - link: How the device is connected to the network.
     ///   - isExpensive: Whether bytes may cost the user money.
-    ///   - isConstrained: Whether the user asked for few bytes.
+    ///   - isConstrained: Whether the user wants little data to be sent.
     ///   - identity: What distinguishes this network from others of its kind.
     ///   - generation: The generation of a mobile network.
     public init(
@@ -55,13 +56,13 @@ public struct NetworkStatus: Sendable, Hashable, CustomStringConvertible {
     public static let cellular = NetworkStatus(.cellular, isExpensive: true)
     /// No network.
     public static let none = NetworkStatus(.none)
-    /// Nobody can say.
+    /// A network that is not known.
     public static let unknown = NetworkStatus(.unknown)
 
-    /// Whether a call may reach its host. It is `true` as long as nobody knows better.
+    /// Whether a call may reach its host: `false` only if there is no network.
     public var isReachable: Bool { link != .none }
 
-    /// The link's name and what makes it a poor one.
+    /// The link's name, its generation, and whether it is expensive or constrained.
     public var description: String {
         link.rawValue + (generation.map { " \($0)G" } ?? "") + (isExpensive ? ", expensive" : "")
             + (isConstrained ? ", constrained" : "")

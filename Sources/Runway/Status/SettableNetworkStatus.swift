@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A network status that somebody sets: a test, or an app that knows by means of its own.
+/// A network status that is set by a test, or by an app that detects the network itself.
 ///
 /// ```swift
 /// let status = SettableNetworkStatus(.wifi)
@@ -14,7 +14,7 @@ public final class SettableNetworkStatus: NetworkStatusSource {
         var count: UInt64 = 0
     }
 
-    /// Guards the status and who wants to hear of its changes.
+    /// Guards the status and the observers of its changes.
     private let state: Mutex<State>
 
     /// Reports a status until another is set. The default is unknown.

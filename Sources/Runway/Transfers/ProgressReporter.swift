@@ -2,7 +2,7 @@ import Synchronization
 
 /// Reports the progress of a transfer, at most ten times a second.
 final class ProgressReporter: Sendable {
-    /// Receives the progress on any thread, and must return soon: the transfer waits for it.
+    /// Receives the progress on any thread, and must return soon, because the transfer waits for it.
     typealias Receiver = @Sendable (TransferProgress) -> Void
 
     /// The least time between two reports.
@@ -22,7 +22,7 @@ final class ProgressReporter: Sendable {
 
     /// Reports the progress, unless the last report was made less than ``interval`` ago.
     ///
-    /// - Parameter isUrgent: Whether it is reported in any case: at the start, at the end, and when the transfer starts over.
+    /// - Parameter isUrgent: Whether the interval is ignored: at the start, at the end, and when the transfer restarts.
     func report(_ completed: Int, of total: Int?, isUrgent: Bool = false) {
         let progress = TransferProgress(completedByteCount: completed, totalByteCount: total)
         let now = clock.now

@@ -4,15 +4,15 @@ public struct PinReport: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// A key of the verified chain is pinned.
         case matched
-        /// None is pinned, and the connection was refused.
+        /// No key of the chain is pinned, and the connection was refused.
         case refused
-        /// None is pinned, and the connection is used since the pins only report.
+        /// No key of the chain is pinned, and the connection is used, because the mode is ``PublicKeyPins/Mode/reportOnly``.
         case wouldHaveRefused
         /// The pins have expired, and were not compared.
         case expired
     }
 
-    /// The host of the request, whatever address was dialled.
+    /// The host of the request, not the address that was dialled.
     public var host: String
     /// The result of the comparison.
     public var outcome: Outcome

@@ -22,7 +22,7 @@ public import struct Foundation.Date
 /// of a key that is in no certificate yet.
 ///
 /// **Expiry.** After ``expiry`` the pins are not enforced any more: an app that was never updated falls back to the usual
-/// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is a host without pins.
+/// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, it is treated as a host without pins.
 public struct PublicKeyPins: Sendable, Hashable {
     /// What happens to a connection whose chain has none of the keys.
     public enum Mode: Sendable, Hashable {
@@ -34,7 +34,7 @@ public struct PublicKeyPins: Sendable, Hashable {
 
     /// The host, in lower case.
     public let host: String
-    /// Whether the pins are for all hosts below ``host``, too.
+    /// Whether the pins apply to all subdomains of ``host``, too.
     public let includesSubdomains: Bool
     /// The keys: each the SHA-256 of a `SubjectPublicKeyInfo` in DER (RFC 7469 §2.4).
     public let pins: Set<PublicKeyPin>
@@ -78,7 +78,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     /// The most keys of one set.
     public static let maximumPinCount = 32
 
-    /// Whether the pins are for a host.
+    /// Whether the pins apply to a host.
     package func areFor(_ host: String) -> Bool {
         HostPattern(host: self.host, includesSubdomains: includesSubdomains).matches(host)
     }

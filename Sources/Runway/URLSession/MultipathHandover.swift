@@ -6,10 +6,10 @@ import Foundation
 
 /// Multipath TCP, in a file of its own, so that the code of iOS can run over the fakes.
 enum MultipathHandover {
-    /// Lets the connections of a session move from Wi-Fi to the mobile network. Does nothing except on iOS.
-    static func allow(in configuration: URLSessionConfiguration) {
+    /// Sets whether the connections of a session may move from Wi-Fi to the mobile network. Does nothing except on iOS.
+    static func set(_ isAllowed: Bool, in configuration: URLSessionConfiguration) {
         #if os(iOS)
-            configuration.multipathServiceType = .handover
+            configuration.multipathServiceType = isAllowed ? .handover : .none
         #endif
     }
 }

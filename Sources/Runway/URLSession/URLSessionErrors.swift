@@ -16,6 +16,11 @@ extension NetworkError {
             self = error
             return
         }
+        if let failure = error as? FailedAfterSending {
+            self.init(session: failure.error, from: authority)
+            if self.sending == .notSent { self.sending = .unknown }
+            return
+        }
         let place = authority ?? "the server"
         let (kind, detail, sending): (Kind, String, SendState)
         switch error {
@@ -157,6 +162,12 @@ extension URLError {
         default: return false
         }
     }
+}
+
+/// The error of a task that has sent bytes of its body. A session may send a request again over another connection: that this one can't be
+/// made does not mean that nothing was sent.
+struct FailedAfterSending: Error {
+    let error: any Error
 }
 
 /// A server was refused because of its certificates, before a byte of a request was sent.

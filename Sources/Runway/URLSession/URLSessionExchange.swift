@@ -184,7 +184,8 @@ final class URLSessionExchange: Sendable {
     }
 
     func finish(_ error: (any Error)?) {
-        end(error.map { .failure($0) } ?? .success(()))
+        let hasSent = task.countOfBytesSent > 0
+        end(error.map { .failure(hasSent ? FailedAfterSending(error: $0) : $0) } ?? .success(()))
         upload?.finish()
     }
 

@@ -25,17 +25,17 @@ import HTTPTypes
 ///
 /// - A running task can't be paused: a reader of a streamed response that falls further behind than
 ///   ``Configuration/maximumBufferedByteCount`` gets an error.
-/// - The body of a redirect comes as a whole at its end.
+/// - The body of a redirect is delivered as a whole, after its last byte.
 /// - A body that is a stream is read into memory first, up to ``Configuration/maximumStreamedRequestByteCount``, and sent when it is
-///   whole.
-/// - HTTP/1.1 alone, the system's certificate authorities alone, no public-key pins, no WebSockets, and no measured times. The record
-///   names no version of HTTP.
+///   complete.
+/// - Only HTTP/1.1 and only the system's certificate authorities are supported, without public-key pins, WebSockets and measured times.
+///   The record names no version of HTTP.
 /// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A call to a
 ///   loopback name or address therefore fails unless `no_proxy` lists the host.
 /// - A content coding that libcurl does not know fails the call.
 /// - Time-outs are rounded up to whole seconds, at least one.
 /// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen with Swift
-///   6.3): send requests to servers you know alone.
+///   6.3): send requests only to servers that you know.
 public final class URLSessionTransport: Transport {
     /// How a transport connects.
     public struct Configuration: Sendable {
@@ -50,14 +50,14 @@ public final class URLSessionTransport: Transport {
         /// The most bytes of one streamed request on Linux, where it is read into memory before it is sent. The default is 64 MiB.
         public var maximumStreamedRequestByteCount: Int
 
-        /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default is `true`. On
-        /// Apple's systems alone: a call that finds no other network fails as `NetworkError.Kind.noNetwork`.
+        /// Whether requests may use networks whose bytes may cost money, such as mobile ones and hotspots. The default is `true`.
+        /// Only on Apple's systems: a call that finds no other network fails with `NetworkError.Kind.noNetwork`.
         public var allowsExpensiveNetworkAccess = true
-        /// Whether requests may use networks in Low Data Mode. The default is `true`. On Apple's systems alone, as
+        /// Whether requests may use networks in Low Data Mode. The default is `true`. Only on Apple's systems, as
         /// ``allowsExpensiveNetworkAccess``.
         public var allowsConstrainedNetworkAccess = true
         /// Whether connections may move from Wi-Fi to the mobile network when Wi-Fi gets poor (Multipath TCP, `handover`). The default is
-        /// `false`. On iOS alone, in apps with the entitlement for multipath, and to servers that support it.
+        /// `false`. Only on iOS, in apps with the entitlement for multipath, and to servers that support it.
         public var allowsMultipathHandover = false
 
         /// Configures the session; see the properties for the defaults.
@@ -93,10 +93,10 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - configuration: How it connects.
-    ///   - pins: The public keys of hosts. If several sets are for one host, each of them is required.
-    ///   - onPinReport: Called with the result for each new connection to a host with pins, on any thread; it has to return soon. The
+    ///   - pins: The public keys of hosts. If several sets apply to one host, a chain must match each of them.
+    ///   - onPinReport: Called with the result for each new connection to a host with pins, on any thread; it must return soon. The
     ///     default is `nil`.
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` if there are pins on Linux, where Foundation reports no chain: use
+    /// - Throws: `NetworkError.Kind.invalidConfiguration` if `pins` is not empty on Linux, where Foundation reports no chain: use
     ///   `NIOTransport` there.
     public convenience init(
         configuration: Configuration = Configuration(), pins: [PublicKeyPins],
@@ -197,7 +197,7 @@ extension URLSessionTransport.Configuration {
             configuration.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
             configuration.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
         #endif
-        if allowsMultipathHandover { MultipathHandover.allow(in: configuration) }
+        MultipathHandover.set(allowsMultipathHandover, in: configuration)
         return configuration
     }
 }

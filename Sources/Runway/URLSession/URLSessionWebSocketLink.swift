@@ -109,14 +109,15 @@
                 try state.end?.get()
                 // One message alone may be larger than the limit.
                 guard state.end == nil, state.status.sent == nil else { throw URLError(.networkConnectionLost) }
-                guard state.unsentByteCount == 0 || state.unsentByteCount + byteCount <= limit else {
+                // Not their sum, which 32 bits may not hold.
+                guard state.unsentByteCount == 0 || byteCount <= limit - state.unsentByteCount else {
                     throw NetworkError(
                         .overloaded, in: .transporting, "More than \(limit) bytes wait to be sent already.",
                         sending: .notSent)
                 }
                 state.unsentByteCount += byteCount
                 state.status.sentMessageCount += 1
-                state.status.sentByteCount += byteCount
+                state.status.sentByteCount += Int64(byteCount)
             }
             let sending = SendWaiter()
             task.send(payload.message) { [weak self] error in
@@ -145,7 +146,7 @@
             }
             guard isFirst else { return }
             let code = close.code.flatMap { URLSessionWebSocketTask.CloseCode(rawValue: Int($0)) } ?? .normalClosure
-            task.cancel(with: code, reason: close.reason.isEmpty ? nil : Data(close.reason.utf8.prefix(123)))
+            task.cancel(with: code, reason: close.reason.isEmpty ? nil : Data(close.reasonBytes))
             stop(URLError(.timedOut), after: offer.closeTimeout)
         }
 
@@ -253,7 +254,7 @@
             let now = flight.clock.now
             state.withLock { state in
                 state.lastLife = now
-                state.status.receivedByteCount += byteCount
+                state.status.receivedByteCount += Int64(byteCount)
             }
         }
 

@@ -47,12 +47,24 @@ package enum WebSocketPayload: Sendable, Equatable {
 package struct WebSocketClose: Sendable, Equatable {
     /// The status code; `nil` if the close frame has none.
     package var code: UInt16?
-    /// The reason, at most 123 bytes in UTF-8.
+    /// The reason, of which at most 123 bytes in UTF-8 are sent.
     package var reason: String
 
     package init(_ code: UInt16?, _ reason: String = "") {
         self.code = code
         self.reason = reason
+    }
+
+    /// What of the reason fits into a close frame, in UTF-8.
+    package var reasonBytes: [UInt8] {
+        var byteCount = 0
+        // A control frame has at most 125 bytes (RFC 6455 §5.5), two of which are the code; no character is cut in two.
+        for character in reason.unicodeScalars {
+            let longer = byteCount + UTF8.width(character)
+            guard longer <= 123 else { break }
+            byteCount = longer
+        }
+        return Array(reason.utf8.prefix(byteCount))
     }
 }
 
@@ -71,9 +83,10 @@ package struct WebSocketAgreement: Sendable, Equatable {
 
 /// What happened on a connection so far.
 package struct WebSocketStatus: Sendable, Equatable {
-    /// Bytes of frames in either direction, before TLS. Any byte that comes shows that the server is there.
-    package var receivedByteCount = 0
-    package var sentByteCount = 0
+    /// Bytes of frames in either direction, before TLS. Any byte that comes shows that the server is there. A WebSocket may carry more than
+    /// an `Int` of 32 bits can count.
+    package var receivedByteCount: Int64 = 0
+    package var sentByteCount: Int64 = 0
     /// The time since the last byte came, or since the handshake.
     package var silence = Duration.zero
     /// Whole messages in either direction.

@@ -7,7 +7,7 @@ struct CallLine: Equatable {
     let url: String
     let items: [String]
 
-    /// The methods that are recognised in any case, and completed by shells.
+    /// The methods that are recognised in capital and small letters, and that shells complete.
     static let knownMethods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .head, .options, .trace]
 
     /// Divides the words of a command line. The first is a method if it has the form of one, or if the second is a URL.
@@ -42,7 +42,7 @@ struct CallLine: Equatable {
         return (knownMethods + [.connect]).first { $0.rawValue == name }
     }
 
-    /// Whether a word is written like a method of some protocol's own: capital letters, and perhaps hyphens.
+    /// Whether a word could be a method that is not in ``knownMethods``: it has only capital letters and hyphens.
     private static func hasFormOfMethod(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == 0x2D }
     }

@@ -12,9 +12,9 @@ struct Console: Sendable {
     static let error = Console(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
-    /// Whether a person looks at the stream.
+    /// Whether the stream is a terminal.
     let isTerminal: Bool
-    /// Whether the cursor can be moved: on a terminal that is not called dumb.
+    /// Whether the cursor can be moved: on a terminal, unless `TERM` is `dumb`.
     let canRedraw: Bool
     /// Whether colours are used if the command line does not decide: if the cursor can be moved, unless `NO_COLOR` is set to
     /// anything (no-color.org).
@@ -37,7 +37,8 @@ struct Console: Sendable {
         }
     }
 
-    /// Whether control characters are escaped: on a terminal, and if colours are forced, as for a pager that passes them on to one.
+    /// Whether control characters are escaped: on a terminal, and if colours are forced, as for a pager that passes the output on to a
+    /// terminal.
     var escapesControls: Bool { isTerminal || ColourMode.current == .always }
 
     /// The width of the terminal in columns; 80 if it is not known.
@@ -78,14 +79,14 @@ struct Console: Sendable {
         try? write(text)
     }
 
-    /// Writes a warning in a line of its own. A failure of this write can't be reported.
+    /// Writes a warning on a separate line. A failure of this write can't be reported.
     func warn(_ message: String) {
         var text = ConsoleText("runway: warning:", .yellow, for: self)
         text.append(" \(message)\n")
         try? write(text)
     }
 
-    /// Writes a remark in a line of its own, dimmed.
+    /// Writes a remark on a separate line, dimmed.
     func remark(_ remark: String) {
         var text = ConsoleText(remark, .dim, for: self)
         text.append("\n")
@@ -113,7 +114,7 @@ struct SystemError: Error, CustomStringConvertible {
     /// The system's number, such as `ENOENT`.
     var code: Int32
 
-    /// The system's words, such as `No such file or directory`.
+    /// The system's message, such as `No such file or directory`.
     var description: String { String(cString: strerror(code)) }
 
     /// The error of the call that just failed on this thread.

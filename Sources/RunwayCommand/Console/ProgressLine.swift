@@ -28,7 +28,7 @@ enum ProgressLine {
             var tick = start + patience
             var turn = 0
             while (try? await clock.sleep(until: tick)) != nil {
-                // Whoever cancels also wipes; a line drawn after that would stay.
+                // `end` cancels this task, waits for it, and then removes the line: this line is never drawn after that.
                 draw(describe(clock.now - start), turn: turn)
                 turn += 1
                 tick = clock.now + interval

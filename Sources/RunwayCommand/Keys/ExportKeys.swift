@@ -46,7 +46,7 @@ struct EmbedKey: ParsableCommand {
     var name = "EmbeddedKey"
 
     func validate() throws {
-        // It becomes part of a program.
+        // The identifier becomes part of Swift source.
         try KeyID.check(id, of: "The identifier of an embedded key")
         guard name.wholeMatch(of: /[A-Z][A-Za-z0-9_]*/) != nil else {
             throw ValidationError("--name needs the name of a Swift type, such as EmbeddedKey.")

@@ -7,6 +7,8 @@ struct DemoStory {
     private static let columns = 80
     private let report: DemoReport
     private var text: ConsoleText
+    /// Whether a block was appended, so that a blank line precedes the next.
+    private var hasBlocks = false
 
     /// Returns the text of a report, with styles if `console` supports them.
     static func text(of report: DemoReport, for console: Console) -> ConsoleText {
@@ -31,27 +33,36 @@ struct DemoStory {
         let scenes = report.scenes.filter { $0.part == part }
         if scenes.isEmpty { return }
         title(part, Self.count(scenes.map(\.calls), "call"), Self.count(scenes.map(\.requests), "request"))
-        let rows = Self.rows(of: scenes)
-        for row in rows { line("    \(row)", row.hasPrefix("⚠︎") ? .yellow : .dim) }
-        if !rows.isEmpty { line("") }
+        for row in Self.rows(of: part, in: scenes) { line("    \(row)", row.hasPrefix("⚠︎") ? .yellow : .dim) }
+    }
+
+    /// A blank line before every block but the first.
+    private mutating func beginBlock() {
+        if hasBlocks { line("") }
+        hasBlocks = true
     }
 
     /// What the user did with what it took, and what the layer made of it.
     private mutating func title(_ part: DemoPart, _ cost: String...) {
+        beginBlock()
         let cost = cost.joined(separator: ", ")
         text.append(part.action.padded(to: Self.columns - cost.count - 1), .bold)
         line(" \(cost)", .cyan)
         line("  \(part.effect)")
     }
 
-    /// The first rows of up to two screens; one row if they are equal.
-    private static func rows(of scenes: [DemoReport.Scene]) -> [String] {
+    /// The first row of a screen, and that of another one if it says something else: an error, or another team's format.
+    private static func rows(of part: DemoPart, in scenes: [DemoReport.Scene]) -> [String] {
         let rows = scenes.map(\.screen).filter { !$0.isEmpty }.prefix(2).map { $0[0] }
-        return Set(rows).count > 1 ? rows : Array(rows.prefix(1))
+        guard rows.count == 2, rows[0] != rows[1], part == .lists || rows[1].hasPrefix("⚠︎") else {
+            return Array(rows.prefix(1))
+        }
+        return rows
     }
 
     /// Calls on the left and requests on the right.
     private mutating func appendTotals() {
+        beginBlock()
         line("In all", .bold)
         let carrying = report.envelopes.map(\.attempts.count)
         let calls =
@@ -67,17 +78,21 @@ struct DemoStory {
             let call = index < left.count ? left[index] : ""
             line("  " + (index < right.count ? "\(call.padded(to: 41)) \(right[index])" : call))
         }
-        line("")
     }
 
-    /// One line for each attempt.
+    /// What was tried and what became of it, two in a line.
     private mutating func append(_ signing: SigningTourReport) {
         title(.signing, Self.count([signing.calls], "call"), Self.count([signing.requests], "request"))
-        for row in signing.rows { line("    \(row.title.padded(to: 40)) \(row.outcome)", .dim) }
+        let attempts = signing.rows.map { "\($0.title.prefix { $0 != ":" }): \($0.briefOutcome)" }
+        for start in stride(from: 0, to: attempts.count, by: 2) {
+            let second = start + 1 < attempts.count ? " \(attempts[start + 1])" : ""
+            line("    \(attempts[start].padded(to: 40))\(second)", .dim)
+        }
     }
 
     /// One line a step of the tour, in aligned columns.
     private mutating func append(_ hosts: HostTourReport) {
+        beginBlock()
         line(DemoPart.addresses.action, .bold)
         line("  \(DemoPart.addresses.effect)")
         let addresses = hosts.addresses.sorted { $0.key < $1.key }.map { "\($0)  \($1)" }
@@ -97,7 +112,6 @@ struct DemoStory {
                 step.title, (dialled, .cyan), (won ?? "none", won == nil ? .red : .green),
                 ("\(step.milliseconds)", .dim))
         }
-        line("")
     }
 
     /// A row of the table of addresses, in as many columns as a line has.
@@ -130,10 +144,11 @@ struct DemoStory {
     /// The end of the conversation, as both screens show it.
     private mutating func append(_ chat: ChatTourReport) {
         title(.chat, Self.count([chat.written], "message"), "\(chat.stored) stored")
-        for row in chat.screen.suffix(2) { line("    \(row)", .dim) }
+        line("    \(chat.screen.suffix(2).joined(separator: "   "))", .dim)
     }
 
     private mutating func appendProblems() {
+        beginBlock()
         if report.problems.isEmpty {
             return line("Everything was as expected. --verbose prints what was decided for each call.", .green)
         }

@@ -98,6 +98,6 @@ enum ProxyHelp {
 
         EXIT CODES
           0    The proxy was stopped, by Ctrl-C or SIGTERM.
-          2    The command line can't be used, or the port can't be had.
+          2    The command line can't be used, or the port can't be bound.
         """
 }

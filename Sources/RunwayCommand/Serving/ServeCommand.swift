@@ -43,7 +43,7 @@ struct ServeCommand: AsyncParsableCommand {
 
             EXIT CODES
               0    The server was stopped, by Ctrl-C or SIGTERM.
-              2    The command line can't be used, the port can't be had, or the
+              2    The command line can't be used, the port can't be bound, or the
                    log can't be opened.
             """)
 

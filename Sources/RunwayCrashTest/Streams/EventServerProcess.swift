@@ -61,7 +61,7 @@ struct EventServerProcess: AsyncParsableCommand {
         #endif
     }
 
-    /// What others publish meanwhile has places in between.
+    /// Publishes random texts. Other processes may publish to the same log, so that the offsets of these events need not be consecutive.
     private static func publish(to hub: EventHub, every pace: Duration) async throws {
         while true {
             try await hub.publish(PublishedEvent(topic: "numbers", data: UUID().uuidString))
@@ -69,13 +69,13 @@ struct EventServerProcess: AsyncParsableCommand {
         }
     }
 
-    /// Each event is the number of its place.
+    /// Publishes numbers: the data of each event is its own offset.
     private static func publish(to hub: EventHub, after last: Int64, every pace: Duration) async throws {
         var number = last
         while true {
             number += 1
             let offset = try await hub.publish(PublishedEvent(topic: "numbers", data: "\(number)"))
-            guard offset == number else { throw CrashFailure("\(number) was stored at another place") }
+            guard offset == number else { throw CrashFailure("\(number) was stored at another offset") }
             try await Task.sleep(for: pace)
         }
     }

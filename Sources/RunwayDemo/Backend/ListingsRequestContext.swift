@@ -1,14 +1,14 @@
 import Hummingbird
 import NIOCore
 
-/// The connection of a route's request, in addition to the request itself.
+/// The context of a route, which also has the connection on which the request was received.
 struct ListingsRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
 
-    /// The request's stream under HTTP/2, its connection under HTTP/1.1; of a merged request, its envelope's.
+    /// The stream of the request over HTTP/2, its connection over HTTP/1.1; for a merged request, the one of its envelope.
     let channel: any Channel
 
-    /// Whether the request came in an envelope and not by itself.
+    /// Whether the request was received in an envelope of merged requests.
     var isMerged = false
 
     init(source: ApplicationRequestContextSource) {

@@ -8,13 +8,13 @@ import RunwayServer
 import RunwaySignatures
 import Synchronization
 
-/// A server of orders on a free port of the loopback, over TLS and HTTP/2, that accepts signed requests alone.
+/// A server of orders on a free port of the loopback, over TLS and HTTP/2, that accepts only signed requests.
 struct SignedBackend: Sendable {
     /// The authority under which clients know the server, whatever its port.
     static let authority = "orders.example"
     /// The tag of the app's signatures.
     static let tag = "orders-app"
-    /// What the login has given the app, and the account that it is for. An app has an access token instead.
+    /// The session that a login has returned to the app, and its account. A real app has an access token instead.
     static let (session, account) = ("a session of anna", "anna")
 
     let keys = InMemoryKeyDirectory()
@@ -29,7 +29,7 @@ struct SignedBackend: Sendable {
         return name
     }()
 
-    /// Serves while `body` runs, which gets the port.
+    /// Serves while `body` runs, which receives the port.
     func serve<Value>(_ body: (Int) async throws -> Value) async throws -> Value {
         let (ports, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
         return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -57,7 +57,7 @@ struct SignedBackend: Sendable {
             request.headers[Self.sessionField] == Self.session ? Self.account : nil
         }.add(to: router)
         var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
-        // This server is for development: its refusals say precisely why.
+        // This server is for development: its refusals name the precise reason.
         rules.explainsRefusals = true
         // The keys are new: nothing was signed with them before, whatever the clocks say.
         let nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
@@ -91,7 +91,7 @@ struct SignedBackend: Sendable {
     }
 }
 
-/// How many orders were accepted, by the identifiers of their keys.
+/// Counts the accepted orders, by the identifier of the key that signed them.
 final class AcceptedOrders: Sendable {
     /// Guards the counts.
     private let counts = Mutex<[String: Int]>([:])

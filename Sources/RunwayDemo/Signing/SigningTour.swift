@@ -79,7 +79,7 @@ public final class SigningTour {
             report.problems.append("a call without a signature was not refused as such")
         }
         var id: String?
-        await step("A key of the device's own is enrolled", [], accepted: 1) {
+        await step("An enrolled key: made on the device", [], accepted: 1) {
             do throws(NetworkError) {
                 id = try await self.enrolment(app).enrol()
             } catch {
@@ -160,7 +160,7 @@ public final class SigningTour {
         let count = Self.workers * Self.callsOfEach
         report.rows.append(
             SigningTourReport.Row(
-                title: "A key is rotated under \(count) calls", refusals: way.takeReasons(),
+                title: "A rotated key: under \(count) calls", refusals: way.takeReasons(),
                 accepted: counts.reduce(0, +),
                 detail: "\(counts[0]) by the old key, \(counts[1]) by the new one"))
         report.problems += failures.map { "a call failed during the rotation: \($0)" }

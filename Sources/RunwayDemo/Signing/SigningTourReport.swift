@@ -2,7 +2,7 @@
 public struct SigningTourReport: Sendable, Encodable {
     /// One thing that was tried.
     public struct Row: Sendable, Encodable {
-        /// What was tried.
+        /// What was tried: a few words, a colon, and more of it.
         public var title: String
         /// Why requests were refused: the status, and the reason in one word.
         public var refusals: [String]
@@ -12,9 +12,14 @@ public struct SigningTourReport: Sendable, Encodable {
         public var detail: String
 
         /// What became of it, in a few words.
-        public var outcome: String {
+        public var outcome: String { text(of: refusals.map { "refused: \($0)" }) }
+
+        /// The same, with the reasons of refusals alone.
+        public var briefOutcome: String { text(of: refusals) }
+
+        private func text(of refusals: [String]) -> String {
             let accepted = accepted == 0 ? [] : [accepted == 1 ? "accepted" : "all \(accepted) accepted"]
-            return (refusals.map { "refused: \($0)" } + accepted).joined(separator: ", then ")
+            return (refusals + accepted).joined(separator: ", then ")
         }
     }
 

@@ -1,16 +1,16 @@
 import RunwayJSONSIMD
 
-/// What finds the places of the grammar in a document.
+/// A scan that finds the offsets of structural characters and values in a document.
 enum PlaceScan {
-    /// By vectors, in C.
+    /// With vector instructions, in C.
     case vector(runway_json_scan)
     /// Byte by byte, in Swift.
     case portable
 
-    /// The fastest that the processor runs.
+    /// The fastest scan that the processor supports.
     static let fastest: PlaceScan = all[0]
 
-    /// All that the processor runs, the fastest first.
+    /// All scans that the processor supports, the fastest first.
     static var all: [PlaceScan] {
         var all: [PlaceScan] = []
         while let scan = runway_json_scan_number(all.count) { all.append(.vector(scan)) }

@@ -7,14 +7,14 @@
 /// A parsed number: sign, digits, power of ten (RFC 8259 §6).
 struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
     private(set) var isNegative = false
-    /// The digits without sign and point, as far as the type holds them.
+    /// The digits without sign and point, as many as the type can represent.
     private(set) var digits: Digits = 0
     /// The power of ten by which `digits` are multiplied.
     private(set) var exponent = 0
-    /// Whether `digits` and `exponent` are the exact number; `false` if there are too many digits.
+    /// Whether `digits` and `exponent` represent the number exactly; `false` if it has too many digits.
     private(set) var isExact = true
 
-    /// Reads a number that the grammar was checked of.
+    /// Reads a number whose grammar was checked.
     init(_ bytes: [UInt8], at offset: Int, count: Int) {
         var place = offset
         let end = offset &+ count
@@ -51,21 +51,21 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         }
     }
 
-    /// An exponent beyond a billion has no further effect, whatever the digits are within our size limit.
+    /// Limits the exponent to a billion: no document within the size limit has so many digits that a larger one makes a difference.
     private mutating func readExponent(_ bytes: [UInt8], _ start: Int, _ end: Int) {
         var place = start
         let isDown = bytes[place] == UInt8(ascii: "-")
         if isDown || bytes[place] == UInt8(ascii: "+") { place &+= 1 }
         var power = 0
         while place < end {
-            // Ten times more would not fit an `Int` of 32 bits.
+            // Another digit could overflow an `Int` of 32 bits.
             power = power < 100_000_000 ? power &* 10 &+ Int(bytes[place] &- UInt8(ascii: "0")) : 1_000_000_000
             place &+= 1
         }
         exponent &+= isDown ? -power : power
     }
 
-    /// The magnitude when the number is an integer that the digits' type holds, however it is written: `1`, `1.0`, `1e2`.
+    /// The magnitude if the number is an integer that the digits' type can represent, however it is written: `1`, `1.0`, `1e2`.
     private var integerMagnitude: Digits? {
         guard isExact else { return nil }
         var value = digits
@@ -86,18 +86,18 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
         return value
     }
 
-    /// The number when it is an integer that a type holds, which must not be wider than the digits' type.
+    /// The number if it is an integer that the type `T` can represent; `nil` otherwise. `T` must not be wider than the digits' type.
     func integer<T: FixedWidthInteger>() -> T? {
         guard let magnitude = integerMagnitude else { return nil }
         if !isNegative || magnitude == 0 { return T(exactly: magnitude) }
-        // The least of a signed type has a magnitude that is one more than the greatest.
+        // The minimum of a signed type has a magnitude that is one more than its maximum.
         guard T.isSigned, magnitude <= Digits(T.max) + 1 else { return nil }
         return T(truncatingIfNeeded: 0 &- magnitude)
     }
 }
 
 extension NumberText<UInt64> {
-    /// An integer of at most 18 bytes, which cannot overflow.
+    /// Reads an integer of at most 18 bytes, which can't overflow.
     static func shortInteger(_ bytes: [UInt8], at offset: Int, count: Int) -> Int64 {
         let isNegative = bytes[offset] == UInt8(ascii: "-")
         var value: Int64 = 0
@@ -154,7 +154,7 @@ extension NumberText<UInt64> {
     }
 }
 
-/// Powers of ten that their types hold exactly.
+/// Powers of ten that their types represent exactly.
 private enum PowersOfTen {
     static let doubles: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,

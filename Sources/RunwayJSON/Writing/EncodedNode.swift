@@ -1,4 +1,4 @@
-/// The encoded part of a value: containers can be filled in any order, so that nothing is written before the end.
+/// A node of an encoded value. Containers can be filled in any order, so that the tree is written only when the value is complete.
 final class EncodedNode {
     enum Content {
         case unset
@@ -8,7 +8,7 @@ final class EncodedNode {
         case object(Members)
     }
 
-    /// Members in the order of their first encoding; one encoded again replaces the first.
+    /// Members in the order of their first encoding. A member that is encoded again keeps its position and gets the new value.
     struct Members {
         private(set) var names: [String] = []
         private(set) var nodes: [EncodedNode] = []
@@ -38,7 +38,7 @@ final class EncodedNode {
 
     init(_ content: Content = .unset) { self.content = content }
 
-    /// Releases the nodes below one by one: a deep tree would overflow the stack otherwise.
+    /// Releases the descendants one by one: releasing a deep tree recursively would overflow the stack.
     deinit {
         var rest = takeNodes()
         while var node = rest.popLast() {

@@ -44,7 +44,7 @@ public struct HostListRoute: Sendable {
         do {
             hosts = try await self.hosts()
         } catch {
-            throw HTTPError(.serviceUnavailable, message: "The list of hosts can't be had now.")
+            throw HTTPError(.serviceUnavailable, message: "The list of hosts is not available now.")
         }
         guard !hosts.isEmpty, hosts.values.allSatisfy({ !$0.isEmpty }) else {
             throw HTTPError(.serviceUnavailable, message: "The list of hosts is empty.")

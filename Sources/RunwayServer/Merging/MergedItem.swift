@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// One request of an envelope, as the server runs it.
 public struct MergedItem: Sendable {
-    /// The name that the client gave it, unique in its envelope.
+    /// The name that the client chose for it, unique in its envelope.
     public let id: String
     /// Its place in the envelope, counted from 1.
     public let position: Int

@@ -36,7 +36,7 @@ final class OriginConnection: ChannelDuplexHandler {
     private var isOver = false
     private var hasHeldRead = false
 
-    /// The name that the client gave in its TLS handshake.
+    /// The server name that the client sent in its TLS handshake.
     var serverName: String?
 
     init(number: Int, behaviour: ScriptedConnection, isTLS: Bool, script: OriginScript, record: OriginRecord) {

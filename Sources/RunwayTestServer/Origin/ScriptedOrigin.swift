@@ -63,7 +63,7 @@ public final class ScriptedOrigin: Sendable {
     ///   - hostname: the host in ``baseURL``; default: `127.0.0.1`, with TLS `localhost`, since certificates and the
     ///     server name of TLS need a name. It has to resolve to 127.0.0.1.
     ///   - limits: how much is stored.
-    /// - Throws: an `IOError` when no socket can be had, an `NIOSSLError` when the certificate can't be used.
+    /// - Throws: an `IOError` if no socket can be opened, an `NIOSSLError` if the certificate can't be used.
     public static func start(
         tls: OriginTLS? = nil,
         hostname: String? = nil,

@@ -7,7 +7,7 @@ public struct WaitTimedOut: Error, Hashable, CustomStringConvertible {
     public let subject: String
     /// How many the test waited for.
     public let expected: Int
-    /// How many there were when the wait gave up.
+    /// How many there were when the wait timed out.
     public let seen: Int
     /// How long the wait lasted, in real time.
     public let limit: Duration

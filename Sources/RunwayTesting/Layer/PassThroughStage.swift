@@ -24,7 +24,7 @@ package struct PassThroughStage: RequestStage {
 extension RequestPipeline {
     /// The default stages; with a stage that changes nothing before and after each place if `RUNWAY_TESTS_PASS_THROUGH` is set.
     ///
-    /// The suites of `Scripts/test.sh`'s last line pass with and without them.
+    /// The suites that the last two commands of `Scripts/test.sh` run pass with and without them.
     package static var tested: RequestPipeline {
         isPassThroughTested ? .withPassThroughStages : RequestPipeline()
     }

@@ -136,7 +136,7 @@ extension DialOperation {
             let translated = results.dropFirst().flatMap { Self.known((try? $0.get()) ?? []) }
                 .filter { !self.literals.contains($0.0) }
             switch results[0] {
-            case .success(let addresses): self.lookedUp(Self.known(addresses) + translated)
+            case .success(let addresses): self.lookedUp(Self.known(addresses).prefix(16) + translated)
             case .failure(let error):
                 self.failure.lookupError = error
                 if !translated.isEmpty { return self.lookedUp(translated) }
@@ -152,7 +152,7 @@ extension DialOperation {
     private func lookedUp(_ known: [(IPAddress, SocketAddress)]) {
         lookupTime = now
         lookedUp = Dictionary(known) { first, _ in first }
-        let plan = dialer.selector.plan(known.map(\.0).prefix(16).uniqued(), of: host)
+        let plan = dialer.selector.plan(known.map(\.0).prefix(32).uniqued(), of: host)
         perform(race.lookedUp(plan.avoiding(avoided), at: now))
     }
 

@@ -16,7 +16,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var closeTimer: Scheduled<Void>?
     private var livenessTimer: Scheduled<Void>?
-    /// The bytes of the newest ping that is not answered yet, since earlier bytes wait to be sent.
+    /// The bytes of the newest ping. The response is sent when the channel is writable again.
     private var pong: ByteBuffer?
     private var isReadPending = false
     private var isHeld = false
@@ -47,7 +47,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 }
 
-/// What comes in.
+/// Inbound events.
 extension WebSocketHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { perform(machine.receive(unwrapInboundIn(data))) }
 
@@ -87,8 +87,8 @@ extension WebSocketHandler {
         for action in actions {
             switch action {
             case .deliver(let payload):
-                // What came in the same read is delivered, too. After the client's close frame, what finds no room is discarded, so that
-                // the server's can come (RFC 6455 §1.4).
+                // Messages of the same read are delivered, too. After the client's close frame, messages that exceed the reader's buffer
+                // are discarded, so that the server's close frame can be read (RFC 6455 §1.4).
                 if machine.isOpen {
                     if !inbox.append(payload) { isHeld = true }
                 } else if inbox.hasRoom {
@@ -121,7 +121,7 @@ extension WebSocketHandler {
     }
 }
 
-/// What goes out. On the loop.
+/// Outbound messages. On the event loop.
 extension WebSocketHandler {
     /// Sends a message.
     func send(_ payload: WebSocketPayload, promise: EventLoopPromise<Void>) {
@@ -181,7 +181,7 @@ extension WebSocketHandler {
     }
 }
 
-/// Counts the bytes of a WebSocket's frames, whole or not: any byte that comes shows that the server is there.
+/// Counts the bytes of a WebSocket's frames, complete or not: any received byte shows that the server is reachable.
 final class WebSocketByteMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -198,7 +198,7 @@ final class WebSocketByteMeter: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let byteCount = unwrapOutboundIn(data).readableBytes
-        inbox.change { $0.sentByteCount += byteCount }
+        inbox.change { $0.sentByteCount += Int64(byteCount) }
         context.write(data, promise: promise)
     }
 }

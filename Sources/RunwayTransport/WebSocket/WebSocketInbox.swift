@@ -38,7 +38,7 @@ final class WebSocketInbox: Sendable {
     /// Bytes of frames came.
     func received(byteCount: Int) {
         state.withLock { state in
-            state.status.receivedByteCount += byteCount
+            state.status.receivedByteCount += Int64(byteCount)
             state.lastByte = .now()
         }
     }

@@ -9,7 +9,7 @@ struct WebSocketMachine {
     enum Action: Equatable {
         /// Pass a message to the reader.
         case deliver(WebSocketPayload)
-        /// Answer a ping with these bytes. Only the newest has to be answered (RFC 6455 §5.5.3).
+        /// Respond to a ping with these bytes. Only the newest ping needs a response (RFC 6455 §5.5.3).
         case pong(ByteBuffer)
         /// Send a close frame; it is the last frame.
         case sendClose(WebSocketClose)
@@ -23,9 +23,9 @@ struct WebSocketMachine {
 
     private enum State: Equatable {
         case open
-        /// The client's close frame was sent, the server's has not come.
+        /// The client's close frame was sent, the server's was not received.
         case closing
-        /// The reader knows the end; what comes is ignored.
+        /// The end was reported to the reader; further frames are ignored.
         case ended
         case cut
     }
@@ -50,10 +50,10 @@ struct WebSocketMachine {
 
     /// Whether messages may be sent.
     var isOpen: Bool { state == .open }
-    /// Whether the reader knows the end.
+    /// Whether the end was reported to the reader.
     var isEnded: Bool { state == .ended || state == .cut }
 
-    /// A frame came.
+    /// Decides what to do with a received frame.
     mutating func receive(_ frame: WebSocketFrame) -> [Action] {
         if isEnded { return [] }
         do throws(WebSocketProblem) {
@@ -78,7 +78,7 @@ struct WebSocketMachine {
         }
     }
 
-    /// What came can't be read as a frame.
+    /// Decides what to do if received bytes are not a valid frame.
     mutating func receive(_ error: NIOWebSocketError) -> [Action] {
         switch error {
         case .invalidFrameLength:
@@ -99,7 +99,7 @@ struct WebSocketMachine {
     /// The server did not close the connection in time.
     mutating func closeTimedOut() -> [Action] { cut(failing: .closeTimedOut) }
 
-    /// The client gives the connection up; the reader receives this problem.
+    /// The client closes the connection at once; the reader receives this problem.
     mutating func cut(failing problem: WebSocketProblem) -> [Action] {
         defer { state = .cut }
         switch state {
@@ -139,13 +139,13 @@ struct WebSocketMachine {
     private mutating func receiveClose(_ payload: ByteBuffer) throws(WebSocketProblem) -> [Action] {
         let close = try WebSocketClose(payload)
         received = close
-        let isReply = state == .closing
+        let isResponse = state == .closing
         state = .ended
-        if isReply { return [.end(nil), .awaitClose] }
-        // The answer repeats the code (RFC 6455 §5.5.1).
-        let answer = WebSocketClose(close.code)
-        sent = answer
-        return [.sendClose(answer), .end(nil), .awaitClose]
+        if isResponse { return [.end(nil), .awaitClose] }
+        // The response repeats the code (RFC 6455 §5.5.1).
+        let response = WebSocketClose(close.code)
+        sent = response
+        return [.sendClose(response), .end(nil), .awaitClose]
     }
 
     /// Fails the connection (RFC 6455 §7.1.7).
@@ -194,14 +194,7 @@ extension WebSocketClose {
     var payload: ByteBuffer {
         guard let code else { return ByteBuffer() }
         var buffer = ByteBuffer(integer: code)
-        var validByteCount = 0
-        // A control frame has at most 125 bytes; no character is cut in two.
-        for character in reason.unicodeScalars {
-            let byteCount = String(character).utf8.count
-            guard validByteCount + byteCount <= 123 else { break }
-            validByteCount += byteCount
-        }
-        buffer.writeBytes(reason.utf8.prefix(validByteCount))
+        buffer.writeBytes(reasonBytes)
         return buffer
     }
 }

@@ -46,7 +46,7 @@ struct UploadingLayer: Sendable {
         self.port = port
         transport = try NIOTransport()
         network = NetworkLayer(
-            transport: transport, sinks: [records], limits: LayerLimits(admission: .none, retrying: .retrying))
+            transport: transport, sinks: [records], limits: LayerLimits(retrying: .retrying))
         network.configure(FilmService.self) { $0.baseURLs = [.release: "http://\(host):\(port)"] }
     }
 

@@ -41,6 +41,7 @@ struct DecisionTextTests {
             all.append(TransferDecision.interrupted(at: 1, wait: second, cause: cause))
             all.append(UploadDecision.interrupted(at: 1, wait: second, cause: cause))
         }
+        all.append(UploadDecision.heldByCircuit(at: 1, wait: second))
         let mismatches: [TransferDecision.Mismatch] = [
             .whole, .range, .validator, .coding, .unsatisfied, .surplus, .digest, .complete,
         ]

@@ -37,15 +37,23 @@ struct ManagerBench {
     let records = RecordCollector()
     let network: NetworkLayer
 
-    init(isDeaf: Bool = false, pipeline: RequestPipeline = RequestPipeline.tested) {
+    init(
+        isDeaf: Bool = false, pipeline: RequestPipeline = RequestPipeline.tested, admission: AdmissionLimits = .none
+    ) {
         transport = ParkingTransport(isDeaf: isDeaf)
         // Time stands still, so that no deadline passes however busy the machine is.
         network = NetworkLayer(
             transport: transport, pipeline: pipeline, clock: LayerClock(ManualClock()), sinks: [records],
-            limits: LayerLimits(admission: .none, retrying: .none))
+            limits: LayerLimits(admission: admission, retrying: .none))
     }
 
     func outcome(of flight: FlightID, among count: Int) async throws -> FlightOutcome? {
         try await records.records(count: count).first { $0.id == flight }?.outcome
     }
+}
+
+extension AdmissionLimits {
+    /// One call at a time, and a circuit that opens after one failure.
+    static let oneSlot = AdmissionLimits(
+        maximumFlights: 1, circuitBreaker: CircuitLimits(consecutiveFailures: 1))
 }

@@ -93,6 +93,31 @@ struct OverlapTests {
         manager.cancelAll()
     }
 
+    /// A call that waits for a slot while the circuit opens is refused, unless the user pulls meanwhile: in the same manager, or in another
+    /// whose call shares the request.
+    @Test(arguments: [false, true]) func callJoinedByAPullGoesPastTheCircuit(isShared: Bool) async throws {
+        let managers = ManagerBench(admission: .oneSlot)
+        let (transport, network) = (managers.transport, managers.network)
+        let failing = Task { try await network.call(Refresh(page: 1)) }
+        try await transport.wait { !$0.parked.isEmpty }
+        let busy = try #require(transport.parked.first)
+        let manager = APIManager<Refresh>(on: network, delegate: recorder)
+        let other = isShared ? APIManager<Refresh>(on: network) : manager
+        let first = manager.load(Refresh(page: 2))
+        try await waitUntil { network.admission.counts.waiting == 1 }
+        let pull = other.load(Refresh(page: 2), options: CallOptions(bypassesCircuit: true))
+        #expect((pull == first) == !isShared)
+        if isShared { try await waitUntil { network.reads.waitingCount == 3 } }
+        transport.respond(busy, with: .success(.json("{}", status: .internalServerError)))
+        _ = await failing.result
+        try await waitUntil { transport.parked == [first.number] || manager.error != nil }
+        #expect(manager.error == nil)
+        transport.respond(first)
+        try await recorder.landings(count: 1)
+        #expect(manager.landedFlight == first && manager.error == nil)
+        if isShared { _ = try await other.landing(of: pull) }
+    }
+
     @Test func differentCallReplacesTheOneInFlight() async throws {
         let manager = APIManager<Refresh>(on: managers.network, delegate: recorder)
         let first = manager.load(Refresh(page: 1))

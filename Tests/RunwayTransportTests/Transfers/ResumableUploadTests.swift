@@ -24,8 +24,7 @@ struct ResumableUploadTests {
 
     private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try NIOTransport(), pipeline: .tested, limits: LayerLimits(admission: .none, retrying: .retrying)
-        )
+            transport: try NIOTransport(), pipeline: .tested, limits: LayerLimits(retrying: .retrying))
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network
     }

@@ -24,8 +24,11 @@ struct RootsAsNeededTests {
         loopback = try #require(IPAddress("127.0.0.1"))
     }
 
-    /// Runs `body` with a preparation that reads roots from a folder with one, and has one more when it has all, which can't be had where
-    /// that is `nil`.
+    /// Runs `body` with a preparation that reads roots from a folder.
+    ///
+    /// - Parameters:
+    ///   - stored: The root in the folder.
+    ///   - all: The root that is trusted once all roots are read; `nil` if they can't be read.
     private func withPreparation(
         folder stored: String, all: String?, _ body: (TestDialer, _ allCount: () -> Int) async throws -> Void
     ) async throws {

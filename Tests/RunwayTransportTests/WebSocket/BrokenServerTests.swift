@@ -96,7 +96,7 @@ struct BrokenServerTests {
             for _ in 0..<8 { try await peer.send(burst) }
             try await peer.send([0x81, 1, 0x61])
             #expect(try await chat.next() == .text("a"))
-            #expect(chat.connection.status.receivedByteCount == 8 * burst.count + 3)
+            #expect(chat.connection.status.receivedByteCount == Int64(8 * burst.count + 3))
         }
     }
 }

@@ -217,9 +217,14 @@ func pulled(_ homes: APIManager<Homes>, in city: String) {
 
 func text(for error: NetworkError) -> String? {
     switch error.kind {
-    case .cancelled, .loginCancelled, .needsLogin: nil
-    case .noNetwork, .timedOut: "Check your connection."
-    case .unavailable, .overloaded: "Try again soon."
+    case .cancelled, .loginCancelled, .needsLogin, .needsAccessToken, .notCached: nil
+    case .queued: "Saved. We send it when you are online."
+    case .noNetwork: "No connection."
+    case .timedOut: "This is taking too long."
+    case .unavailable: "The service is down. Try again soon."
+    case .overloaded: "Too much is going on. Try again soon."
+    case .notTrusted: "This network is not safe."
+    case .storage: "No space left."
     case .service: error.serviceError?.message
     case .refused where error.status == .notFound: "It is not there any more."
     case .refused where error.status == .forbidden: "You may not see this."

@@ -1,4 +1,4 @@
-/// Finds the requests that read the rows about a position, by the style of an API.
+/// Determines the requests that read the rows around a position, for the paging style of an API.
 struct PageLayout {
     let style: PageStyle
     let size: Int
@@ -13,7 +13,7 @@ struct PageLayout {
         switch style {
         case .offset, .cursor: return PageRead([PageRequest(offset: position, number: 0, size: size)])
         case .number(let first):
-            // Of the sizes that justify a request, the one with the most rows from the position on.
+            // The page size whose page has the most rows from the position on, among the sizes that are worth a request.
             let best = sizes.max { $0 - position % $0 < $1 - position % $1 } ?? size
             if best - position % best > 1 { return PageRead([numbered(position / best, of: best, first)]) }
             return PageRead([
@@ -22,7 +22,8 @@ struct PageLayout {
         case .numberOfFixedSize(let first):
             let index = position / size
             let page = numbered(index, of: size, first)
-            // Another page follows the last row of a page. It is read first, so that an edit between the two reads shows.
+            // If the position is the last row of its page, the next page is read, too. It is read first, so that an edit between the two
+            // reads can be detected.
             return PageRead(position % size == size - 1 ? [numbered(index + 1, of: size, first), page] : [page])
         }
     }
@@ -66,12 +67,12 @@ struct PageLayout {
 
 /// Reads one part of a list, by one or two requests.
 struct PageRead {
-    /// The requests that are left, in order; of two, the later page comes first.
+    /// The remaining requests, in order. If there are two, the later page of the list is read first.
     var requests: [PageRequest]
     /// The position of the first row.
     let start: Int
     var items: [PageItem] = []
-    /// Whether the rows reach to the end of the list.
+    /// Whether the rows include the end of the list.
     var reachesEnd = false
     var total: Int?
     /// Whether a part of it was cached, and may be stale.
@@ -90,7 +91,7 @@ struct PageRead {
         start = requests.last?.offset ?? 0
     }
 
-    /// Takes the page of the next request.
+    /// Adds the page that the next request returned.
     mutating func take(_ content: PageContent, isCached: Bool) {
         guard let request = requests.first else { preconditionFailure("a page belongs to a request") }
         requests.removeFirst()

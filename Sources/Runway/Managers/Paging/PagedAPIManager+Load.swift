@@ -168,6 +168,10 @@ extension PagedAPIManager {
     ) -> LandingMachine.Overlap {
         let running = machine.load
         let overlap = machine.begin(load, as: request, identity, under: E.overlap)
+        if case .join = overlap, load.options.bypassesCircuit, let running = machine.request {
+            // The request that the load is at, which need not be its first.
+            requests.state.machine.flight(running)?.bypassCircuits()
+        }
         guard overlap == .start else { return overlap }
         network.withdrawResumption(by: self)
         if let running, running.number != load.number, let id = running.id { waiters.ended(id, as: .replaced) }

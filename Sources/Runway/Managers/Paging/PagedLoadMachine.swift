@@ -9,7 +9,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         let number: Int
         let direction: PageDirection
         let endpoint: E
-        let options: CallOptions
+        var options: CallOptions
         /// Decides which pages are requested, and what they make of the list.
         var pages: any PageLoad
         /// The number of its first request, which is the number of the load; `nil` until that request was made.
@@ -50,6 +50,9 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         }
     }
 
+    /// The request that the load waits for; `nil` if it waits for none.
+    var request: FlightID? { if case .waiting(_, let request) = state { request } else { nil } }
+
     /// Whether a load has neither landed nor ended.
     func isPending(_ id: FlightID) -> Bool { load?.id == id || isRefused(id) }
 
@@ -81,12 +84,28 @@ struct PagedLoadMachine<E: PagedEndpoint> {
             // A hook of this load made a newer one.
             if running.number > load.number || policy == .ignoreNew { return .ignore(id) }
             let other = running.direction == load.direction ? running.identity : nil
-            if policy == .joinOrReplace, let identity, let other, identity.isServed(by: other) { return .join(id) }
+            if policy == .joinOrReplace, let identity, let other, identity.isServed(by: other) {
+                if load.options.bypassesCircuit { bypassCircuits() }
+                return .join(id)
+            }
         }
         var load = load
         (load.id, load.identity) = (request, identity)
         state = .waiting(load, request: request)
         return .start
+    }
+
+    /// Has the requests that the load in flight has yet to make sent although a circuit is open.
+    private mutating func bypassCircuits() {
+        guard var load else { return }
+        load.options.bypassesCircuit = true
+        state =
+            switch state {
+            case .idle: .idle
+            case .requesting: .requesting(load)
+            case .waiting(_, let request): .waiting(load, request: request)
+            case .reading: .reading(load)
+            }
     }
 
     /// A load can't start: its request will fail.

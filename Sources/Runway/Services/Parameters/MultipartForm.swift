@@ -54,7 +54,7 @@ extension Request {
     /// Sets a form with files (`multipart/form-data`, RFC 7578) as the body, and `Content-Type` to its media type with the
     /// boundary.
     ///
-    /// For ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)`` needs it not: its form
+    /// For ``NetworkLayer/exchange(_:with:options:)``. An endpoint with ``ParameterEncoding/multipart(_:)`` does not need it: its form
     /// is built from its parameters and ``Endpoint/parts``.
     ///
     /// - Parameter parts: The parts, in their order. Files are read while they are sent.
@@ -70,7 +70,7 @@ extension Request {
     }
 }
 
-/// A form has content that can't be sent.
+/// The error of a form whose content can't be sent.
 struct UnsendableForm: DescribedError {
     let problem: String
     var description: String { problem }
@@ -105,7 +105,7 @@ extension String {
 }
 
 extension RequestBody {
-    /// Bodies one after the other.
+    /// Concatenates bodies.
     init(joining bodies: [RequestBody]) {
         var byteCount: Int? = 0
         for body in bodies { byteCount = byteCount.flatMap { sum in body.byteCount.map { sum + $0 } } }
@@ -117,7 +117,7 @@ extension RequestBody {
                     if var (parts, remaining) = current {
                         let part = try await parts.next()
                         remaining = remaining.map { $0 - (part?.count ?? 0) }
-                        // If a part were shorter than announced, the next one would fill its place.
+                        // If a body had another length than announced, the server would read bytes of the next one as part of it.
                         if let remaining, remaining < 0 || (part == nil && remaining > 0) { throw BodyLengthMismatch() }
                         current = part == nil ? nil : (parts, remaining)
                         if let part { return part }
@@ -135,7 +135,7 @@ extension RequestBody {
     }
 }
 
-/// A part of a body is longer or shorter than announced.
+/// The error of a body with a part that is longer or shorter than announced.
 struct BodyLengthMismatch: DescribedError {
     var description: String { "the length of a part differs from its announced length" }
 }

@@ -40,7 +40,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// How long after its freshness a response may land while a fresh one is fetched, under
     /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
     public var staleWhileRevalidate: Duration = .zero
-    /// How long after its freshness a response may land if no fresh one can be had, under
+    /// How long after its freshness a response may land if no fresh one is available, under
     /// ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is not at all.
     public var staleIfError: Duration = .zero
     /// Whether ``http(onDisk:)`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not forbid storing, and
@@ -58,7 +58,7 @@ public struct CachePolicy: Sendable, Hashable {
     ///   - diskLifetime: How long a response on disk is fresh. The default, `.zero`, stores none there.
     ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
     ///     all.
-    ///   - staleIfError: How long after that it may land if no fresh one can be had. The default is not at all.
+    ///   - staleIfError: How long after that it may land if no fresh one is available. The default is not at all.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), onDisk diskLifetime: Duration = .zero,
         staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero

@@ -25,6 +25,10 @@ struct AdmissionStage: RequestStage {
         let target = flight.circuitTarget(of: request)
         var entry = control.enter(
             identity, to: target, flight.priority, isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
+        // Who else waits for the request is looked up only if that matters.
+        if case .refused(.circuitOpen) = entry, flight.bypassesCircuit {
+            entry = control.enter(nil, to: target, flight.priority, isBypassing: true, at: flight.clock.now)
+        }
         if case .hasToWait = entry { entry = try await waitForSlot(request, in: flight) }
         guard case .admitted(let permit) = entry else {
             if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
@@ -71,7 +75,7 @@ struct AdmissionStage: RequestStage {
         flight.note(AdmissionDecision.waitedForSlot(flight.clock.now - start, priority: flight.priority))
         try check(end, "Timed out waiting for a concurrency slot.")
         return control.enterAfterWaiting(
-            to: flight.circuitTarget(of: request), isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
+            to: flight.circuitTarget(of: request), isBypassing: flight.bypassesCircuit, at: flight.clock.now)
     }
 
     private func check(_ end: WaitEnd, _ detail: String) throws(NetworkError) {
@@ -110,7 +114,7 @@ extension Flight {
 ///
 /// A circuit counts only the calls that it let pass, and only outcomes of its own host:
 /// - No connection is a failure of the host if the device has a network. A connection that was lost after any of the request may have been
-///   sent is one of the endpoint: the host was reached.
+///   sent is one of the endpoint: the host was reached. It is not counted if the request says so (``Request/isLossHarmless``).
 /// - A timeout of the transport is a failure: of the host if nothing was sent, as with the connect timeout, and otherwise of the endpoint.
 /// - The deadline of the call is such a failure, too, if the host had at least half of the endpoint's time (``Endpoint/deadline``, or the
 ///   service's) and sent no byte. A call with a shorter ``CallOptions/wholeDeadline``, or one that waited for a network, a slot
@@ -140,6 +144,7 @@ extension Flight {
         let now = clock.now
         switch error.kind {
         case .noNetwork where !isReachable(): return .unknown
+        case .noNetwork where request.isLossHarmless?() ?? false: return .unknown
         case .noNetwork: return error.sending == .notSent ? .unreachable : .silence
         case .timedOut where now < deadline: return error.sending == .notSent ? .unreachable : .silence
         // A call that is no longer awaited after its deadline is cancelled.
@@ -148,6 +153,21 @@ extension Flight {
             return error.sending == .notSent ? .unreachable : .silence
         default: return .unknown
         }
+    }
+}
+
+/// Whether a lost connection is no evidence about the endpoint of a request.
+private struct LossCheck: StageValueKey {
+    static var defaultValue: LossCheck? { nil }
+    let isHarmless: @Sendable () -> Bool
+}
+
+extension Request {
+    /// Whether a lost connection is no evidence about the endpoint, asked when it is lost: the server was receiving a body that the sender
+    /// goes on with where the server has it. The default, `nil`, is that it is evidence.
+    var isLossHarmless: (@Sendable () -> Bool)? {
+        get { values[LossCheck.self]?.isHarmless }
+        set { values[LossCheck.self] = newValue.map(LossCheck.init) }
     }
 }
 

@@ -45,6 +45,10 @@
             var status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
             if status == errSecItemNotFound {
                 status = SecItemAdd(item.merging(content) { $1 } as CFDictionary, nil)
+                // Another process, such as an extension of the app, has added it in between.
+                if status == errSecDuplicateItem {
+                    status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
+                }
             }
             if status != errSecSuccess { throw Self.error(status) }
         }

@@ -5,8 +5,8 @@ struct ResumableCalls {
         let flight: FlightID
         /// The account that the call was made for.
         let owner: TokenIdentity
-        /// Whether only a login helps.
-        let needsLogin: Bool
+        /// Why the call failed.
+        let cause: NetworkError.Kind
         /// The manager that made the call.
         let manager: WeakManager
         /// Makes the call again.

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Compresses the bodies of requests to services that accept that (``CompressionPolicy``), and records what it saved.
+/// Compresses the bodies of requests to services that accept it (``CompressionPolicy``), and records the sizes.
 ///
 /// It is above signing, which covers the bytes that are sent, and below retrying: a further attempt compresses again. A
 /// streamed body passes unchanged, unless the policy wants it compressed. Response bodies pass unchanged: transports undo their
@@ -60,7 +60,7 @@ extension Request {
         var request = self
         request.body = body
         request.head.headerFields[.contentEncoding] = "gzip"
-        // It is the length of the plain body; the transport sets that of the coded one.
+        // The field has the length of the uncompressed body; the transport sets the new length.
         request.head.headerFields[.contentLength] = nil
         return request
     }
@@ -93,7 +93,7 @@ extension MediaType {
 }
 
 extension BodyStream {
-    /// The stream in gzip; `end` receives how many bytes went in and came out, if the stream was read to its end.
+    /// The stream in gzip. When the stream has been read to its end, `end` receives the byte counts before and after compression.
     fileprivate func gzip(level: Int, end: @escaping @Sendable (Int, Int) -> Void) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

@@ -72,7 +72,8 @@ struct MergingStage: RequestStage {
         var response = received
         let flight = item.flight
         response.judge(as: item.request.verdict(of: response, by: flight.service), in: flight)
-        // The redirecting stage, which is below, has not seen it. Without that stage, no redirect is followed.
+        // The redirecting stage, which is below, has not seen it. It is found by its step: if no stage below has that step, since the
+        // app has removed or replaced it, no redirect is followed (`RequestStage.step`).
         guard response.verdict == .redirected, let next = item.next.below(.redirecting) else { return response }
         try await next.follow(&response, to: item.request, in: flight)
         return response

@@ -1,18 +1,18 @@
-/// How the calls of a layer used stored responses, by endpoint: what to choose a lifetime by.
+/// How the calls of a layer used stored responses, by endpoint. Use it to choose lifetimes.
 ///
 /// ```swift
 /// print(network.cacheReport)
 /// ```
 ///
-/// It has numbers alone, no parameters and no accounts. Calls that revalidate a stale response for another call do not count, nor do calls
-/// of endpoints whose policy stores nothing, and those that may send nothing and find nothing. A prefetch counts as a call.
+/// It has only numbers, no parameters and no accounts. Not counted are calls that revalidate a stale response for another call, calls of
+/// endpoints whose policy stores nothing, and calls that may send nothing and find no stored response. A prefetch counts as a call.
 public struct CacheReport: Sendable, Hashable {
     /// The endpoints, those with the most calls first; at most 500.
     public let endpoints: [EndpointUse]
     /// How many calls of further endpoints were not counted.
     public let uncountedCount: Int
 
-    /// The longest ages of the ranges but the last: from a second to a week.
+    /// The longest age of each range except the last: from a second to a week.
     static let bounds: [Duration] = [1, 10, 30, 60, 180, 600, 1_800, 3_600, 21_600, 86_400, 604_800].map {
         .seconds($0)
     }
@@ -23,19 +23,19 @@ public struct CacheReport: Sendable, Hashable {
         public let service: String
         /// The name of the endpoint.
         public let endpoint: String
-        /// Whose budget its responses use.
+        /// The kind of its responses, whose budget they use.
         public let kind: CacheKind
         /// The calls for which a fresh stored response landed.
         public internal(set) var freshCount = 0
-        /// The calls for which a stale stored response landed, and maybe a fresh one after it.
+        /// The calls for which a stale stored response landed, whether or not a fresh one landed after it.
         public internal(set) var staleCount = 0
         /// The calls whose stored response was too old, so that the request was sent.
         public internal(set) var expiredCount = 0
         /// The calls for which nothing was stored: the first ones, and those after an eviction, a clear or a change.
         public internal(set) var absentCount = 0
-        /// The calls that asked for a response of the server.
+        /// The calls that bypassed the cache, since they required a response from the server.
         public internal(set) var bypassedCount = 0
-        /// What was found by the age of the stored response, the youngest first; the last range has no longest age.
+        /// The calls and comparisons, grouped by the age of the stored response, the youngest first; the last range has no longest age.
         package internal(set) var ages: [AgeRange]
 
         init(_ endpoint: any Endpoint.Type) {
@@ -50,8 +50,8 @@ public struct CacheReport: Sendable, Hashable {
 
         /// Estimates how large a part of the calls a lifetime would serve without a request, from 0 to 1; `nil` before the first call.
         ///
-        /// It counts the calls that found a stored response of at most this age. Calls that ask for a response of the server are left
-        /// out. The estimate for a longer lifetime than the present one is low, since every request makes the stored response young again.
+        /// It counts the calls that found a stored response of at most this age. Calls that bypassed the cache are excluded. The estimate
+        /// for a longer lifetime than the present one is too low, since every request replaces the stored response by a younger one.
         ///
         /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds, 1, 3, 10 or 30 minutes, 1 or 6 hours, a day
         ///   or a week.
@@ -60,7 +60,7 @@ public struct CacheReport: Sendable, Hashable {
             return all == 0 ? nil : Double(ranges(within: lifetime).reduce(0) { $0 + $1.callCount }) / Double(all)
         }
 
-        /// Estimates how large a part of the responses that a lifetime serves would be out of date at its end, from 0 to 1; `nil` if no
+        /// Estimates the share of the responses served by a lifetime that the server would have changed meanwhile, from 0 to 1; `nil` if no
         /// stored response of at most this age was compared with a new one.
         ///
         /// - Parameter lifetime: As in ``servedShare(for:)``.
@@ -75,9 +75,9 @@ public struct CacheReport: Sendable, Hashable {
         }
     }
 
-    /// What was found of stored responses of similar ages.
+    /// Counts for stored responses of similar ages.
     package struct AgeRange: Sendable, Hashable {
-        /// The longest age of the range; `nil` is any. The shortest is the longest of the range before.
+        /// The longest age of the range; `nil` if it is unlimited. The shortest age is the longest of the previous range.
         package let longest: Duration?
         /// The calls that found a stored response of such an age, fresh or not.
         package internal(set) var callCount = 0
@@ -94,8 +94,8 @@ extension CacheReport: CustomStringConvertible {
     /// The most endpoints that the text lists.
     private static var maximumListedCount: Int { 20 }
 
-    /// A table for each of the twenty endpoints with the most calls, in lines of at most 100 characters unless names are longer: what each
-    /// lifetime would serve, and how many of the stored responses compared by then had changed.
+    /// A table for each of the twenty endpoints with the most calls, in lines of at most 100 characters unless names are longer: for each
+    /// lifetime, the share of calls that it would serve, and the share of compared responses of at most that age that had changed.
     public var description: String {
         if endpoints.isEmpty { return "No call has used the cache." }
         var lines = endpoints.prefix(Self.maximumListedCount).flatMap(\.lines)
@@ -137,7 +137,7 @@ extension CacheReport.EndpointUse {
 }
 
 extension Duration {
-    /// The duration in its largest unit that is whole.
+    /// The duration in the largest unit of which it is a whole number.
     fileprivate var unitText: String {
         let seconds = components.seconds
         for (unit, length) in [("d", 86_400), ("h", 3_600), ("min", 60)] as [(String, Int64)]

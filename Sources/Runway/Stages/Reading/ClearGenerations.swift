@@ -1,16 +1,16 @@
-/// Which responses may be stored after clears, after changes of targets, and after newer responses.
+/// Decides which responses may be stored after clears, after changes of targets, and after newer responses.
 ///
 /// Requests, calls, clears and changes take their sequence numbers from one counter, ``ResponseCache/nextSequenceNumber()``. A clear
 /// refuses the responses of calls that started before it, also if their requests were sent after it. A change of a target, and a newer
 /// response, refuse the responses to requests that were sent before.
 ///
-/// Memory is bounded: a bound that is forgotten for one entry is applied to all entries of its kind, so that too little may be stored,
-/// never too much.
+/// Memory is limited: when the bounds of one entry are no longer remembered, they are applied to all entries of its kind. So a response
+/// may be refused that could be stored, but none is stored that has to be refused.
 struct ClearGenerations {
     /// The largest number of scopes, of keys and of targets that are remembered individually.
     static let maximumCount = 1024
 
-    /// The bounds that a response has to pass.
+    /// The sequence numbers that a response needs at least to be stored.
     fileprivate struct Generation {
         /// The smallest sequence number that the request may have.
         var firstRequest: UInt64 = 0
@@ -31,7 +31,7 @@ struct ClearGenerations {
     /// Refuses the responses in a scope of calls that started before.
     mutating func clear(_ scope: CacheScope, at sequenceNumber: UInt64) {
         if scope == .everything || scopes.count >= Self.maximumCount && scopes[scope] == nil {
-            // Everything that was remembered is older than this.
+            // All remembered clears are older than this one, which includes their responses.
             self = ClearGenerations()
             everything = sequenceNumber
         } else {
@@ -65,7 +65,7 @@ struct ClearGenerations {
     ///   - sequenceNumber: The number of the request that fetched it.
     ///   - start: The last number that was taken when its call started.
     func allows(_ key: CacheKey, _ sequenceNumber: UInt64, from start: UInt64) -> Bool {
-        // A follower may bring a response whose request was sent before its own call started.
+        // The request that a follower shares may have been sent before the follower's own call started.
         let oldest = min(sequenceNumber, start)
         return oldest >= everything && keys.allow(key, sequenceNumber, from: oldest)
             && (scopes.isEmpty || key.scopes.allSatisfy { (scopes[$0] ?? 0) <= oldest })

@@ -46,7 +46,7 @@ final class FlightReading: Sendable {
         var invalidations: [CacheInvalidation] = []
         /// The response that is stored once endpoint and validator have accepted it.
         var proposal: Proposal?
-        /// The response that the call receives if no fresh one can be had.
+        /// The response that the call receives if no fresh one is available.
         var fallback: Fallback?
         /// Whether no stale response may land before the fresh one: one has landed, or no landing would show it.
         var forgoesProvisional = false

@@ -41,7 +41,7 @@ extension CachePolicy {
     /// Returns whether a response that is stale by this much may land while a fresh one is fetched.
     func allowsWhileRevalidating(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleWhileRevalidate) }
 
-    /// Returns whether a response that is stale by this much may land if no fresh one can be had.
+    /// Returns whether a response that is stale by this much may land if no fresh one is available.
     func allowsOnError(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleIfError) }
 }
 

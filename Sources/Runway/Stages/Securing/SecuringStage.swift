@@ -43,7 +43,7 @@ struct SecuringStage: RequestStage {
         return try await send(request, to: origin.host, in: flight, next)
     }
 
-    /// Sends a request, and stores what the host says of TLS.
+    /// Sends a request, and stores whether the host requires TLS (`Strict-Transport-Security`).
     private func send(
         _ request: Request, to host: String, in flight: Flight, _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
@@ -57,7 +57,7 @@ struct SecuringStage: RequestStage {
     }
 }
 
-/// What was decided for a request without TLS.
+/// Records what was decided for a request without TLS.
 package enum SecuringDecision: StageDecision, Equatable {
     /// It is sent over TLS, since its host requires that (RFC 6797).
     case upgraded

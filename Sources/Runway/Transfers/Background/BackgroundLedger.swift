@@ -104,13 +104,16 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     /// - Throws: ``NetworkError/Kind/invalidParameters`` for an id that is in use, ``NetworkError/Kind/overloaded`` for more than
     ///   ``maximumCount`` transfers.
     mutating func start(_ id: String, _ kind: Kind) throws(NetworkError) {
-        guard entries[id] == nil else {
-            throw NetworkError(.invalidParameters, in: .preparing, "There is a background transfer with the id \(id).")
-        }
+        guard entries[id] == nil else { throw Self.idInUse(id) }
         guard entries.count < Self.maximumCount else {
             throw NetworkError(.overloaded, in: .preparing, "There are \(Self.maximumCount) background transfers.")
         }
         entries[id] = Entry(kind: kind)
+    }
+
+    /// The error of a transfer whose id another has.
+    static func idInUse(_ id: String) -> NetworkError {
+        NetworkError(.invalidParameters, in: .preparing, "There is a background transfer with the id \(id).")
     }
 
     /// Compares the transfers of earlier launches with the tasks that the system has.

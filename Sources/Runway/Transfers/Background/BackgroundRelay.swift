@@ -11,6 +11,8 @@
             var unplaced: [String: FileError] = [:]
             /// Why the servers of transfers are not trusted.
             var refusals: [String: ServerRefused] = [:]
+            /// What carries the progress of transfers to the app, by their ids.
+            var progress: [String: ProgressRelay] = [:]
             /// The ends that the app is receiving.
             var delivered: Set<String> = []
             /// When the system's completion handlers are called.
@@ -73,6 +75,7 @@
 
         private func deliver(_ transfer: BackgroundTransfer) {
             Task { [self] in
+                await state.withLock { $0.progress.removeValue(forKey: transfer.id) }?.end()
                 await receive(transfer)
                 if case .upload? = ledger.current.entries[transfer.id]?.kind {
                     try? FileManager.default.removeItem(atPath: bodyFile(of: transfer.id))
@@ -167,8 +170,13 @@
         /// - Parameter total: Negative for an unknown length (`NSURLSessionTransferSizeUnknown`).
         private func report(_ byteCount: Int64, of total: Int64, for task: URLSessionTask) {
             guard let onProgress, let id = task.taskDescription else { return }
-            onProgress(
-                id,
+            let relay = state.withLock { state in
+                if let known = state.progress[id] { return known }
+                let relay = ProgressRelay(clock: clock) { onProgress(id, $0) }
+                state.progress[id] = relay
+                return relay
+            }
+            relay.report(
                 TransferProgress(
                     completedByteCount: Int(clamping: byteCount),
                     totalByteCount: total < 0 ? nil : Int(clamping: total)))

@@ -30,8 +30,9 @@
         /// process; if the process ends while the app is receiving it, it comes again at the next launch.
         public typealias Receive = @Sendable (BackgroundTransfer) async -> Void
 
-        /// Receives how far the transfer with an id is.
-        public typealias ProgressReport = @Sendable (_ id: String, _ progress: TransferProgress) -> Void
+        /// Receives how far the transfer with an id is, while the app runs: at most thirty times a second for each transfer, and for the last
+        /// time before its end is received. Of reports that come faster, the newest counts.
+        public typealias ProgressReport = @MainActor @Sendable (_ id: String, _ progress: TransferProgress) -> Void
 
         /// The networks that a transfer may use. The system waits until the device has one of them.
         public struct Networks: Sendable, Hashable {
@@ -55,6 +56,7 @@
         private let folder: String
         private let ledger: BackgroundLedgerFile
         private let relay: BackgroundRelay
+        private let handOvers = BackgroundHandOvers()
         private let session: URLSession
 
         /// Meets the transfers of earlier launches again, and reports those that have ended.
@@ -62,13 +64,14 @@
         /// - Parameters:
         ///   - identifier: The name of the session, one for the app and all its launches. Two objects with the same must not exist
         ///     at a time.
-        ///   - folder: A folder that nobody else uses, for the ledger and the bodies of uploads. It is made if there is none, for
-        ///     the user alone.
+        ///   - folder: A folder that nobody else uses, for the ledger and the bodies of uploads, such as one in Application Support. It
+        ///     is made if there is none, for the user alone. It is excluded from backups, and can be read as soon as the device was
+        ///     unlocked once.
         ///   - network: The layer that makes the requests.
         ///   - pins: The public keys of hosts; see ``URLSessionTransport/init(configuration:pins:onPinReport:)``, whose pins do not
         ///     hold here. The default is empty: the system alone decides which servers are trusted.
         ///   - isDiscretionary: Whether the system waits for Wi-Fi and power. The default is `false`.
-        ///   - onProgress: Called while the app runs, on any thread; it has to return soon. The default, `nil`, reports none.
+        ///   - onProgress: Receives progress while the app runs. The default, `nil`, reports none.
         ///   - receive: Receives the ends.
         /// - Throws: ``NetworkError/Kind/storage`` if the folder or the ledger in it can't be used.
         public init(
@@ -77,9 +80,7 @@
         ) throws(NetworkError) {
             self.network = network
             self.folder = folder.path
-            do throws(FileError) { try PrivateFile.makeFolder(folder.path, below: folder.path) } catch {
-                throw NetworkError(error, in: .preparing)
-            }
+            try Self.prepare(folder)
             ledger = try BackgroundLedgerFile(folder.path + "/ledger.json")
             let known = ledger.current.startedIDs
             relay = BackgroundRelay(
@@ -89,11 +90,38 @@
             configuration.isDiscretionary = isDiscretionary
             configuration.sessionSendsLaunchEvents = true
             session = URLSession(configuration: configuration, delegate: relay, delegateQueue: relay.queue)
-            session.getAllTasks { [relay, ledger] tasks in
+            session.getAllTasks { [relay, ledger, handOvers] tasks in
+                handOvers.betweenStarts { Self.settle(tasks, of: known) }
                 let running = Set(tasks.compactMap(\.taskDescription))
                 // A ledger that can't be written is compared again at the next launch.
                 try? ledger.change { $0.compare(running: running, among: known) }
                 relay.deliver()
+            }
+        }
+
+        /// Makes the folder, and protects it as an app's other folders are that calls in the background read.
+        private static func prepare(_ folder: URL) throws(NetworkError) {
+            do throws(FileError) {
+                try PrivateFile.makeFolder(folder.path, below: folder.path)
+                do { try PrivateFolder.protect(folder) } catch {
+                    throw FileError(folder.path, "can't be protected", reason: error.redactedDescription)
+                }
+            } catch {
+                throw NetworkError(error, in: .preparing)
+            }
+        }
+
+        /// Completes hand-overs during which the process ended: the system has tasks that were not started.
+        ///
+        /// - Parameter known: The transfers of the ledger.
+        private static func settle(_ tasks: [URLSessionTask], of known: Set<String>) {
+            for task in tasks {
+                if let id = task.taskDescription {
+                    if task.state == .suspended, known.contains(id) { task.resume() }
+                } else {
+                    // Nobody knows which transfer it is of.
+                    task.cancel()
+                }
             }
         }
 
@@ -112,11 +140,14 @@
         ///   - id: The app's name for the transfer.
         ///   - networks: The networks that it may use. The default is any network.
         ///   - options: Overrides for this call what its endpoint specifies.
-        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use.
+        /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use;
+        ///   ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
         public func download<E: Endpoint>(
             _ endpoint: E, to file: URL, id: String, on networks: Networks = .any,
             options: CallOptions = .standard
         ) async throws(NetworkError) {
+            try handOvers.begin(id)
+            defer { handOvers.end(id) }
             let request = try await network.requestToHandOver(endpoint, options: options)
             guard case .none = request.body, file.isFileURL else {
                 throw NetworkError(
@@ -134,16 +165,20 @@
         ///   - networks: The networks that it may use. The default is any network.
         ///   - options: Overrides for this call what its endpoint specifies.
         /// - Throws: The error of a call that can't be made; ``NetworkError/Kind/invalidParameters`` for an id that is in use;
-        ///   ``NetworkError/Kind/storage`` if the body can't be read or written.
+        ///   ``NetworkError/Kind/storage`` if the body can't be read or written; ``NetworkError/Kind/cancelled`` after ``cancel(_:)``.
         public func upload<E: Endpoint>(
             _ endpoint: E, id: String, on networks: Networks = .any, options: CallOptions = .standard
         ) async throws(NetworkError) {
+            try handOvers.begin(id)
+            defer { handOvers.end(id) }
             let request = try await network.requestToHandOver(endpoint, options: options)
             try await handOver(id, .upload, request, body: relay.bodyFile(of: id), on: networks)
         }
 
-        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. Does nothing for one that has ended.
+        /// Cancels a transfer, whose end is then reported as ``NetworkError/Kind/cancelled``. One that is being handed over is not started:
+        /// ``download(_:to:id:on:options:)`` or ``upload(_:id:on:options:)`` throws that error. Does nothing for one that has ended.
         public func cancel(_ id: String) {
+            handOvers.cancel(id)
             session.getAllTasks { tasks in
                 for task in tasks where task.taskDescription == id { task.cancel() }
             }
@@ -167,12 +202,16 @@
                 urlRequest.httpBody = nil
                 urlRequest.allowsExpensiveNetworkAccess = networks.allowsExpensive
                 urlRequest.allowsConstrainedNetworkAccess = networks.allowsConstrained
-                let task: URLSessionTask =
-                    if let body { session.uploadTask(with: urlRequest, fromFile: URL(fileURLWithPath: body)) } else {
-                        session.downloadTask(with: urlRequest)
-                    }
-                task.taskDescription = id
-                task.resume()
+                try handOvers.start(id) {
+                    let task: URLSessionTask =
+                        if let body {
+                            session.uploadTask(with: urlRequest, fromFile: URL(fileURLWithPath: body))
+                        } else {
+                            session.downloadTask(with: urlRequest)
+                        }
+                    task.taskDescription = id
+                    task.resume()
+                }
             } catch {
                 try? ledger.change { $0.remove(id) }
                 if let body { try? FileManager.default.removeItem(atPath: body) }

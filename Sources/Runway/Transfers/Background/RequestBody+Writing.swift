@@ -1,7 +1,7 @@
 import Foundation
 
 extension RequestBody {
-    /// Writes the body to a file that only the user can read; none is an empty file.
+    /// Writes the body to a file that only the user can read. Without a body, the file is empty.
     ///
     /// - Throws: ``FileError``, and what reading the body throws.
     func write(to path: String) async throws {

@@ -9,12 +9,12 @@ struct PartialMetadata: Codable, Equatable, Sendable {
     var source: String
     /// The representation that the file begins.
     var representation: Representation
-    /// In which session of the system the bytes were written.
+    /// The boot session of the system in which the bytes were written; `nil` if it is unknown.
     var bootSession: String?
     /// How many bytes have certainly reached the disk.
     var syncedByteCount = 0
 
-    /// How many bytes of a partial file can be relied upon.
+    /// How many bytes of a partial file are certainly what was received.
     func reliableByteCount(of byteCount: Int, in session: String?) -> Int {
         // Bytes that a process wrote survive the process, but not a loss of power.
         session != nil && session == bootSession ? byteCount : min(byteCount, syncedByteCount)
@@ -26,14 +26,14 @@ struct PartialMetadata: Codable, Equatable, Sendable {
         return Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json
     }
 
-    /// Reads metadata; `nil` if it is truncated, damaged, or of another form.
+    /// Reads metadata; `nil` if it is truncated, damaged, or in another format.
     init?(_ text: [UInt8]) {
         guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let json = Array(text[(end + 1)...])
         guard Array(text[..<end]) == Array(Self.firstLine(of: json).utf8),
-            let note = try? JSONDecoder().decode(Self.self, from: Data(json))
+            let metadata = try? JSONDecoder().decode(Self.self, from: Data(json))
         else { return nil }
-        self = note
+        self = metadata
     }
 
     init(source: String, representation: Representation, bootSession: String?, syncedByteCount: Int = 0) {

@@ -28,7 +28,7 @@ package enum TransferDecision: StageDecision, Equatable {
         case unsatisfied
         /// More bytes were received than announced.
         case surplus
-        /// The digest that the server gave is not that of the bytes.
+        /// The digest that the server sent is not that of the received bytes.
         case digest
         /// The server says that nothing is missing, which the last byte has to confirm.
         case complete

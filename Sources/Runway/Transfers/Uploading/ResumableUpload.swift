@@ -80,6 +80,11 @@ struct ResumableUpload: Sendable {
                 if let reason = plan.refusalOfSize, !Task.isCancelled { throw await contradicted(reason) }
                 await saveRecord()
                 guard mayContinue(after: error) else { throw error }
+                if let openTime = circuitTime(of: error) {
+                    // Nothing was sent, so what the server has is known as well as before.
+                    try await waitForCircuit(openTime, attempt, failing: error)
+                    continue
+                }
                 let hasAdvanced = plan.update { plan in
                     _ = plan.takeFailure(of: step, isWholeSent: sent.value >= step.bytes.count)
                     return plan.hasAdvanced()
@@ -156,9 +161,38 @@ struct ResumableUpload: Sendable {
     }
 
     private func mayContinue(after error: NetworkError) -> Bool {
-        error.step != .authorizing && [.noNetwork, .timedOut, .invalidResponse].contains(error.kind)
-            && !Task.isCancelled
-            && flight.clock.now < flight.ownDeadline
+        let isPassing =
+            [.noNetwork, .timedOut, .invalidResponse].contains(error.kind) || circuitTime(of: error) != nil
+        return error.step != .authorizing && isPassing && !Task.isCancelled && flight.clock.now < flight.ownDeadline
+    }
+
+    /// For how long a circuit refuses the requests of an upload that the server knows; `nil` if the error has another cause.
+    private func circuitTime(of error: NetworkError) -> Duration? {
+        guard error.step == .admission, [.unavailable, .noNetwork].contains(error.kind), plan.location != nil else {
+            return nil
+        }
+        return error.retryAfter
+    }
+
+    /// Waits until the circuit may let the next request pass, if the call's policy allows another attempt and the deadline the wait. The
+    /// wait is no attempt and costs the host's budget nothing, since no request was sent.
+    ///
+    /// - Throws: `error`, if no request follows.
+    private func waitForCircuit(
+        _ openTime: Duration, _ attempt: Int, failing error: NetworkError
+    ) async throws(NetworkError) {
+        let policy = flight.retryPolicy
+        // With jitter, since several uploads may have been interrupted at once, and one of them passes first.
+        let wait = openTime + network.retries.jitter(upTo: policy.ceiling(after: attempt))
+        guard policy.maximumAttempts > 1, flight.clock.now + wait < flight.deadline else { throw error }
+        flight.note(UploadDecision.heldByCircuit(at: plan.offset, wait: wait))
+        try await sleep(for: wait)
+    }
+
+    private func sleep(for wait: Duration) async throws(NetworkError) {
+        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
+            throw .cancelled(in: .transporting)
+        }
     }
 
     /// Waits before the next request, if the call's policy, the host's budget and the deadline allow it.
@@ -184,9 +218,7 @@ struct ResumableUpload: Sendable {
         }
         attempt += 1
         flight.note(UploadDecision.interrupted(at: plan.offset, wait: wait, cause: cause))
-        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
-            throw .cancelled(in: .transporting)
-        }
+        try await sleep(for: wait)
     }
 
     /// Removes the upload of an earlier call from the server, and its record.
@@ -247,6 +279,10 @@ extension ResumableUpload {
         }
         if step != .retrieve {
             message.onInterim = { head, sentHead in take(interim: head, to: sentHead) }
+            // A server that got all of the body and does not respond fails as any other.
+            message.isLossHarmless = { [plan] in
+                plan.location != nil && sent.value >= UploadPlan.stepByteCount && sent.value < step.bytes.count
+            }
         }
         return message
     }

@@ -4,6 +4,8 @@ package enum UploadDecision: StageDecision, Equatable {
     case resuming(at: Int)
     /// The connection broke, or the server failed; the upload continues after a wait.
     case interrupted(at: Int, wait: Duration, cause: RetryCause)
+    /// A circuit is open, so that the next request was not sent; the upload continues after a wait.
+    case heldByCircuit(at: Int, wait: Duration)
     /// The server no longer has the upload, which is sent from its start.
     case startedOver
     /// The upload is complete, and its response was lost.
@@ -18,6 +20,10 @@ package enum UploadDecision: StageDecision, Equatable {
             .init(
                 "uploadInterrupted", ["at": at, "wait": wait, "cause": cause],
                 "\(cause), the server has at least \(at) bytes, asking it in \(wait.text)")
+        case .heldByCircuit(let at, let wait):
+            .init(
+                "uploadHeld", ["at": at, "wait": wait],
+                "the circuit is open, the server has at least \(at) bytes, continuing in \(wait.text)")
         case .startedOver:
             .init("uploadStartedOver", "starting over: the server no longer has the upload")
         case .responseLost:

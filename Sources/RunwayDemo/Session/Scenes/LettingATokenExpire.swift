@@ -8,7 +8,7 @@ extension DemoSession {
             callWithoutManager(shouldBe: "succeeded")
             let response = try await network.call(MemberLogin(name: "mei"))
             guard let token = try? AccessToken(response, account: "mei", on: network) else {
-                return note("the login gave no access token")
+                return note("the login returned no access token")
             }
             try await network.signIn(token, to: MemberService.self)
             call(favourites.folders.load(Favourites(folder: 1)), shouldBe: "succeeded")

@@ -12,7 +12,7 @@ public struct AttestedDevice: Sendable, Hashable {
     /// The counter of the last assertion that was accepted; 0 before the first.
     public var counter: UInt32
 
-    /// A device.
+    /// Creates the record of a device.
     public init(id: String, publicKey: [UInt8], account: String, counter: UInt32) {
         (self.id, self.publicKey, self.account, self.counter) = (id, publicKey, account, counter)
     }
@@ -20,12 +20,12 @@ public struct AttestedDevice: Sendable, Hashable {
 
 /// Remembers which devices were attested, and the counters of their assertions.
 public protocol AttestedDeviceStore: Sendable {
-    /// The device with an identifier, `nil` if there is none.
+    /// Returns the device with an identifier; `nil` if there is none.
     func device(_ id: String) async throws -> AttestedDevice?
-    /// Adds a device. Returns `false`, and adds none, if its identifier is present or there is no room.
+    /// Adds a device. Returns `false`, and adds none, if its identifier is present or the store is full.
     func insert(_ device: AttestedDevice) async throws -> Bool
-    /// Sets the counter of a device, if it is greater than the present one; returns whether it is. Of several at a time with the same
-    /// counter, one succeeds.
+    /// Sets the counter of a device if the new value is greater than the present one, and returns whether it is. If several calls pass the
+    /// same value at the same time, exactly one of them succeeds.
     func raise(_ id: String, to counter: UInt32) async throws -> Bool
 }
 
@@ -35,7 +35,7 @@ public final class InMemoryAttestedDevices: AttestedDeviceStore {
     private let devices = Mutex<[ExactText: AttestedDevice]>([:])
     private let maximumDevices: Int
 
-    /// - Parameter maximumDevices: How many devices are remembered; any beyond is refused. The default is 100,000.
+    /// - Parameter maximumDevices: How many devices are remembered; further ones are refused. The default is 100,000.
     public init(maximumDevices: Int = 100_000) { self.maximumDevices = maximumDevices }
 
     /// The device with an identifier.

@@ -2,7 +2,7 @@ import NIOCore
 
 /// What ``HTTP1Machine`` decides.
 extension HTTP1Machine {
-    /// What becomes of a request.
+    /// What to write for a request.
     enum Start: Equatable {
         /// Write the head, and start the time-out for ``startBody(of:now:)``.
         case writeHead
@@ -12,7 +12,7 @@ extension HTTP1Machine {
         case refuse
     }
 
-    /// What becomes of bytes that came.
+    /// What to do with bytes that were received.
     enum Receipt: Equatable {
         /// They belong to the response.
         case parse
@@ -33,7 +33,7 @@ extension HTTP1Machine {
         case resendWithoutExpectation
     }
 
-    /// What becomes of the connection after a response.
+    /// What to do with the connection after a response.
     struct End: Equatable {
         /// Whether the connection may carry another request after ``HTTP1Machine/readCompleted()``. If not, it is to be closed.
         var isReusable: Bool
@@ -57,7 +57,7 @@ extension HTTP1Machine {
     enum Silence: Equatable {
         /// The connection carries no request.
         case none
-        /// Check again then.
+        /// Check again at this time.
         case check(at: NIODeadline)
         /// Close the connection, and fail the request with this error.
         case timedOut(WireError)

@@ -185,7 +185,7 @@ extension HTTP1Machine.InFlightRequest {
 
 /// The response.
 extension HTTP1Machine {
-    /// Bytes came.
+    /// Decides what to do with bytes that were received.
     mutating func bytesReceived(now: NIODeadline) -> Receipt {
         switch state {
         case .closed: return .ignore

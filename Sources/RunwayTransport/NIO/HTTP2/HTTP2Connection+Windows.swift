@@ -6,7 +6,7 @@ extension HTTP2Connection {
     /// The largest frame that a server sends (RFC 9113 §6.5.2), which waits for a window of its size.
     private static let frameByteCount = 16_384
 
-    /// A window shrank by what came, or grew by our update.
+    /// Records the new size of a receive window, which received bytes have reduced or our WINDOW_UPDATE has increased.
     func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard let window = event.inboundWindowSize else { return }
         if event.streamID == .rootStream {
@@ -29,8 +29,8 @@ extension HTTP2Connection {
         readersConsumed()
     }
 
-    /// Opens the connection's window again by what came, also on streams that were reset, but not beyond
-    /// ``maximumUnreadByteCount``.
+    /// Restores the connection's window after bytes were received, also on streams that were reset, as far as the unread bytes stay
+    /// within ``maximumUnreadByteCount``.
     func openConnectionWindow() {
         guard connectionWindowLeft <= connectionWindow / 2, !isClosed else { return }
         // Reads are reported from now on, and reads until now are counted below.
@@ -47,7 +47,7 @@ extension HTTP2Connection {
         if unreadBytes.isHeld { openConnectionWindow() }
     }
 
-    /// Whether the server may not send before a reader consumes bytes, so that the server is not silent.
+    /// Whether the server can't send before a reader consumes bytes, so that it does not count as silent.
     var isHeldByReaders: Bool { unreadBytes.isHeld && connectionWindowLeft < Self.frameByteCount }
 
     func openWindow(of stream: HTTP2Stream) {
@@ -59,7 +59,7 @@ extension HTTP2Connection {
         tunnel.window += openWindow(of: tunnel.id, by: streamWindow - tunnel.window - tunnel.unreadByteCount)
     }
 
-    /// Opens the window of a stream, if that is worth a frame. Returns by how much.
+    /// Increases the window of a stream, if the credit is large enough for a WINDOW_UPDATE frame. Returns by how much.
     private func openWindow(of id: HTTP2StreamID, by credit: Int) -> Int {
         guard credit >= streamWindow / 4, !isClosed else { return 0 }
         write(id, .windowUpdate(windowSizeIncrement: credit))
@@ -77,7 +77,7 @@ extension HTTP2Connection {
         stream.grantedByteCount += increment
         if increment == 0 {
             fail(stream, WireError.malformed("a WINDOW_UPDATE has an increment of 0"), .protocolError)
-        } else if isTooOpen(stream) {
+        } else if windowExceedsMaximum(stream) {
             fail(
                 stream, WireError.malformed("a WINDOW_UPDATE makes a flow-control window larger than 2^31-1"),
                 .flowControlError)
@@ -88,13 +88,14 @@ extension HTTP2Connection {
     func followWindow(in settings: HTTP2Settings) -> Bool {
         for setting in settings where setting.parameter == .initialWindowSize {
             peerStreamWindow = setting.value
-            if streams.values.contains(where: isTooOpen) { return false }
+            if streams.values.contains(where: windowExceedsMaximum) { return false }
         }
         return true
     }
 
-    /// Whether a window of the server is larger than allowed. Bytes that are written but not flushed count as sent.
-    private func isTooOpen(_ stream: HTTP2Stream) -> Bool {
+    /// Whether the window that the server has granted to a stream exceeds the maximum (RFC 9113 §6.9.1). Bytes that are written but not
+    /// flushed count as sent.
+    private func windowExceedsMaximum(_ stream: HTTP2Stream) -> Bool {
         peerStreamWindow + stream.grantedByteCount - stream.sentByteCount > Int(Int32.max)
     }
 }

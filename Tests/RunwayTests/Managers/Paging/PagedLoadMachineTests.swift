@@ -72,6 +72,22 @@ struct PagedLoadMachineTests {
         if case .ignore = late {} else { Issue.record("the request of a replaced load is not read") }
     }
 
+    @Test func loadJoinedByAPullGoesPastCircuits() throws {
+        var machine = Machine()
+        let flights = (0..<2).map { _ in Self.network.makeFlight(OffsetList.self, .standard) }
+        let identities = try flights.map { flight in
+            CallIdentity(OffsetList(), try CallContent(of: OffsetList(), in: flight), in: flight)
+        }
+        let load = machine.start(.first, OffsetList(), .standard, pages)
+        _ = machine.begin(load, as: flights[0].id, identities[0], under: .joinOrReplace)
+        #expect(machine.request == flights[0].id)
+        _ = machine.landed(flights[0].id)
+        let pull = machine.start(.first, OffsetList(), CallOptions(bypassesCircuit: true), pages)
+        let overlap = machine.begin(pull, as: flights[1].id, identities[1], under: .joinOrReplace)
+        let next = machine.continueLoad(load.number, pages)
+        #expect(overlap == .join(flights[0].id) && next?.options.bypassesCircuit == true)
+    }
+
     @Test(arguments: [OverlapPolicy.joinOrReplace, .ignoreNew, .cancelRunning, .concurrent])
     func loadMadeByAHookCountsAsTheNewer(policy: OverlapPolicy) {
         var machine = Machine()

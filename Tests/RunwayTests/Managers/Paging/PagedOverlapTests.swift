@@ -148,6 +148,26 @@ struct PagedOverlapTests {
         #expect(layer.transport.requests.count == 6)
     }
 
+    @Test func laterRequestOfAPulledListGoesPastTheCircuit() async throws {
+        let managers = ManagerBench(admission: .oneSlot)
+        let (transport, network) = (managers.transport, managers.network)
+        let list = PagedAPIManager<CursorList>(on: network, delegate: recorder)
+        let first = list.load(CursorList())
+        try await transport.waitForArrival(of: first)
+        let failing = Task { try await network.call(CursorList(cursor: "other")) }
+        try await waitUntil { network.admission.counts.waiting == 1 }
+        // After a page without rows another one is requested. Its request waits for the slot.
+        transport.respond(first.number, with: .success(.json(#"{"data":{"list":[],"next":"n"}}"#)))
+        try await waitUntil { network.admission.counts.waiting == 1 && !transport.parked.isEmpty }
+        let busy = try #require(transport.parked.first)
+        #expect(list.reload() == first)
+        transport.respond(busy, with: .success(.json("{}", status: .internalServerError)))
+        _ = await failing.result
+        try await waitUntil { !transport.parked.isEmpty || list.error != nil }
+        #expect(list.error == nil && list.isLoading)
+        list.cancelAll()
+    }
+
     @Test func validatorReceivesThePagedManager() async throws {
         let list = manager()
         let validator = HomesValidator()

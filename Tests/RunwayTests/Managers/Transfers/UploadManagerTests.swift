@@ -71,4 +71,74 @@ struct UploadManagerTests {
         for _ in 1...3 { await Task { @MainActor in }.value }
         #expect(recorder.progress.count == count && recorder.landings.isEmpty && !manager.isLoading)
     }
+
+    @Test func identicalUploadJoinsTheOneInFlight() async throws {
+        let manager = UploadManager<FilmUpload>(on: layer(holds: true), delegate: recorder)
+        let flight = manager.load(FilmUpload(film: film))
+        try await gate.waitForArrivals()
+        #expect(manager.load(FilmUpload(film: film)) == flight)
+        gate.open()
+        _ = try await manager.landing(of: flight)
+        #expect(gate.arrivalCount == 1 && recorder.landings.map(\.flight) == [flight])
+    }
+
+    @Test func otherUploadReplacesTheOneInFlight() async throws {
+        let manager = UploadManager<FilmUpload>(on: layer(holds: true), delegate: recorder)
+        let first = manager.load(FilmUpload(film: film))
+        try await gate.waitForArrivals()
+        let second = manager.load(FilmUpload(film: [1, 2, 3]))
+        gate.open()
+        let rawData = try await manager.landing(of: second)
+        #expect(rawData["byteCount"].int == 3 && manager.progress?.totalByteCount == 3)
+        #expect(recorder.landings.map(\.flight) == [second])
+        let all = try await records.records(count: 2)
+        #expect(all.first { $0.id == first }?.outcome.name == "replaced")
+    }
+
+    @Test func interceptorsAndValidatorSeeTheUpload() async throws {
+        let spy = Spy()
+        let manager = UploadManager<FilmUpload>(on: layer(), delegate: recorder)
+        (manager.interceptor, manager.validator) = (spy, spy)
+        let rawData = try await manager.landing(of: FilmUpload(film: film))
+        #expect(spy.events == ["beforeCall", "validate 3", "checked 200", "beforeSuccess 3", "afterSuccess"])
+        #expect(rawData["byteCount"].int == 3 && spy.manager === manager)
+        spy.refuses = true
+        let error = await #expect(throws: NetworkError.self) {
+            try await manager.landing(of: FilmUpload(film: film))
+        }
+        #expect(error?.kind == .invalidResponse && spy.events.last == "checked 200")
+    }
+
+    /// Changes the film, and logs what it sees. Held by its test alone.
+    @MainActor
+    private final class Spy: Interceptor, Validator {
+        var events: [String] = []
+        var refuses = false
+        weak var manager: (any APIManaging)?
+
+        func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool {
+            events.append("beforeCall")
+            self.manager = manager
+            endpoint = FilmUpload(film: [1, 2, 3])
+            return true
+        }
+
+        func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
+            events.append("beforeSuccess \(rawData["byteCount"].int ?? 0)")
+            return true
+        }
+
+        func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
+            events.append("afterSuccess")
+        }
+
+        func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) {
+            events.append("validate \((endpoint as? FilmUpload)?.film.count ?? 0)")
+        }
+
+        func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws {
+            events.append("checked \(rawData.response.status.code)")
+            if refuses { throw Refused("refused") }
+        }
+    }
 }

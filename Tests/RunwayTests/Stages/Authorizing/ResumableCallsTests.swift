@@ -12,11 +12,9 @@ struct ResumableCallsTests {
         TokenIdentity(service: Club.self, environment: .release, account: account)
     }
 
-    private func call(
-        _ number: UInt64, _ account: String, by manager: any APIManaging, needsLogin: Bool = true
-    ) -> ResumableCalls.Call {
+    private func call(_ number: UInt64, _ account: String, by manager: any APIManaging) -> ResumableCalls.Call {
         ResumableCalls.Call(
-            flight: FlightID(number: number), owner: owner(account), needsLogin: needsLogin,
+            flight: FlightID(number: number), owner: owner(account), cause: .needsLogin,
             manager: WeakManager(manager: manager)
         ) { nil }
     }

@@ -166,6 +166,83 @@ struct ResumingTests {
         #expect(manager.error == nil && resumed == [manager.landedFlight])
         #expect((manager.landedEndpoint as? Refresh)?.page == 4)
     }
+
+    @Test func loginResumesNoCallThatLostItsNetwork() async throws {
+        let status = SettableNetworkStatus(.none)
+        let network = NetworkLayer(
+            transport: ClubOrigin(), pipeline: .tested, clock: LayerClock(ManualClock()), status: status)
+        needs.watch(network)
+        let offline = APIManager<Members>(on: network, delegate: recorder)
+        let refused = APIManager<Members>(on: network, delegate: recorder)
+        offline.load(Members(page: 1))
+        try await recorder.landings(count: 1)
+        status.set(.wifi)
+        refused.load(Members(page: 2))
+        try await recorder.landings(count: 2)
+        #expect(offline.error?.kind == .noNetwork && refused.error?.kind == .needsLogin)
+        try await waitUntil { !needs.all.isEmpty }
+        try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
+        let resumed = needs.all[0].resume()
+        try await recorder.landings(count: 3)
+        #expect(resumed == [refused.landedFlight] && refused.error == nil && !offline.isLoading)
+        #expect(network.resumeCalls(of: Club.self).count == 1 && offline.isLoading)
+        offline.cancelAll()
+    }
+
+    /// Makes a call whose connection is lost, and returns how many calls the app can resume then.
+    private func resumableCount<E: Endpoint>(_ endpoint: E, losing sending: SendState) async -> Int {
+        let transport = StubTransport { _ throws(NetworkError) in
+            throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.", sending: sending)
+        }
+        let network = NetworkLayer(
+            transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
+            limits: LayerLimits(retrying: .none))
+        let manager = APIManager<E>(on: network)
+        let error = await #expect(throws: NetworkError.self) { try await manager.landing(of: endpoint) }
+        #expect(error?.kind == .noNetwork && error?.sending == sending)
+        defer { manager.cancelAll() }
+        return network.resumeCalls(of: Estates.self).count
+    }
+
+    @Test(arguments: [SendState.sent, .unknown])
+    func changeThatMayHaveTakenEffectIsNotResumed(_ sending: SendState) async throws {
+        #expect(await resumableCount(Booking(), losing: sending) == 0)
+        // The new call would have another key.
+        #expect(await resumableCount(KeyedBooking(), losing: sending) == 0)
+        #expect(await resumableCount(PostedSearch(), losing: sending) == 1)
+        #expect(await resumableCount(Renaming(), losing: sending) == 1)
+        #expect(await resumableCount(Refresh(), losing: sending) == 1)
+    }
+
+    @Test func changeThatWasNotSentIsResumed() async throws {
+        #expect(await resumableCount(Booking(), losing: .notSent) == 1)
+    }
+}
+
+private struct Booking: Endpoint {
+    static let service = Estates.self
+    static let method = HTTPRequest.Method.post
+    var path: EndpointPath { "bookings" }
+}
+
+private struct KeyedBooking: Endpoint {
+    static let service = Estates.self
+    static let method = HTTPRequest.Method.post
+    static let sendsIdempotencyKey = true
+    var path: EndpointPath { "bookings" }
+}
+
+private struct PostedSearch: Endpoint {
+    static let service = Estates.self
+    static let method = HTTPRequest.Method.post
+    static let retry = RetryPolicy(isRepeatable: true)
+    var path: EndpointPath { "search" }
+}
+
+private struct Renaming: Endpoint {
+    static let service = Estates.self
+    static let method = HTTPRequest.Method.put
+    var path: EndpointPath { "name" }
 }
 
 /// The notifications of a layer that the user has to log in.

@@ -120,7 +120,7 @@ extension HTTPReading {
         return response
     }
 
-    /// A stale response that may be used because no fresh one can be had (RFC 9111 §4.2.4, RFC 5861 §4).
+    /// A stale response that may be used because no fresh one is available (RFC 9111 §4.2.4, RFC 5861 §4).
     private func staleResponse(_ fetch: Fetch, isDisconnected: Bool, in flight: Flight) -> Response? {
         let directives = RequestDirectives(fetch.request.head.headerFields, use: flight.options.cacheUse)
         let now = flight.clock.now

@@ -9,7 +9,7 @@ package enum StaleReason: String, Sendable, Hashable {
     /// The response allows it (`stale-while-revalidate`), and the request allows nothing to be sent (`only-if-cached`).
     case responseAllows = "the response allows it"
     /// No fresh response is available, and request or response allow a stale one then (`stale-if-error`).
-    case afterError = "no fresh one could be had"
+    case afterError = "no fresh one is available"
     /// The origin could not be reached.
     case disconnected = "the origin could not be reached"
 }

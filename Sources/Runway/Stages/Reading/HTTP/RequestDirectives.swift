@@ -16,7 +16,7 @@ struct RequestDirectives: Sendable {
     var minFresh: Duration?
     /// Nothing may be sent.
     var isOnlyIfCached = false
-    /// How long after its freshness a response may be used if no fresh one can be had.
+    /// How long after its freshness a response may be used if no fresh one is available.
     var staleIfError: Duration?
 
     /// Longer than any staleness.

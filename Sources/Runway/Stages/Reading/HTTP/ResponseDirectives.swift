@@ -26,7 +26,7 @@ struct ResponseDirectives: Sendable {
     var isImmutable = false
     /// How long after its freshness it may be used while a fresh one is fetched.
     var staleWhileRevalidate: Duration?
-    /// How long after its freshness it may be used if no fresh one can be had.
+    /// How long after its freshness it may be used if no fresh one is available.
     var staleIfError: Duration?
 
     init(_ fields: HTTPFields) {

@@ -1,0 +1,73 @@
+import Synchronization
+
+/// Carries the progress of one transfer to the main actor, at most thirty times a second. Of reports that come faster, the newest counts.
+final class ProgressRelay: Sendable {
+    /// The least time between two deliveries: a thirtieth of a second.
+    static let interval = Duration.nanoseconds(33_333_334)
+
+    fileprivate struct State {
+        /// The newest report that was not delivered.
+        var pending: TransferProgress?
+        /// When the last one was delivered.
+        var lastDelivery: Duration?
+        /// Delivers what is pending, and waits in between; `nil` while nothing is.
+        var task: Task<Void, Never>?
+        var hasEnded = false
+    }
+
+    private let clock: LayerClock
+    private let deliver: @MainActor @Sendable (TransferProgress) -> Void
+    /// Guards what is delivered when.
+    private let state = Mutex(State())
+
+    init(clock: LayerClock, deliver: @escaping @MainActor @Sendable (TransferProgress) -> Void) {
+        self.clock = clock
+        self.deliver = deliver
+    }
+
+    /// Delivers a report as soon as the last delivery is long enough ago.
+    func report(_ progress: TransferProgress) {
+        state.withLock { state in
+            if state.hasEnded { return }
+            state.pending = progress
+            if state.task == nil { state.task = Task { @MainActor in await self.deliverPending() } }
+        }
+    }
+
+    /// Delivers the last report, unless it was delivered before. None is delivered after it.
+    @MainActor func end() {
+        let last = state.withLock { state in
+            state.hasEnded = true
+            state.task?.cancel()
+            return state.pending.take()
+        }
+        if let last { deliver(last) }
+    }
+
+    @MainActor private func deliverPending() async {
+        while let due = state.withLock({ $0.nextDelivery }) {
+            if due > clock.now {
+                do { try await clock.sleep(until: due) } catch { return }
+            }
+            let now = clock.now
+            let progress = state.withLock { state in
+                state.lastDelivery = now
+                return state.pending.take()
+            }
+            if let progress { deliver(progress) }
+        }
+    }
+}
+
+extension ProgressRelay.State {
+    /// When the pending report may be delivered; `nil` if none is pending, and then there is no task any more.
+    fileprivate var nextDelivery: Duration? {
+        mutating get {
+            guard pending != nil else {
+                task = nil
+                return nil
+            }
+            return lastDelivery.map { $0 + ProgressRelay.interval } ?? .zero
+        }
+    }
+}
