@@ -10,7 +10,6 @@ struct RequestVerifier: Sendable {
     let signatures: SignatureVerifier
     let digests: DigestVerifier?
     let now: @Sendable () -> UnixTime
-    private let reads = BodyReads()
     /// The signatures that the policy asks for, of requests with a body and without.
     private let wanted: (withBody: SignatureRequest?, without: SignatureRequest?)
 
@@ -40,51 +39,40 @@ struct RequestVerifier: Sendable {
         if let digests {
             let digest = try digests.digest(of: head, at: time)
             let body = try await wholeBody(of: request, at: time)
-            let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: time)
+            // By the time at which the nonce is claimed: the body may have come slowly.
+            let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: now())
             return (signer, request.with(RequestBody(buffer: body)))
         }
         var context = SignatureContext(head)
         context.structuredFieldTypes = rules.structuredFieldTypes
-        let examined = try await signatures.examine(context, hasBody: Self.announcesBody(head), at: time)
-        let signature = examined.signature
+        let signature = try await signatures.verify(context, hasBody: Self.announcesBody(head), at: time)
         let signer = VerifiedSigner(
             keyID: signature.keyID, owner: signature.owner, way: .signature(signature), tag: rules.policy.tag,
             head: head, coversBody: signature.digest != nil || rules.policy.coversBody)
         do {
-            let received = try await self.request(request, with: examined, streams: streams, onStreamFailure, at: time)
+            let received = try await self.request(request, with: signature, streams: streams, onStreamFailure, at: time)
             return (signer, received)
         } catch let refusal as SignatureRefusal {
-            // The nonce is not claimed: the request can still be accepted, with the body that is signed.
-            throw refusal.isAuthentic ? refusal : refusal.authentic(acceptedUntil: examined.nonce?.expires)
+            throw refusal.authentic()
         }
     }
 
-    /// The request with a body that is the one of its signature, whose nonce is claimed.
-    ///
-    /// A body that is collected is compared before that, so that one that was cut or changed on the way does not use up the nonce. A body that
-    /// is streamed is compared after it: no handler runs with a nonce that is not claimed.
+    /// The request with a body that is the one of its signature.
     private func request(
-        _ request: Request, with examined: ExaminedSignature, streams: Bool,
+        _ request: Request, with signature: VerifiedSignature, streams: Bool,
         _ onStreamFailure: @escaping @Sendable (SignatureRefusal) -> RefusedRequest, at time: UnixTime
     ) async throws -> Request {
-        let signature = examined.signature
         guard let digest = signature.digest else {
-            let received = rules.policy.coversBody ? try await withoutBody(request, at: time) : request
-            try await signatures.claim(examined, at: time)
-            return received
+            return rules.policy.coversBody ? try await withoutBody(request, at: time) : request
         }
         if streams {
-            try await signatures.claim(examined, at: time)
             let body = DigestedBody(base: request.body, digest: digest) { error in
                 onStreamFailure(SignatureRefusal(.body, error.description, at: time))
             }
             return request.with(RequestBody(asyncSequence: body))
         }
-        let body = try await reads.read(for: examined.nonce, at: time) {
-            try await wholeBody(of: request, at: time)
-        }
+        let body = try await wholeBody(of: request, at: time)
         try body.withUnsafeReadableBytes { bytes throws(SignatureRefusal) in try signature.verifyBody(bytes, at: time) }
-        try await signatures.claim(examined, at: time)
         return request.with(RequestBody(buffer: body))
     }
 

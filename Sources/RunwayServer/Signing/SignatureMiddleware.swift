@@ -16,8 +16,9 @@ public import RunwaySignatures
 /// ```
 ///
 /// Add it before all other middleware that reads or changes requests. It finds the signature by its tag, verifies it with the bytes of
-/// path and query as they were received, compares the digest with the body before a handler runs, and then claims the nonce: a body that was
-/// cut or changed on the way does not use it up. A body that is streamed is compared after that. Every other request gets the response of a ``RefusedRequest``, and a store of keys or nonces that fails lets none pass. Trailer fields are not
+/// path and query as they were received, claims the nonce, and compares the digest with the body before a handler runs. A body that was cut or
+/// changed on the way has used up the nonce. Every other request gets the response of a ``RefusedRequest``, and a store of keys or nonces
+/// that fails lets none pass. Trailer fields are not
 /// available to Hummingbird's middleware: a signature that covers one is refused.
 ///
 /// The items of a ``MergingRouter``'s envelope have the signer of the envelope, since their contexts are copies of its context. Each

@@ -16,7 +16,8 @@ public import Runway
 /// }
 /// ```
 public protocol RequestKeyStore: Sendable {
-    /// The key of the requests of an owner, called for every request that is sent. `nil` if they are sent unsigned, such as before
+    /// The key of the requests of an owner, called for every request that is sent, unless the key is in memory
+    /// (``keyInMemory(for:)``). `nil` if they are sent unsigned, such as before
     /// login.
     ///
     /// The wait counts towards the deadline of the call; a store that does not return by then is left behind. If it throws a

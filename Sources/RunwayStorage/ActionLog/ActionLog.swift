@@ -13,7 +13,8 @@ import Synchronization
 ///
 /// A record is stored as soon as the disk allows and is sent in batches of thirty: when so many wait, when the app asks, after
 /// ``ActionLogOptions/interval``, when somebody signs in, and at launch what the last run left. A failure of the network, the server or the
-/// disk removes no record: only the bounds of ``ActionLogOptions`` do, and ``state()`` has the counts by reason. Each record has a
+/// disk removes no record: only the bounds of ``ActionLogOptions`` do, and ``close()`` those that the disk has not taken until then;
+/// ``state()`` has the counts by reason. Each record has a
 /// UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
 ///
 /// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded while nobody

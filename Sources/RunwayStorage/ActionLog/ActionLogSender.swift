@@ -167,7 +167,7 @@ final class ActionLogSender: Sendable {
             state.decidedFlushCount = state.flushes.count
             // A file that can't be opened now may be later, such as after the device was unlocked.
             guard state.isRead else {
-                let isPaused = state.schedule.isPaused(at: now)
+                let isPaused = state.schedule.isPaused(at: start)
                 return .wait(until: isPaused ? state.schedule.serverPause : now + FlushSchedule.checkInterval)
             }
             return state.schedule.step(isNetworkAllowed: isAllowed, at: now)

@@ -146,11 +146,12 @@ final class RecordBuffer: Sendable {
         return result
     }
 
-    /// Removes what could not be written before the log ended. Whoever awaits its commit receives an error.
+    /// Removes what could not be written before the log ended, and counts it. Whoever awaits its commit receives an error.
     func abandon() {
         let abandoned = state.withLock { state in
-            defer { state.lost[.memory, default: 0] += state.records.count }
-            return state.records.removeAll { _ in true }
+            let abandoned = state.records.removeAll { _ in true }
+            if !abandoned.isEmpty { state.lost[.memory, default: 0] += abandoned.count }
+            return abandoned
         }
         for record in abandoned {
             let reason = "The record was not stored: the disk failed, and the log was closed."

@@ -142,7 +142,7 @@ public final class DiskCache: CacheTier {
                 try cache.change { $0.plan(sealed) }
                 try cache.erase()
                 cache.noteSuccess(of: .clear)
-            } catch let error where DiskCacheStore.isFull(error) && !changes.contains(where: \.isStoring) {
+            } catch let error where DiskCacheStore.isFull(error) && Self.mayRemoveAll(for: changes) {
                 // The failure has closed the cache. A clear that fails with what is to be stored is repeated without it.
                 try DiskCacheStore.removeAll(in: cache.folder)
                 cache.noteRemoval()
@@ -335,8 +335,23 @@ extension DiskCache {
     }
 }
 
+extension DiskCache {
+    /// Whether changes that a full disk prevents are a reason to remove all responses: those of an account must not stay, and what is to be
+    /// stored must not be lost.
+    private static func mayRemoveAll(for changes: [CacheTierChange]) -> Bool {
+        changes.contains(where: \.isOfAnAccount) && !changes.contains(where: \.isStoring)
+    }
+}
+
 extension CacheTierChange {
     /// Whether what it removes must not be found in the files.
     fileprivate var isErasing: Bool { if case .clear = self { true } else { false } }
+    /// Whether it removes all responses of an account, or all that there are.
+    fileprivate var isOfAnAccount: Bool {
+        switch self {
+        case .clear(.everything), .clear(.account): true
+        default: false
+        }
+    }
     fileprivate var isStoring: Bool { if case .store = self { true } else { false } }
 }

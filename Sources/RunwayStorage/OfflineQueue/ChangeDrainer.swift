@@ -20,8 +20,8 @@ final class ChangeDrainer: Sendable {
         var isFinished = false
     }
 
-    /// Whether the present task hands over a result: it can't wait for the next one, which comes after it.
-    @TaskLocal static var isDelivering = false
+    /// The result that the present task hands over, or that the task which started it did; `nil` if there is none.
+    @TaskLocal static var delivery: Delivery?
 
     private let journal: ChangeJournal
     private let link: ChangeLink
@@ -82,8 +82,10 @@ final class ChangeDrainer: Sendable {
                 if state.isFinished { return true }
                 state.schedule.flush()
                 state.isReviewDue = true
-                if !Self.isDelivering { state.flushes.append(continuation) }
-                return Self.isDelivering
+                // It would wait for itself: the next change is sent when the result is handed over.
+                if Self.delivery?.isOpen(of: journal) ?? false { return true }
+                state.flushes.append(continuation)
+                return false
             }
             signal.yield()
             if returnsAtOnce { continuation.resume() }
@@ -183,7 +185,9 @@ final class ChangeDrainer: Sendable {
     }
 
     private func deliver(_ change: QueuedChange, _ result: Result<RawData, NetworkError>, isOver: Bool) async {
-        await Self.$isDelivering.withValue(true) {
+        let delivery = Delivery(journal)
+        defer { delivery.end() }
+        await Self.$delivery.withValue(delivery) {
             await endpoints[change.service]?[change.endpoint]?.onResult(change, result)
             await link.report(change, result, isOver)
         }
@@ -354,6 +358,23 @@ extension ChangeDrainer {
             try await journal.postpone(claim, forgetsLosses: conclusion == .serverIsDown)
         }
         return .failed()
+    }
+}
+
+extension ChangeDrainer {
+    /// A result that is being handed over to the app.
+    final class Delivery: Sendable {
+        private let journal: ObjectIdentifier
+        private let isOver = Atomic(false)
+
+        fileprivate init(_ journal: ChangeJournal) { self.journal = ObjectIdentifier(journal) }
+
+        fileprivate func end() { isOver.store(true, ordering: .relaxed) }
+
+        /// Whether a result of a queue is being handed over now.
+        func isOpen(of journal: ChangeJournal?) -> Bool {
+            journal.map { ObjectIdentifier($0) } == self.journal && !isOver.load(ordering: .relaxed)
+        }
     }
 }
 

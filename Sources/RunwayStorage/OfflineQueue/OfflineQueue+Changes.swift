@@ -25,7 +25,8 @@ extension OfflineQueue {
     /// Sends what waits, for an app that was asked to or that goes to the background.
     ///
     /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A wait that a server
-    /// asked for still holds. A handler of a result that calls it does not wait: the next change is sent after it has returned.
+    /// asked for still holds. While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next
+    /// change is sent after the handler has returned.
     public func flush() async {
         await (try? parts())?.drainer.flush()
     }

@@ -72,10 +72,12 @@ public final class OfflineQueue: ChangeQueue {
 
     /// Ends sending, and closes the file. Changes that come later are not stored.
     ///
-    /// A handler of a result that calls it does not wait: the file is closed after the handler has returned.
+    /// While a handler of a result runs, its calls of this function, and those of tasks that it has started, do not wait: the file is closed
+    /// after the handler has returned.
     public func close() async {
-        let closing = state.withLock { state in
-            if let closing = state.closing { return closing }
+        let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>, Bool) in
+            let isDelivering = ChangeDrainer.delivery?.isOpen(of: state.journal) ?? false
+            if let closing = state.closing { return (closing, isDelivering) }
             let (tasks, journal) = (state.tasks, state.journal)
             let closing = Task {
                 for task in tasks { task.cancel() }
@@ -84,9 +86,9 @@ public final class OfflineQueue: ChangeQueue {
                 self.state.withLock { $0.journal = nil }
             }
             (state.tasks, state.drainer, state.closing) = ([], nil, closing)
-            return closing
+            return (closing, isDelivering)
         }
-        if !ChangeDrainer.isDelivering { await closing.value }
+        if !isDelivering { await closing.value }
     }
 
     /// What the queue holds, as of the last change; nothing before the file was opened.
@@ -163,6 +165,7 @@ extension OfflineQueue {
         state.withLock { state in
             precondition(state.link == nil, "an offline queue belongs to one layer")
             (state.journal, state.drainer, state.link, state.tasks) = (journal, drainer, link, tasks)
+            state.closing = nil
         }
     }
 

@@ -232,7 +232,13 @@ extension ChatClient {
             for one in ready {
                 let (topic, wasRefused) = (Self.topic(of: one.id), one.isRefused)
                 if events?.topics?.contains(topic) ?? true { one.setRefused(refused.contains(topic)) }
-                if one.isRefused { continue }
+                if one.isRefused {
+                    // A topic that was refused when the conversation was opened is not part of the connection.
+                    if events?.topics?.contains(topic) == false {
+                        Task { [weak self, startCount] in await self?.follow(one, startCount) }
+                    }
+                    continue
+                }
                 // The stream went on without the messages that were published while the member could not follow.
                 one.take(.connected(wasRefused ? .reset(.topics) : continuity))
             }

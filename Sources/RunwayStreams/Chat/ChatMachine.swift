@@ -203,9 +203,9 @@ extension ChatMachine {
             guard last == nil else { return }
             begin(at: page.messages.first?.number ?? page.last + 1)
         case .after(let number):
-            guard let last, page.last >= number else { return restart() }
+            guard let last, page.last >= number else { return restart(afterLoss: last != nil) }
             // So much is missing that the screen begins anew; what is before it can be loaded as older messages.
-            if page.last - last > Int64(options.maximumMissedCount) { return restart() }
+            if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false) }
             if page.first > last + 1 { begin(at: page.first) }
         case .before(let number):
             if number == first { prepend(page.messages) }
@@ -355,13 +355,15 @@ extension ChatMachine {
     }
 
     /// The window was left: the screen begins anew with the last messages.
-    private mutating func restart() {
+    ///
+    /// - Parameter isLoss: Whether the server has lost messages, which may be such that it had stored of this member.
+    private mutating func restart(afterLoss isLoss: Bool) {
         (messages, keys, early, last) = ([], [], [:], nil)
-        // Messages that were queued may be among those that are passed over, and a server that lost messages may have lost those that it had
-        // stored. It recognises what it has when it is sent again.
+        // Messages that were queued may be among those that are passed over. The server recognises what it has when it is sent again.
         for index in drafts.indices {
             switch drafts[index].state {
-            case .queued, .stored: drafts[index].state = .waiting
+            case .queued: drafts[index].state = .waiting
+            case .stored: if isLoss { drafts[index].state = .waiting }
             case .waiting, .sending, .failed: break
             }
         }

@@ -56,7 +56,8 @@ public struct EventSequence: AsyncSequence, Sendable {
 
     /// Adds topics without a new connection. Every event of theirs that is published after the return comes, or is part of a gap.
     ///
-    /// If the call to the server fails, the stream connects again, with all topics. While no connection is open, the next one has them.
+    /// If the call to the server fails, the stream connects again, with all topics, and so it does at a server other than Runway's. While no
+    /// connection is open, the next one has them.
     ///
     /// - Throws: The error of a call that the server refused (400, 403): the topics are not added. `NetworkError.Kind.cancelled` if the task
     ///   was cancelled: the topics are added all the same.

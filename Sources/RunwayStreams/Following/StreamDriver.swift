@@ -132,7 +132,9 @@ final class StreamDriver: Sendable {
                 to: status.learningKey, isReachable: status.isReachable, isElsewhere: isElsewhere, at: now)
         case .forgotten(let link):
             guard link == run.linkCount, run.link != nil else { return [] }
-            return run.machine.forgotten(at: now)
+            guard case .superseded? = topics.end(of: link) else { return run.machine.forgotten(at: now) }
+            await close(&run)
+            return run.machine.ended(.superseded, life: nil, at: now)
         case .refused:
             onState(run.machine.state)
             return []

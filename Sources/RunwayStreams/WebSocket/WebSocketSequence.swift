@@ -17,7 +17,8 @@ import Synchronization
 /// itself; every connection begins with ``WebSocketElement/connected(_:)``. A slow reader slows the server down, see
 /// ``WebSocketOptions/maximumUnreadByteCount``. A sequence can be read once: a second iteration ends at once.
 ///
-/// If an account was signed in when the sequence was made, it ends when that account signs out, and continues for no other.
+/// If an account was signed in when the sequence was made, a connection is opened only while it is: otherwise the sequence ends with a
+/// `NetworkError.Kind.cancelled` error.
 public struct WebSocketSequence: AsyncSequence, Sendable {
     /// What the sequence returns.
     public typealias Element = WebSocketElement

@@ -51,8 +51,10 @@ struct LogProblemTests {
         let log = fixture.open { $0.maximumBufferedCount = 3000 }
         try await log.record("first").committed()
         try await limitPages(of: log, to: nil)
-        // More than one commit writes.
-        let receipts = (0..<2500).map { log.record("\($0)", ["text": .string(String(repeating: "x", count: 200))]) }
+        // More than one commit writes, and the first fails.
+        let receipts = (0..<2500).map {
+            log.record("\($0)", ["text": .string(String(repeating: "x", count: $0 == 0 ? 20_000 : 200))])
+        }
         await log.close()
         for receipt in [receipts[0], receipts[2499]] {
             await #expect(throws: StorageError.self) { try await receipt.committed() }
@@ -60,6 +62,14 @@ struct LogProblemTests {
         let second = fixture.open()
         #expect(try await second.state().waitingCount == 1)
         await second.close()
+    }
+
+    @Test func recordsThatACloseAbandonsAreCounted() async throws {
+        let buffer = RecordBuffer(ActionLogOptions(), clock: .system)
+        let receipts = (0..<3).map { buffer.add("\($0)", [:], .normal, account: "") }
+        buffer.abandon()
+        #expect(buffer.lost == [.memory: 3] && buffer.count == 0)
+        for receipt in receipts { await #expect(throws: StorageError.self) { try await receipt.committed() } }
     }
 
     @Test func fileThatCanBeReadAgainIsNoProblem() async throws {
