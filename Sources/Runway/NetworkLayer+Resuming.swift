@@ -9,6 +9,7 @@ extension NetworkLayer {
     /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110 §9.2.2), or none of it was
     /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``. An `Idempotency-Key` is no reason, since the new
     /// call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
+    /// Nor is a change resumed that failed for want of a login or a token, and an earlier attempt of which may have taken effect.
     ///
     /// A call can be resumed for ``LayerLimits/resumptionTime`` after it failed; of one layer, at most
     /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared its calls or, if its
@@ -77,11 +78,12 @@ extension NetworkLayer {
 extension Flight {
     /// Whether the call may be made again after an error, as a new call.
     fileprivate func mayBeResumed(after error: NetworkError) -> Bool {
-        switch error.kind {
-        // The server refused the request, if it got one.
-        case .needsLogin, .needsAccessToken: true
         // As another attempt of the same call; but its `Idempotency-Key` ends with it, since hooks may change what the new call sends.
-        case .noNetwork: error.sending == .notSent || endpoint.method.isIdempotent || retryPolicy.isRepeatable
+        let mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
+        return switch error.kind {
+        // The server refused the last request, if it got one.
+        case .needsLogin, .needsAccessToken: mayBeRepeated || !recorder.hasUnclearAttempt
+        case .noNetwork: mayBeRepeated || error.sending == .notSent
         default: false
         }
     }

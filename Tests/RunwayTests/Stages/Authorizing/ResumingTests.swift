@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import RunwayJSON
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -214,6 +215,35 @@ struct ResumingTests {
         #expect(await resumableCount(Refresh(), losing: sending) == 1)
     }
 
+    @Test(arguments: [true, false]) func changeWithALostAttemptIsNotResumed(_ isLost: Bool) async throws {
+        let clock = ManualClock()
+        let count = Mutex(0)
+        let transport = StubTransport { _ throws(NetworkError) in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if isLost, number == 1 {
+                throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.", sending: .sent)
+            }
+            return .json("{}", status: .forbidden)
+        }
+        let network = NetworkLayer(
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), limits: LayerLimits(admission: .none))
+        try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
+        let manager = APIManager<Entry>(on: network)
+        manager.load(Entry())
+        try await waitUntil("the refusal") {
+            manager.error != nil
+        } meanwhile: {
+            clock.advance(by: .seconds(1))
+        }
+        #expect(manager.error?.kind == .needsLogin && count.withLock { $0 } == (isLost ? 2 : 1))
+        try await network.signIn(AccessToken("t2", account: "ann"), to: Club.self)
+        #expect(network.resumeCalls(of: Club.self).count == (isLost ? 0 : 1))
+        manager.cancelAll()
+    }
+
     @Test func changeThatWasNotSentIsResumed() async throws {
         #expect(await resumableCount(Booking(), losing: .notSent) == 1)
     }
@@ -237,6 +267,13 @@ private struct PostedSearch: Endpoint {
     static let method = HTTPRequest.Method.post
     static let retry = RetryPolicy(isRepeatable: true)
     var path: EndpointPath { "search" }
+}
+
+private struct Entry: Endpoint {
+    static let service = Club.self
+    static let method = HTTPRequest.Method.post
+    static let sendsIdempotencyKey = true
+    var path: EndpointPath { "entries" }
 }
 
 private struct Renaming: Endpoint {
