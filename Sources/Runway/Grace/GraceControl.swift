@@ -10,7 +10,7 @@ final class GraceControl: Sendable {
 
     private let grace: any BackgroundGrace
     private let deadlines: DeadlineTimer
-    /// Guards the calls with background time. Whoever removes a held entry also ends its background time.
+    /// Guards the calls with background time. The caller that removes a held entry also ends its background time.
     private let holds = Mutex<[FlightID: Hold]>([:])
 
     init(_ grace: any BackgroundGrace, _ deadlines: DeadlineTimer) {

@@ -83,7 +83,7 @@ public struct PublicOrigin: Sendable, Hashable {
         return (try? SocketAddress(ipAddress: text, port: 0))?.networkOfSource ?? text
     }
 
-    /// The authority as signatures have it; unchanged if they can't, so that it is none of this server's.
+    /// The authority as signatures have it; unchanged if they can't have it, so that it matches no authority of this server.
     private func normalized(_ authority: String) -> String {
         Authority.normalized(authority, scheme: scheme) ?? authority
     }

@@ -146,7 +146,7 @@ final class RecordBuffer: Sendable {
         return result
     }
 
-    /// Removes what could not be written before the log ended, and counts it. Whoever awaits its commit receives an error.
+    /// Removes what could not be written before the log ended, and counts it. ``ActionReceipt/committed()`` throws for it.
     func abandon() {
         let abandoned = state.withLock { state in
             let abandoned = state.records.removeAll { _ in true }
