@@ -85,6 +85,7 @@ final class FakeConnection: WebSocketConnection {
         var sent: [WebSocketPayload] = []
         var received: WebSocketClose?
         var silence: Duration?
+        var delay = Duration.zero
     }
 
     let agreement = WebSocketAgreement(subprotocol: "v1")
@@ -115,6 +116,9 @@ final class FakeConnection: WebSocketConnection {
     /// The connection measures this silence from now on, as one whose clock stands still while the device sleeps.
     func measureSilence(_ silence: Duration) { state.withLock { $0.silence = silence } }
 
+    /// Whoever asks for the status is preempted for this time before the silence is measured.
+    func delayStatus(by delay: Duration) { state.withLock { $0.delay = delay } }
+
     /// The server sends a message.
     func deliver(_ text: String) {
         showLife()
@@ -132,6 +136,8 @@ final class FakeConnection: WebSocketConnection {
 
     var status: WebSocketStatus {
         var status = inbox.status
+        let delay = state.withLock { $0.delay }
+        if delay > .zero { clock.advance(by: delay) }
         state.withLock { state in
             status.silence = state.silence ?? state.lastByte.duration(to: clock.now)
             status.received = state.received

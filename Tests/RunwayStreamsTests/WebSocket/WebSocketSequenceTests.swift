@@ -224,6 +224,26 @@ struct WebSocketSequenceTests {
         try? await listener.end()
     }
 
+    @Test func responseToAPingCountsWhenTheDriverIsPreempted() async throws {
+        let listener = Listener(open())
+        let connection = try await connection(1, listener)
+        connection.respondToPings()
+        for count in 1...2 {
+            try await waitUntil("ping \(count)") {
+                connection.pingCount == count || !connection.errors.isEmpty
+            } meanwhile: {
+                // Only the deadlines of the connection: the layer's limit of a handshake is far beyond them.
+                guard let deadline = clock.nextDeadline, deadline < clock.now.advanced(by: .seconds(45)) else { return }
+                clock.advance(to: deadline)
+            }
+            connection.delayStatus(by: .seconds(1))
+        }
+        #expect(connection.pingCount == 2)
+        #expect(connection.errors.isEmpty)
+        listener.cancel()
+        try? await listener.end()
+    }
+
     @Test func pausedWebSocketOpensWhenResumed() async throws {
         let chat = open()
         let listener = Listener(chat)
