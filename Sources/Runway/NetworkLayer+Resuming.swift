@@ -7,7 +7,8 @@ extension NetworkLayer {
     /// ```
     ///
     /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110 §9.2.2), or none of it was
-    /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``. An `Idempotency-Key` is no reason, since the new
+    /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``, or it is an upload that the new call continues
+    /// (``UploadResumption``). An `Idempotency-Key` is no reason, since the new
     /// call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
     /// Nor is a change resumed that failed for want of a login or a token, and an earlier attempt of which may have taken effect.
     ///
@@ -79,7 +80,7 @@ extension Flight {
     /// Whether the call may be made again after an error, as a new call.
     fileprivate func mayBeResumed(after error: NetworkError) -> Bool {
         // As another attempt of the same call; but its `Idempotency-Key` ends with it, since hooks may change what the new call sends.
-        let mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
+        let mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable || isContinuedByNext
         return switch error.kind {
         // The server refused the last request, if it got one.
         case .needsLogin, .needsAccessToken: mayBeRepeated || !recorder.hasUnclearAttempt

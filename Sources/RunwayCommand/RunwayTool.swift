@@ -97,7 +97,8 @@ struct RunwayTool: AsyncParsableCommand {
         let help = subcommand.map { "runway \($0) --help" } ?? "runway --help"
         // Of an option with many values, the message has one in a line.
         let message = message(for: error).replacing("\n  - ", with: " ")
-        exit(with: CommandFailure("\(message.asSentence) See \"\(help)\"."))
+        let advice = subcommand == CallCommand.configuration.commandName ? CurlHabits.advice(on: message) : nil
+        exit(with: CommandFailure("\(advice ?? message.asSentence) See \"\(help)\"."))
     }
 
     private static func exit(with failure: CommandFailure) -> Never {

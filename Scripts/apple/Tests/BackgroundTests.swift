@@ -288,6 +288,23 @@ final class BackgroundTests {
         withExtendedLifetime(transfers) {}
     }
 
+    /// The ledger was removed. Without a delivered end, what carries the progress would never be removed.
+    @Test func progressOfAnUnknownTransferIsNotReported() async throws {
+        var transfers: BackgroundTransfers? = try launch()
+        try await transfers?.download(Get(), to: file, id: "unknown")
+        FakeDaemon.endProcess(identifier)
+        transfers = nil
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("transfers/ledger.json"))
+        let reports = Seen<String>()
+        let next = try launch { id, _ in reports.note(id) }
+        try await next.download(Get(), to: file, id: "film")
+        // They would come to the main actor in this order.
+        for id in ["unknown", "film"] { FakeDaemon.progress(identifier, id, 1, of: 2) }
+        try await waitUntil("the report") { !reports.all.isEmpty }
+        #expect(reports.all == ["film"])
+        withExtendedLifetime(next) {}
+    }
+
     @Test func serverWithoutAPinnedKeyGetsNoTransfer() async throws {
         let root = try TestAuthority()
         let chain = try root.server().chainDER + [root.der]

@@ -24,14 +24,17 @@ struct PinTests {
     }
 
     /// A host that shows a chain, and whether the system finds a way from it to a trusted root.
+    ///
+    /// - Parameter isSentBefore: Whether the body was sent over an earlier connection of the same task.
     private func network(
         _ pins: PublicKeyPin..., expiry: Date? = nil, mode: PublicKeyPins.Mode = .enforced,
-        showing shown: [[UInt8]]? = nil, verified: [[UInt8]]?, isProxy: Bool = false
+        showing shown: [[UInt8]]? = nil, verified: [[UInt8]]?, isProxy: Bool = false, isSentBefore: Bool = false
     ) throws -> NetworkLayer {
         let (decided, reports) = (decided, reports)
         let name = "\(UUID().uuidString.lowercased()).test"
         let chain = try shown ?? server.chainDER
         FakeNetwork.serve(name) { exchange in
+            if isSentBefore { _ = await exchange.body() }
             let space = URLProtectionSpace(
                 fakeHost: name, method: NSURLAuthenticationMethodServerTrust, proxyType: isProxy ? "https" : nil,
                 trust: SecTrust(fakeOf: chain, verified: verified))
@@ -76,6 +79,15 @@ struct PinTests {
     @Test func chainWithoutAPinnedKeyIsRefused() async throws {
         try await expectRefusal(network(backup, stranger, verified: verified()), saying: HostPins.refusal)
         #expect(reports.all.map(\.outcome) == [.refused])
+    }
+
+    /// The session sends a request again over another connection.
+    @Test(arguments: [false, true])
+    func refusalAfterBytesOfTheBodyIsNotUnsent(_ isSentBefore: Bool) async throws {
+        let network = try network(backup, stranger, verified: verified(), isSentBefore: isSentBefore)
+        let error = try await network.failure(of: Post(content: .bytes([1, 2, 3])))
+        #expect(error.kind == .notTrusted && error.sending == (isSentBefore ? .unknown : .notSent), "\(error)")
+        #expect(error.underlying is ServerRefused)
     }
 
     /// What a server shows beside its chain proves nothing.

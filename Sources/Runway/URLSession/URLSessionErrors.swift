@@ -165,12 +165,12 @@ extension URLError {
 }
 
 /// The error of a task that has sent bytes of its body. A session may send a request again over another connection: that this one can't be
-/// made does not mean that nothing was sent.
+/// made, or is refused, does not mean that nothing was sent.
 struct FailedAfterSending: Error {
     let error: any Error
 }
 
-/// A server was refused because of its certificates, before a byte of a request was sent.
+/// A server was refused because of its certificates, before a byte of a request was sent over that connection.
 struct ServerRefused: Error {
     let reason: String
 }

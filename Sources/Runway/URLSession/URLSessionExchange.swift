@@ -122,7 +122,7 @@ final class URLSessionExchange: Sendable {
 
     /// Ends the exchange with an error, at once, unless it has ended.
     func stop(_ error: any Error) {
-        guard end(.failure(error)) else { return }
+        guard end(error) else { return }
         upload?.stop()
         task.cancel()
     }
@@ -184,15 +184,17 @@ final class URLSessionExchange: Sendable {
     }
 
     func finish(_ error: (any Error)?) {
-        let hasSent = task.countOfBytesSent > 0
-        end(error.map { .failure(hasSent ? FailedAfterSending(error: $0) : $0) } ?? .success(()))
+        end(error)
         upload?.finish()
     }
 
     /// Ends the exchange; returns `false` if it has ended already.
     @discardableResult
-    private func end(_ result: Result<Void, any Error>) -> Bool {
-        change { state in
+    private func end(_ error: (any Error)?) -> Bool {
+        let hasSent = task.countOfBytesSent > 0
+        let result: Result<Void, any Error> =
+            error.map { .failure(hasSent ? FailedAfterSending(error: $0) : $0) } ?? .success(())
+        return change { state in
             guard state.end == nil else { return false }
             state.end = result
             return true

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Runway
 
 /// Name and password of `--auth`, as the field `Authorization` (Basic, RFC 7617).
 struct CallAuthorization: Sendable {
@@ -26,6 +27,17 @@ struct CallAuthorization: Sendable {
         let secret =
             if let password { password } else { try await Terminal.password("Password for \(name) at \(host): ") }
         return "Basic " + Data("\(name):\(secret)".utf8).base64EncodedString()
+    }
+}
+
+extension CallSession.Result {
+    /// Makes the error of a call say that the server refused its credentials, if it did.
+    mutating func nameRefusedCredentials() {
+        guard var refusal = error as? NetworkError, refusal.status == .unauthorized,
+            record.attempts.last?.headerFields[.authorization] != nil
+        else { return }
+        refusal.detail = "The server refused the credentials with status 401."
+        error = refusal
     }
 }
 

@@ -66,6 +66,10 @@ extension CallCommand {
 
     /// Says what became of a download that can be continued.
     private func remark(on result: CallSession.Result, _ output: String) throws {
+        if result.wasComplete {
+            return Console.error.remark(
+                "\"\(output)\" is complete, and nothing was downloaded. Without --continue it is replaced.")
+        }
         if result.resumedByteCount > 0 {
             Console.error.remark("Continued after \(ByteCount(result.resumedByteCount)).")
         }

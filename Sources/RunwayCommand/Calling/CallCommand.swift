@@ -138,7 +138,8 @@ struct CallCommand: AsyncParsableCommand {
                 }), host: target.host)
         if offline || curl { return try await show(call, in: session) }
         connecting.warnIfInsecure(target)
-        let result = try await make(call, in: session)
+        var result = try await make(call, in: session)
+        result.nameRefusedCredentials()
         try stored?.save(session.cookies, after: result, sent: call.request.head)
         return try report(result)
     }

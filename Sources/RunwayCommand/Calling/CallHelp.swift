@@ -94,7 +94,8 @@ enum CallHelp {
           what a refusing server says is shown instead. With --continue, what was
           received stays in FILE.part after a failure or Ctrl-C, and the same
           command requests the rest, if the server supports ranges and the file
-          has not changed.
+          has not changed. It downloads nothing if the server says that FILE has
+          all bytes, and has not changed since FILE was written.
 
           Redirects are followed, at most ten.
 

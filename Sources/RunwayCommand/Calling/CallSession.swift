@@ -32,8 +32,10 @@ struct CallSession: Sendable {
         /// The error of the call; `nil` if it succeeded.
         var error: (any Error)?
         var record: FlightRecord
-        /// How many bytes of the file an earlier download had received.
+        /// How many bytes of the file had been received before the last response.
         var resumedByteCount = 0
+        /// Whether the file was complete before, so that nothing was downloaded.
+        var wasComplete = false
     }
 
     private let network: NetworkLayer
@@ -104,21 +106,56 @@ struct CallSession: Sendable {
         return Result(head: head, shown: shown, isFine: isFine, error: error, record: record)
     }
 
-    /// Makes the call, and saves the body of its response; continues a download of the same URL that was interrupted.
+    /// Makes the call, and saves the body of its response; continues a download of the same URL that was interrupted, and
+    /// downloads nothing if the file is complete.
     func download(_ request: Request, to path: String, progress: CallProgress) async -> Result? {
         var file: DownloadedFile?
+        var complete: HTTPResponse?
         var failure: (any Error)?
+        let replaced = ReplacedFile(path: path)
+        let hasPart = ReplacedFile(path: path + ".part").map { $0.byteCount > 0 } ?? false
         do {
-            file = try await network.download(request, with: CalledServer.self, to: URL(fileURLWithPath: path)) {
-                progress.reached($0)
+            if let replaced, replaced.byteCount > 0, !hasPart {
+                complete = try await responseIfComplete(replaced, request)
+            }
+            if complete == nil {
+                file = try await network.download(request, with: CalledServer.self, to: URL(fileURLWithPath: path)) {
+                    progress.reached($0)
+                }
+                if replaced == nil { OutputFile.share(path) }
             }
         } catch {
             failure = error
         }
         guard let record = await end() else { return nil }
+        if let complete {
+            return Result(head: complete, shown: .saved(path: path), isFine: true, record: record, wasComplete: true)
+        }
         return Result(
             head: file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)
+    }
+
+    /// Asks the server for what follows the bytes of a file, if it has not changed since. A server that has no more refuses with
+    /// status 416 and the length (RFC 9110 §15.5.17).
+    ///
+    /// Any other response is released unread: without a validator of the file, nothing may be added to it.
+    ///
+    /// - Returns: The head of that refusal; `nil` if the file has to be downloaded.
+    private func responseIfComplete(
+        _ file: ReplacedFile, _ request: Request
+    ) async throws(NetworkError) -> HTTPResponse? {
+        var request = request
+        // The download says that these fields are its own.
+        if request.head.headerFields.contains(.range) || request.head.headerFields.contains(.ifRange) { return nil }
+        request.head.headerFields[.range] = "bytes=\(file.byteCount)-"
+        request.head.headerFields[.ifUnmodifiedSince] = HTTPDate(file.date).text
+        request.head.headerFields[.acceptEncoding] = "identity"
+        let head = try await network.exchange(
+            request, with: CalledServer.self, options: CallOptions(cache: .off, retry: .standard)
+        ).head
+        let hasNoMore = head.headerFields[.contentRange] == "bytes */\(file.byteCount)"
+        return head.status == .rangeNotSatisfiable && hasNoMore ? head : nil
     }
 
     /// Closes the connections, and returns the record of the call.

@@ -33,10 +33,23 @@ struct OutputFile: Sendable {
         guard let temporaryPath else { return }
         TemporaryFiles.insert(temporaryPath)
         if isPrivate { return }
+        fchmod(descriptor, exists ? status.st_mode & 0o777 : Self.modeOfNewFiles)
+    }
+
+    /// The permissions of new files: all but those that the user's mask takes away.
+    private static var modeOfNewFiles: mode_t {
         // The mask can only be read by setting it.
         let mask = umask(0)
         _ = umask(mask)
-        fchmod(descriptor, exists ? status.st_mode & 0o777 : 0o666 & ~mask)
+        return 0o666 & ~mask
+    }
+
+    /// Sets the permissions of a file that a download has just created, for the user alone, to those of new files.
+    static func share(_ path: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return }
+        fchmod(descriptor, modeOfNewFiles)
+        close(descriptor)
     }
 
     /// Appends bytes.
@@ -79,5 +92,21 @@ struct OutputFile: Sendable {
 
     private static func unwritable(_ path: String, _ error: SystemError) -> CommandFailure {
         CommandFailure("The file \"\(path)\" can't be written: \(error).")
+    }
+}
+
+/// The regular file that a download would replace.
+struct ReplacedFile {
+    let byteCount: Int
+    /// When its content changed last.
+    let date: Date
+
+    /// Reads the attributes of the file; `nil` if there is none, or something else, such as a symbolic link.
+    init?(path: String) {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            attributes[.type] as? FileAttributeType == .typeRegular,
+            let size = attributes[.size] as? NSNumber, let date = attributes[.modificationDate] as? Date
+        else { return nil }
+        (byteCount, self.date) = (size.intValue, date)
     }
 }

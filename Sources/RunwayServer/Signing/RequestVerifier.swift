@@ -35,10 +35,10 @@ struct RequestVerifier: Sendable {
         let digests = digests(for: head)
         let streams = digests == nil && Self.isSigned(head) && rules.streamsBody(head)
         let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
-        guard streams || length <= rules.maximumBodyByteCount else { throw tooLarge(at: time) }
+        guard streams || length <= rules.maximumBodyByteCount else { throw tooLarge() }
         if let digests {
             let digest = try digests.digest(of: head, at: time)
-            let body = try await wholeBody(of: request, at: time)
+            let body = try await wholeBody(of: request)
             // By the time at which the nonce is claimed: the body may have come slowly.
             let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: now())
             return (signer, request.with(RequestBody(buffer: body)))
@@ -50,7 +50,7 @@ struct RequestVerifier: Sendable {
             keyID: signature.keyID, owner: signature.owner, way: .signature(signature), tag: rules.policy.tag,
             head: head, coversBody: signature.digest != nil || rules.policy.coversBody)
         do {
-            let received = try await self.request(request, with: signature, streams: streams, onStreamFailure, at: time)
+            let received = try await self.request(request, with: signature, streams: streams, onStreamFailure)
             return (signer, received)
         } catch let refusal as SignatureRefusal {
             throw refusal.authentic()
@@ -58,20 +58,23 @@ struct RequestVerifier: Sendable {
     }
 
     /// The request with a body that is the one of its signature.
+    ///
+    /// The body may come slowly: a refusal has the time at which it is made, by which the client corrects its clock.
     private func request(
         _ request: Request, with signature: VerifiedSignature, streams: Bool,
-        _ onStreamFailure: @escaping @Sendable (SignatureRefusal) -> RefusedRequest, at time: UnixTime
+        _ onStreamFailure: @escaping @Sendable (SignatureRefusal) -> RefusedRequest
     ) async throws -> Request {
         guard let digest = signature.digest else {
-            return rules.policy.coversBody ? try await withoutBody(request, at: time) : request
+            return rules.policy.coversBody ? try await withoutBody(request) : request
         }
         if streams {
-            let body = DigestedBody(base: request.body, digest: digest) { error in
-                onStreamFailure(SignatureRefusal(.body, error.description, at: time))
+            let body = DigestedBody(base: request.body, digest: digest) { [now] error in
+                onStreamFailure(SignatureRefusal(.body, error.description, at: now()))
             }
             return request.with(RequestBody(asyncSequence: body))
         }
-        let body = try await wholeBody(of: request, at: time)
+        let body = try await wholeBody(of: request)
+        let time = now()
         try body.withUnsafeReadableBytes { bytes throws(SignatureRefusal) in try signature.verifyBody(bytes, at: time) }
         return request.with(RequestBody(buffer: body))
     }
@@ -218,24 +221,24 @@ struct RequestVerifier: Sendable {
         head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
     }
 
-    private func wholeBody(of request: Request, at time: UnixTime) async throws -> ByteBuffer {
+    private func wholeBody(of request: Request) async throws -> ByteBuffer {
         do {
             return try await request.body.collect(upTo: rules.maximumBodyByteCount)
         } catch is NIOTooManyBytesError {
-            throw tooLarge(at: time)
+            throw tooLarge()
         }
     }
 
-    private func withoutBody(_ request: Request, at time: UnixTime) async throws -> Request {
+    private func withoutBody(_ request: Request) async throws -> Request {
         do {
             return request.with(RequestBody(buffer: try await request.body.collect(upTo: 0)))
         } catch is NIOTooManyBytesError {
-            throw SignatureRefusal(.coverage, "the signature does not cover content-digest", at: time)
+            throw SignatureRefusal(.coverage, "the signature does not cover content-digest", at: now())
         }
     }
 
-    private func tooLarge(at time: UnixTime) -> SignatureRefusal {
-        SignatureRefusal(.bodyTooLarge, "the body has more than \(rules.maximumBodyByteCount) bytes", at: time)
+    private func tooLarge() -> SignatureRefusal {
+        SignatureRefusal(.bodyTooLarge, "the body has more than \(rules.maximumBodyByteCount) bytes", at: now())
     }
 }
 

@@ -1,49 +1,22 @@
 import Crypto
 
 /// HMAC with SHA-256 (RFC 2104) by a secret whose two blocks are hashed in advance, since they are the same for every message.
-///
-/// `HMAC<SHA256>` of swift-crypto is generic code that is not specialised for its hash.
 struct KeyedSHA256: Sendable {
-    /// The hash of the inner block of the secret, to which a message is added.
-    private let inner: SHA256
-    /// The hash of the outer block of the secret, to which the inner hash is added.
-    private let outer: SHA256
+    /// The state after the secret, of which each message uses a copy.
+    private let prepared: HMAC<SHA256>
 
-    init(_ secret: SymmetricKey) {
-        (inner, outer) = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SHA256.blockByteCount) { block in
-            block.initialize(repeating: 0)
-            secret.withUnsafeBytes { secret in
-                if secret.count <= block.count {
-                    _ = block.update(fromContentsOf: secret)
-                } else {
-                    var hash = SHA256()
-                    hash.update(bufferPointer: secret)
-                    hash.finalize().withUnsafeBytes { _ = block.update(fromContentsOf: $0) }
-                }
-            }
-            func padded(_ byte: UInt8) -> SHA256 {
-                for index in block.indices { block[index] ^= byte }
-                defer { for index in block.indices { block[index] ^= byte } }
-                var hash = SHA256()
-                hash.update(bufferPointer: UnsafeRawBufferPointer(block))
-                return hash
-            }
-            defer { block.update(repeating: 0) }
-            return (padded(0x36), padded(0x5C))
-        }
-    }
+    init(_ secret: SymmetricKey) { prepared = HMAC(key: secret) }
 
     /// The code of a message, of 32 bytes.
-    func code(of message: [UInt8]) -> [UInt8] {
-        var (inner, outer) = (inner, outer)
-        message.withUnsafeBytes { inner.update(bufferPointer: $0) }
-        inner.finalize().withUnsafeBytes { outer.update(bufferPointer: $0) }
-        return outer.finalize().withUnsafeBytes { Array($0) }
-    }
+    func code(of message: [UInt8]) -> [UInt8] { authenticate(message).withUnsafeBytes { Array($0) } }
 
     /// Whether a code is that of a message. Compares in constant time.
-    func isValid(_ code: [UInt8], of message: [UInt8]) -> Bool {
-        ConstantTime.areEqual(code, self.code(of: message))
+    func isValid(_ code: [UInt8], of message: [UInt8]) -> Bool { authenticate(message) == code }
+
+    private func authenticate(_ message: [UInt8]) -> HMAC<SHA256>.MAC {
+        var hash = prepared
+        message.withUnsafeBytes { hash.update(data: $0) }
+        return hash.finalize()
     }
 }
 

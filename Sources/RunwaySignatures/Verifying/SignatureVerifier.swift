@@ -77,7 +77,7 @@ public struct SignatureVerifier: Sendable {
     /// Verifies all but the nonce.
     ///
     /// - Parameter label: The label; `nil` for the only signature with the tag of the policy.
-    package func examine(
+    private func examine(
         _ context: SignatureContext, label: String? = nil, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> ExaminedSignature {
         let examination = try SignatureExamination(
@@ -99,17 +99,17 @@ public struct SignatureVerifier: Sendable {
     }
 
     /// Claims the nonce of a signature, once all else is verified. Throws a ``SignatureRefusal`` unless this is the first claim.
-    package func claim(_ examined: ExaminedSignature, at now: UnixTime) async throws(SignatureRefusal) {
+    private func claim(_ examined: ExaminedSignature, at now: UnixTime) async throws(SignatureRefusal) {
         if let nonce = examined.nonce { try await nonces.use(nonce, at: now) }
     }
 }
 
 /// A signature that is accepted but for its nonce, which is not claimed yet.
-package struct ExaminedSignature: Sendable {
+private struct ExaminedSignature {
     /// The signature as it is if the nonce is claimed.
-    package let signature: VerifiedSignature
+    let signature: VerifiedSignature
     /// The nonce. `nil` if the policy does not accept each nonce once.
-    package let nonce: Nonce?
+    let nonce: Nonce?
 }
 
 /// A signature that was accepted.

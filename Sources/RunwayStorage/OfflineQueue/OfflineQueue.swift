@@ -70,25 +70,25 @@ public final class OfflineQueue: ChangeQueue {
         for reader in readers { reader.finish() }
     }
 
-    /// Ends sending, and closes the file. Changes that come later are not stored.
+    /// Ends sending, and closes the file. Changes that come later are not stored. Does nothing before the queue has a layer.
     ///
     /// While a handler of a result runs, its calls of this function, and those of tasks that it has started, do not wait: the file is closed
     /// after the handler has returned.
     public func close() async {
-        let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>, Bool) in
+        let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>?, Bool) in
             let isDelivering = ChangeDrainer.delivery?.isOpen(of: state.journal) ?? false
-            if let closing = state.closing { return (closing, isDelivering) }
-            let (tasks, journal) = (state.tasks, state.journal)
+            guard state.closing == nil, let journal = state.journal else { return (state.closing, isDelivering) }
+            let tasks = state.tasks
             let closing = Task {
                 for task in tasks { task.cancel() }
                 for task in tasks { await task.value }
-                await journal?.close()
+                await journal.close()
                 self.state.withLock { $0.journal = nil }
             }
             (state.tasks, state.drainer, state.closing) = ([], nil, closing)
             return (closing, isDelivering)
         }
-        if !isDelivering { await closing.value }
+        if !isDelivering { await closing?.value }
     }
 
     /// What the queue holds, as of the last change; nothing before the file was opened.
@@ -165,7 +165,6 @@ extension OfflineQueue {
         state.withLock { state in
             precondition(state.link == nil, "an offline queue belongs to one layer")
             (state.journal, state.drainer, state.link, state.tasks) = (journal, drainer, link, tasks)
-            state.closing = nil
         }
     }
 

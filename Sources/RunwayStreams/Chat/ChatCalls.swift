@@ -2,7 +2,6 @@ import Foundation
 public import HTTPTypes
 public import Runway
 import RunwayJSON
-import Synchronization
 
 /// Sends a message of a conversation.
 ///
@@ -99,11 +98,12 @@ protocol ChatCalls: Sendable {
 struct NetworkChatCalls<Service: APIService>: ChatCalls {
     let network: NetworkLayer
     let base: String
-    private let account: ChatAccount
+    /// Whose conversations they are: the account that is signed in when they are opened, or else the first that signs in later.
+    let account: StreamAccount
 
     init(network: NetworkLayer, base: String) {
         (self.network, self.base) = (network, base)
-        account = ChatAccount(network.settings(of: Service.self).account)
+        account = StreamAccount("conversations", of: Service.self, on: network, isBoundLater: true)
     }
 
     @concurrent func page(
@@ -123,17 +123,8 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
         return try read(try await perform(call)) { ChatMark($0) }
     }
 
-    /// Throws if another account is signed in than the one of the conversations, or none.
-    func checkAccount() throws(NetworkError) {
-        if account.isPresent(network.settings(of: Service.self).account) { return }
-        throw NetworkError(
-            .cancelled, in: .authorizing, "The account of the conversations signed out, or another signed in.",
-            sending: .notSent)
-    }
-
     private func perform<Call: Endpoint>(_ call: Call) async throws(NetworkError) -> RawData {
-        // What a member has written and read is sent for no other account.
-        try checkAccount()
+        try account.check()
         return try await network.call(call)
     }
 
@@ -145,21 +136,6 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
                 .invalidResponse, in: .reforming, "The response is not what a server of conversations sends.")
         }
         return value
-    }
-}
-
-/// Whose conversations they are: the account that is signed in when they are opened, or else the first that signs in later.
-private final class ChatAccount: Sendable {
-    /// Guards the name; `nil` as long as nobody has signed in.
-    private let name: Mutex<String?>
-
-    init(_ name: String?) { self.name = Mutex(name) }
-
-    func isPresent(_ present: String?) -> Bool {
-        name.withLock { name in
-            if name == nil { name = present }
-            return name == present
-        }
     }
 }
 

@@ -272,7 +272,7 @@ extension ChatClient {
     @discardableResult
     private func endIfSignedOut() -> Bool {
         do throws(NetworkError) {
-            try calls.checkAccount()
+            try calls.account.check()
             return false
         } catch {
             end(with: error, startCount)

@@ -161,7 +161,7 @@ extension NetworkLayer {
     ) -> EventSequence {
         let driver = StreamDriver(
             EndpointLinks(
-                network: self, stream: endpoint, account: settings(of: E.service).account,
+                network: self, stream: endpoint, account: StreamAccount("stream", of: E.service, on: self),
                 paddingByteCount: options.paddingByteCount),
             on: self, topics: topics, options, random: randomness, onState: onState)
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))

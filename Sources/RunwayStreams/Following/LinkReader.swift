@@ -20,13 +20,13 @@ struct LinkReader: Sendable {
 
     /// Returns how the link ended. If the task is cancelled, the result says nothing.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
-        let session = source.makeSessionFlight()
+        let session = source.account.makeSessionFlight()
         let response: StreamedResponse
         do throws(NetworkError) {
             response = try await source.open(after: intake.lastEventID, topics: asked, heartbeat: heartbeat)
         } catch {
             // The account has not signed out, so that the system's time in the background was over.
-            let isSignedOut = session.isSignedOut || !source.isOfPresentAccount
+            let isSignedOut = session.isSignedOut || !source.account.isPresent
             return error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
         }
         let flight = response.flight

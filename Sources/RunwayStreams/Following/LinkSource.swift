@@ -5,11 +5,8 @@ import RunwayJSON
 protocol LinkSource: Sendable {
     /// What records and reformers are passed.
     var endpoint: any Endpoint { get }
-    /// If the stream belongs to an account, whether that account is signed in.
-    var isOfPresentAccount: Bool { get }
-    /// Returns a flight of the present session, which is not sent. It tells a sign-out apart from the end of a call for another reason, even
-    /// if the same account has signed in again since.
-    func makeSessionFlight() -> Flight
+    /// Whose stream it is.
+    var account: StreamAccount { get }
     /// Sends the request of a link, and returns the head and the body of its response.
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
@@ -26,18 +23,14 @@ protocol LinkSource: Sendable {
 struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     let network: NetworkLayer
     let stream: E
-    /// Whose stream it is; `nil` if nobody was signed in.
-    let account: String?
+    let account: StreamAccount
     let paddingByteCount: Int
     var endpoint: any Endpoint { stream }
-    var isOfPresentAccount: Bool { account == nil || network.settings(of: E.service).account == account }
-
-    func makeSessionFlight() -> Flight { network.makeExchange(with: E.service, .standard) }
 
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
     ) async throws(NetworkError) -> StreamedResponse {
-        try checkAccount()
+        try account.check()
         var options = CallOptions()
         options.isLongLived = true
         return try await network.stream(
@@ -50,18 +43,10 @@ struct EndpointLinks<E: EventStreamEndpoint>: LinkSource {
     func change(
         _ connection: String, adding: Set<String>, removing: Set<String>
     ) async throws(NetworkError) -> Set<String> {
-        try checkAccount()
+        try account.check()
         return try await network.call(
             TopicsCall(endpoint: stream, connection: connection, add: adding, remove: removing)
         ).refusedTopics
-    }
-
-    /// The place in the stream, and who is notified of it, are the account's: nobody else continues it.
-    private func checkAccount() throws(NetworkError) {
-        if isOfPresentAccount { return }
-        throw NetworkError(
-            .cancelled, in: .authorizing, "The account of the stream signed out, or another signed in.",
-            sending: .notSent)
     }
 }
 

@@ -78,7 +78,8 @@ final class StreamDriver: Sendable {
             machine: StreamMachine(
                 options, network: network.status.learningKey, isReachable: network.isReachable,
                 heartbeats: network.heartbeats, random: random),
-            track: NetworkTrack(network.status), intake: EventIntake(after: cursor))
+            track: NetworkTrack(network.status), intake: EventIntake(after: cursor),
+            timer: StreamTimer(network.clock) { [continuation] in continuation.yield(.tick) })
         let statuses = Task { [network, continuation] in
             for await status in network.statuses { continuation.yield(.network(status)) }
         }
@@ -87,14 +88,14 @@ final class StreamDriver: Sendable {
                 let actions = await actions(after: input, &run)
                 for action in actions { await perform(action, &run) }
                 publish(run.machine.state)
-                arm(&run)
+                run.timer.wait(for: run.machine.deadline)
                 if run.machine.state == .ended { break }
             }
         } onCancel: {
             continuation.yield(.stop)
         }
         statuses.cancel()
-        run.timer?.task.cancel()
+        run.timer.wait(for: nil)
         await close(&run)
         publish(.ended)
         continuation.finish()
@@ -110,7 +111,7 @@ final class StreamDriver: Sendable {
         var linkCount = 0
         /// The link, whose task returns the place at its end.
         var link: (task: Task<EventIntake, Never>, life: LinkLife)?
-        var timer: (task: Task<Void, Never>, deadline: Duration)?
+        var timer: StreamTimer
     }
 
     private func actions(after input: Input, _ run: inout Run) async -> [StreamMachine.Action] {
@@ -122,9 +123,7 @@ final class StreamDriver: Sendable {
         case .pause: return run.machine.pause()
         case .resume: return run.machine.resume(at: now)
         case .tick:
-            // A clock that wakes early has the same deadline again.
-            run.timer?.task.cancel()
-            run.timer = nil
+            run.timer.expire()
             return run.machine.tick(at: now, life: run.link?.life.take())
         case .network(let status):
             let isElsewhere = run.track.leadsElsewhere(status)
@@ -207,19 +206,6 @@ final class StreamDriver: Sendable {
             return state.stream != new
         }
         if isNew { onState(new) }
-    }
-
-    private func arm(_ run: inout Run) {
-        let deadline = run.machine.deadline
-        if run.timer?.deadline == deadline { return }
-        run.timer?.task.cancel()
-        run.timer = deadline.map { deadline in
-            let task = Task { [network, continuation] in
-                do { try await network.clock.sleep(until: deadline) } catch { return }
-                continuation.yield(.tick)
-            }
-            return (task, deadline)
-        }
     }
 }
 

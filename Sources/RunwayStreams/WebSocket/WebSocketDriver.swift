@@ -33,8 +33,7 @@ final class WebSocketDriver: Sendable {
 
     let handoff = WebSocketHandoff()
     private let open: Open
-    private let makeSessionFlight: @Sendable () -> Flight
-    private let isOfPresentAccount: @Sendable () -> Bool
+    private let account: StreamAccount
     private let network: NetworkLayer
     private let options: WebSocketOptions
     private let random: any RandomNumberGenerator & Sendable
@@ -44,21 +43,17 @@ final class WebSocketDriver: Sendable {
     /// Guards the open connection and the state that the app sees.
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - makeSessionFlight: Returns a flight of the present session, which distinguishes a sign-out from the end of a call for another reason.
-    ///   - isOfPresentAccount: Returns whether the account of the WebSocket, if it has one, is signed in.
-    ///   - open: Opens a connection.
+    /// - Parameter open: Opens a connection.
     init(
-        on network: NetworkLayer, _ options: WebSocketOptions, random: any RandomNumberGenerator & Sendable,
-        onState: @escaping @Sendable (StreamState) -> Void, makeSessionFlight: @escaping @Sendable () -> Flight,
-        isOfPresentAccount: @escaping @Sendable () -> Bool, open: @escaping Open
+        of account: StreamAccount, on network: NetworkLayer, _ options: WebSocketOptions,
+        random: any RandomNumberGenerator & Sendable, onState: @escaping @Sendable (StreamState) -> Void,
+        open: @escaping Open
     ) {
+        self.account = account
         self.network = network
         self.options = options
         self.random = random
         self.onState = onState
-        self.makeSessionFlight = makeSessionFlight
-        self.isOfPresentAccount = isOfPresentAccount
         self.open = open
         (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
         continuation.yield(.start)
@@ -89,7 +84,8 @@ final class WebSocketDriver: Sendable {
             machine: StreamMachine(
                 options.reconnection, network: network.status.identity ?? network.status.link.rawValue,
                 isReachable: network.isReachable, heartbeats: network.heartbeats, random: random),
-            track: NetworkTrack(network.status))
+            track: NetworkTrack(network.status),
+            timer: StreamTimer(network.clock) { [continuation] in continuation.yield(.tick) })
         let statuses = Task { [network, continuation] in
             for await status in network.statuses { continuation.yield(.network(status)) }
         }
@@ -98,14 +94,14 @@ final class WebSocketDriver: Sendable {
                 let actions = actions(after: input, &run)
                 for action in actions { await perform(action, &run) }
                 publish(run.machine.state)
-                arm(&run)
+                run.timer.wait(for: run.machine.deadline)
                 if run.machine.state == .ended { break }
             }
         } onCancel: {
             continuation.yield(.stop)
         }
         statuses.cancel()
-        run.timer?.task.cancel()
+        run.timer.wait(for: nil)
         let (connection, lastClose) = state.withLock { ($0.connection, $0.lastClose) }
         connection?.close(lastClose)
         await close(&run)
@@ -121,7 +117,7 @@ final class WebSocketDriver: Sendable {
         var linkCount = 0
         /// The task that opens and reads a connection.
         var link: Task<Void, Never>?
-        var timer: (task: Task<Void, Never>, deadline: Duration)?
+        var timer: StreamTimer
     }
 
     private func actions(after input: Input, _ run: inout Run) -> [StreamMachine.Action] {
@@ -132,9 +128,7 @@ final class WebSocketDriver: Sendable {
         case .pause: return run.machine.pause()
         case .resume: return run.machine.resume(at: now)
         case .tick:
-            // A clock that wakes early has the same deadline again.
-            run.timer?.task.cancel()
-            run.timer = nil
+            run.timer.expire()
             return run.machine.tick(at: now, life: life(at: now))
         case .network(let status):
             let isElsewhere = run.track.leadsElsewhere(status)
@@ -217,9 +211,8 @@ final class WebSocketDriver: Sendable {
     ///
     /// - Parameter opened: Is passed the open connection, and returns its number.
     private func follow(opened: (WebSocketFlight) -> Int) async -> LinkFailure {
-        let session = makeSessionFlight()
-        // What the server sends is for the account of the WebSocket: nobody else continues it.
-        guard isOfPresentAccount() else { return .final(.anotherAccount) }
+        let session = account.makeSessionFlight()
+        guard account.isPresent else { return .final(account.absence) }
         let flight: WebSocketFlight
         do throws(NetworkError) {
             flight = try await open()
@@ -228,7 +221,7 @@ final class WebSocketDriver: Sendable {
         }
         if session.isSignedOut {
             flight.close(WebSocketClose(WebSocketCloseCode.goingAway.number))
-            return .final(.anotherAccount)
+            return .final(account.absence)
         }
         let number = opened(flight)
         let agreement = flight.connection.agreement
@@ -263,27 +256,6 @@ final class WebSocketDriver: Sendable {
             return state.stream != new
         }
         if isNew { onState(new) }
-    }
-
-    private func arm(_ run: inout Run) {
-        let deadline = run.machine.deadline
-        if run.timer?.deadline == deadline { return }
-        run.timer?.task.cancel()
-        run.timer = deadline.map { deadline in
-            let task = Task { [network, continuation] in
-                do { try await network.clock.sleep(until: deadline) } catch { return }
-                continuation.yield(.tick)
-            }
-            return (task, deadline)
-        }
-    }
-}
-
-extension NetworkError {
-    fileprivate static var anotherAccount: NetworkError {
-        NetworkError(
-            .cancelled, in: .authorizing, "The account of the WebSocket signed out, or another signed in.",
-            sending: .notSent)
     }
 }
 

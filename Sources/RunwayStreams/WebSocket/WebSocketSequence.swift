@@ -108,12 +108,9 @@ extension NetworkLayer {
         _ endpoint: E, _ options: WebSocketOptions, _ randomness: any RandomNumberGenerator & Sendable,
         onState: @escaping @Sendable (StreamState) -> Void
     ) -> WebSocketSequence {
-        let (offer, account) = (options.offer, settings(of: E.service).account)
-        let driver = WebSocketDriver(on: self, options, random: randomness, onState: onState) { [self] in
-            makeExchange(with: E.service, .standard)
-        } isOfPresentAccount: { [self] in
-            account == nil || settings(of: E.service).account == account
-        } open: { [self] () async throws(NetworkError) in
+        let (offer, account) = (options.offer, StreamAccount("WebSocket", of: E.service, on: self))
+        let driver = WebSocketDriver(of: account, on: self, options, random: randomness, onState: onState) {
+            [self] () async throws(NetworkError) in
             try await openWebSocket(endpoint, offering: offer, options: .standard)
         }
         return WebSocketSequence(driver)

@@ -58,6 +58,68 @@ struct ContinueTests {
         }
     }
 
+    @Test func completeFileIsNotDownloadedAgain() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise { request in
+                guard request["Range"] == "bytes=600000-" else { return .bytes(Self.content) }
+                return ScriptedResponse.status(.rangeNotSatisfiable).header(.contentRange, "bytes */600000")
+            }
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("large.bin")
+                let call = ["call", "\(origin.baseURL)/large", "-c", "-o", file.path]
+                #expect(try await Tool.run(Tool.path, call, input: [], environment: [:]).status == 0)
+                let date = Date(timeIntervalSince1970: 784_111_777)
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+                let again = try await Tool.run(Tool.path, call, input: [], environment: [:])
+                #expect(again.status == 0 && again.errors.contains("is complete, and nothing was downloaded"))
+                #expect(Array(try Data(contentsOf: file)) == Self.content)
+                #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=600000-"])
+                // A server that has another file of the same size by now must not confirm this one.
+                #expect(origin.requests[1]["If-Unmodified-Since"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large.bin"])
+            }
+        }
+    }
+
+    @Test(arguments: [HTTPResponse.Status.ok, .partialContent, .preconditionFailed, .rangeNotSatisfiable])
+    func fileThatMayBeAnotherIsDownloadedAnew(_ status: HTTPResponse.Status) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise { request in
+                guard request["Range"] != nil, status != .ok else { return .bytes(Self.content) }
+                let range = status == .partialContent ? "bytes 3-599999/600000" : "bytes */600000"
+                return ScriptedResponse.bytes(Array(Self.content[3...]), status: status).header(.contentRange, range)
+            }
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("large.bin")
+                try Data("old".utf8).write(to: file)
+                let tool = try await Tool.run("call", "\(origin.baseURL)/large", "-c", "-o", file.path)
+                #expect(tool.status == 0, "\(tool.errors)")
+                #expect(Array(try Data(contentsOf: file)) == Self.content)
+                #expect(origin.requests.map { $0["Range"] } == ["bytes=3-", nil])
+            }
+        }
+    }
+
+    @Test(arguments: ["-o", "-c -o"]) func newFileHasTheModeThatTheMaskLeaves(_ option: String) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("new"))
+            try await withTemporaryFolder { folder in
+                let path = folder.appendingPathComponent("file").path
+                let line = "umask 027 && runway call \(origin.baseURL)/x \(option) '\(path)'"
+                #expect(try await Tool.shell(line).status == 0)
+                #expect(try mode(of: path) == 0o640)
+                // A file that is replaced passes its mode on.
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+                #expect(try await Tool.shell(line).status == 0)
+                #expect(try mode(of: path) == 0o600)
+            }
+        }
+    }
+
+    private func mode(of path: String) throws -> Int {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? 0
+    }
+
     @Test func refusalLeavesTheFile() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: .text("no", status: .notFound))

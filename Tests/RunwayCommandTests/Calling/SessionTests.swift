@@ -75,6 +75,16 @@ struct SessionTests {
         }
     }
 
+    @Test func refusedPasswordIsCalledCredentials() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/x", respond: .status(.unauthorized))
+            let tool = try await Tool.run("call", "\(origin.baseURL)/x", "-a", "ada:wrong", "--verbose")
+            #expect(tool.status == 1)
+            #expect(tool.errors.contains("The server refused the credentials with status 401."))
+            #expect(!tool.errors.contains("access token"))
+        }
+    }
+
     @Test(arguments: ["{", "", #"{"version":2,"cookies":[],"tokens":[]}"#])
     func damagedSessionIsSetAside(content: String) async throws {
         try await withScriptedOrigin { origin in

@@ -114,6 +114,24 @@ struct OfflineQueueTests {
         await second.queue.close()
     }
 
+    @Test func closeBeforeTheLayerDoesNothing() async throws {
+        let (folder, server) = (ScratchFolder(), NoteServer())
+        let queue = OfflineQueue(at: folder.file, replaying: [ReplayedEndpoint(WriteNote.self)])
+        await queue.close()
+        let network = NetworkLayer(
+            transport: server, limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue,
+            status: SettableNetworkStatus(.none))
+        var error = await #expect(throws: NetworkError.self) { try await network.call(WriteNote("a")) }
+        #expect(error?.kind == .queued)
+        await queue.close()
+        error = await #expect(throws: NetworkError.self) { try await network.call(WriteNote("b")) }
+        #expect(error?.kind == .storage)
+        // The file is closed, so that the next run can open it.
+        let second = QueueFixture(server, in: folder, status: .none)
+        #expect(try await second.states() == ["a waiting"])
+        await second.queue.close()
+    }
+
     @Test func statesEndWithTheNewest() async throws {
         let fixture = QueueFixture(status: .none)
         async let last = fixture.queue.states.first { $0.waitingCount == 40 }

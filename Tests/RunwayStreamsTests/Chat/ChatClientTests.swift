@@ -59,9 +59,9 @@ struct ChatClientTests {
         let calls = NetworkChatCalls<Quay>(network: network, base: "chat")
         // The first account that signs in is the one of the conversations.
         network.configure(Quay.self) { $0.account = "ada" }
-        try calls.checkAccount()
+        try calls.account.check()
         network.configure(Quay.self) { $0.account = nil }
-        #expect(throws: NetworkError.self) { try calls.checkAccount() }
+        #expect(throws: NetworkError.self) { try calls.account.check() }
         network.configure(Quay.self) { $0.account = "bob" }
         let draft = ChatDraft(id: UUID(), text: "for Ada's friends", date: .distantPast)
         await #expect { _ = try await calls.send("harbour", draft) } throws: {

@@ -30,6 +30,8 @@ struct ChatFollowingTests {
 
     private let server = FakeEvents()
     private let cursors = MemoryStreamCursorStore()
+    /// The end of what a link replays.
+    private let live = "id: e-0\nevent: runway.live\ndata: {}\n\n"
 
     private func makeClient(store: (any ChatStateStore)? = nil) -> ChatClient<News> {
         let network = NetworkLayer(transport: server, status: SettableNetworkStatus())
@@ -43,12 +45,25 @@ struct ChatFollowingTests {
         return server.links[number - 1]
     }
 
+    /// Opens the first link, and waits until the client has its beginning: from then on changes of topics are sent on it.
+    private func openFirstLink() async throws -> FakeLink {
+        let first = try await link(1)
+        first.open("reset", at: 0)
+        try await waitUntil("the connection") { cursors.cursor(for: "chat/ada") != nil }
+        return first
+    }
+
     private func json(_ number: Int) -> String {
         #"{"number":\#(number),"sender":"bob","id":"\#(UUID().uuidString)","text":"hello","time":0}"#
     }
 
     private func message(_ number: Int, in conversation: String) -> String {
         "id: e-\(number)\nevent: chat.message\ntopic: chat/\(conversation)\ndata: \(json(number))\n\n"
+    }
+
+    /// How many changes of topics asked for a conversation.
+    private func changeCount(of conversation: String) -> Int {
+        server.changes.count { $0.added == ["chat/\(conversation)"] }
     }
 
     /// The server has one message, which the stream has passed by.
@@ -60,7 +75,7 @@ struct ChatFollowingTests {
         client.start()
         let link = try await link(1)
         link.open("reset", at: 0, refusing: ["chat/staff"])
-        link.send("id: e-0\nevent: runway.live\ndata: {}\n\n" + message(1, in: "harbour"))
+        link.send(live + message(1, in: "harbour"))
         try await waitUntil("the message") { harbour.entries.count == 1 }
         #expect(staff.isRefused && !harbour.isRefused && client.state != .ended)
         try await waitUntil("the other conversation") { harbour.isLive }
@@ -74,7 +89,7 @@ struct ChatFollowingTests {
         client.start()
         let first = try await link(1)
         first.open("reset", at: 0)
-        first.send("id: e-0\nevent: runway.live\ndata: {}\n\n")
+        first.send(live)
         try await waitUntil("the first page") { staff.isLive && staff.machine.last == 0 }
         first.end()
         let second = try await link(2)
@@ -112,22 +127,63 @@ struct ChatFollowingTests {
     @Test func conversationThatIsRefusedIsReported() async throws {
         let client = makeClient()
         client.start()
-        let link = try await link(1)
-        link.open("reset", at: 0)
-        try await waitUntil("the connection") { client.state == .open }
+        let first = try await openFirstLink()
         server.refuseChange(.forbidden)
         let staff = client.conversation("staff")
         try await waitUntil("the refusal") { staff.isRefused }
-        link.end()
-        #expect(try await self.link(2).topics.isEmpty, "the stream goes on without it")
+        first.end()
+        #expect(try await link(2).topics.isEmpty, "the stream goes on without it")
+        client.stop()
+    }
+
+    @Test func refusedConversationIsAskedForAtEachConnection() async throws {
+        let client = makeClient()
+        client.start()
+        let first = try await openFirstLink()
+        for _ in 1...2 { server.refuseChange(.forbidden) }
+        let staff = client.conversation("staff")
+        try await waitUntil("the refusal") { staff.isRefused }
+        storeMessage()
+        first.end()
+        let second = try await link(2)
+        second.open("resumed", at: 0)
+        second.send(live)
+        try await waitUntil("the second refusal") { changeCount(of: "staff") == 2 }
+        // Changes of topics are sent one after the other: the client has the refusal when it follows another conversation.
+        let harbour = client.conversation("harbour")
+        try await waitUntil("the other conversation") { harbour.entries.count == 1 }
+        #expect(staff.isRefused && !server.pagePaths.contains { $0.contains("staff") })
+        second.end()
+        let third = try await link(3)
+        #expect(third.topics == ["chat/harbour"])
+        third.open("resumed", at: 0)
+        third.send(live)
+        try await waitUntil("the message") { staff.entries.count == 1 }
+        #expect(!staff.isRefused && changeCount(of: "staff") == 3)
+        client.stop()
+    }
+
+    @Test func lostConversationSendsNothing() async throws {
+        let client = makeClient()
+        let staff = client.conversation("staff")
+        client.start()
+        let link = try await link(1)
+        link.open("reset", at: 0)
+        link.send(live)
+        try await waitUntil("the first page") { staff.isLive && staff.machine.last == 0 }
+        server.loseTopics(["chat/staff"])
+        // The app comes to the foreground: the response to the probe names the topic.
+        client.resume()
+        try await waitUntil("the loss") { staff.isRefused }
+        staff.send("later")
+        #expect(!staff.isLive && staff.machine.drafts.map(\.state) == [.waiting])
         client.stop()
     }
 
     @Test func conversationWithAFailedChangeHasTheNextLink() async throws {
         let client = makeClient()
         client.start()
-        try await link(1).open("reset", at: 0)
-        try await waitUntil("the connection") { client.state == .open }
+        _ = try await openFirstLink()
         server.refuseChange(.serviceUnavailable)
         let harbour = client.conversation("harbour")
         let second = try await link(2)

@@ -170,11 +170,12 @@ final class FollowedStream: Sendable {
 
     init(
         _ topics: Set<String>? = ["a"], grace: ScriptedGrace? = nil, after cursor: String = "",
-        without refused: Set<String> = [], prepare: (FakeEvents) -> Void = { _ in }
+        without refused: Set<String> = [], wakingEarly: Bool = false, prepare: (FakeEvents) -> Void = { _ in }
     ) {
         prepare(server)
         network = NetworkLayer(
-            transport: server, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
+            transport: server, pipeline: .tested,
+            clock: wakingEarly ? LayerClock(EarlyClock(clock)) : LayerClock(clock), sinks: [records],
             status: SettableNetworkStatus(), grace: grace)
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         let cursors = MemoryStreamCursorStore()
@@ -188,12 +189,13 @@ final class FollowedStream: Sendable {
 
     deinit { task.cancel() }
 
-    /// The link of a number, from 1. The clock is advanced while the stream waits for it.
+    /// The link of a number, from 1. The clock is advanced to the end of the wait for it.
     func link(_ number: Int) async throws -> FakeLink {
+        let limit = waitLimit
         try await waitUntil("link \(number)") {
             server.links.count >= number
         } meanwhile: {
-            if events.state == .waiting { clock.advance(by: .milliseconds(50)) }
+            clock.advanceToDeadline(upTo: limit)
         }
         return server.links[number - 1]
     }
@@ -205,6 +207,9 @@ final class FollowedStream: Sendable {
         try await reception.wait(forConnections: 1)
         return link
     }
+
+    /// After the end of any wait of these tests between two links, and before a link that was just opened is suspected.
+    var waitLimit: ManualClock.Instant { clock.now.advanced(by: .seconds(5)) }
 
     /// Waits for the end, and returns the error.
     func end() async -> NetworkError? { await task.value }

@@ -14,11 +14,12 @@ struct FollowedStreamTests {
         let stream = FollowedStream(grace: grace)
         let first = try await stream.openedLink()
         stream.server.holdLinks(at: gate)
+        let limit = stream.waitLimit
         first.lose()
         try await waitUntil("the next link") {
             gate.arrivalCount == 1
         } meanwhile: {
-            if stream.events.state == .waiting { stream.clock.advance(by: .milliseconds(50)) }
+            stream.clock.advanceToDeadline(upTo: limit)
         }
         grace.expire()
         try await waitUntil("the pause") { stream.events.state == .paused }
@@ -43,6 +44,16 @@ struct FollowedStreamTests {
         let stream = FollowedStream { $0.setFields(["Runway-Heartbeat": "40", "Runway-Heartbeat-Limit": "60"]) }
         _ = try await stream.openedLink()
         try await waitUntil("the deadline") { stream.clock.nextDeadline?.offset == .seconds(45) }
+    }
+
+    @Test func clockThatWakesEarlyHidesNoSilence() async throws {
+        let stream = FollowedStream(wakingEarly: true)
+        _ = try await stream.openedLink()
+        for seconds in [44, 45] {
+            try await waitUntil("the deadline") { stream.clock.nextDeadline?.offset == .seconds(seconds) }
+            stream.clock.advance(to: ManualClock.Instant(offset: .seconds(seconds)))
+        }
+        try await waitUntil("the probe") { stream.server.changes == [.init()] }
     }
 
     @Test func lossDuringASilenceShortensTheNextHeartbeat() async throws {

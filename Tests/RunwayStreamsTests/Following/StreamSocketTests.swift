@@ -289,7 +289,7 @@ struct StreamSocketTests {
             opened.value == 2
         } meanwhile: {
             // To what the stream waits for, however late the machine lets it see that.
-            if let next = clock.nextDeadline, next.offset <= .seconds(57) { clock.advance(to: next) }
+            clock.advanceToDeadline(upTo: ManualClock.Instant(offset: .seconds(57)))
         }
         #expect(clock.now.offset <= .seconds(57))
         task.cancel()

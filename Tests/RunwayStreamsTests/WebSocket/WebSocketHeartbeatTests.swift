@@ -21,6 +21,20 @@ struct WebSocketHeartbeatTests {
         try await waitUntil("the ping") { connection.pingCount == 1 }
     }
 
+    @Test func clockThatWakesEarlyHidesNoSilence() async throws {
+        let clock = ManualClock()
+        let sockets = FakeWebSockets(clock)
+        let network = NetworkLayer(transport: sockets, clock: LayerClock(EarlyClock(clock)))
+        let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
+        let reading = Task { for try await _ in chat {} }
+        defer { reading.cancel() }
+        for seconds in [29, 30] {
+            try await waitUntil("the deadline") { clock.nextDeadline?.offset == .seconds(seconds) }
+            clock.advance(to: ManualClock.Instant(offset: .seconds(seconds)))
+        }
+        try await waitUntil("the ping") { sockets.connections.first?.pingCount == 1 }
+    }
+
     @Test func expiredGracePausesTheWebSocket() async throws {
         let (clock, gate, grace) = (ManualClock(), ScriptedGate(), ScriptedGrace())
         let sockets = FakeWebSockets(clock)
@@ -30,11 +44,12 @@ struct WebSocketHeartbeatTests {
         defer { reading.cancel() }
         try await waitUntil("the first connection") { chat.state == .open }
         sockets.hold(at: gate)
+        let limit = clock.now.advanced(by: .seconds(5))
         sockets.connections[0].lose()
         try await waitUntil("the next handshake") {
             gate.arrivalCount == 1
         } meanwhile: {
-            if chat.state == .waiting { clock.advance(by: .milliseconds(50)) }
+            clock.advanceToDeadline(upTo: limit)
         }
         grace.expire()
         try await waitUntil("the pause") { chat.state == .paused }
@@ -56,21 +71,19 @@ struct WebSocketHeartbeatTests {
         let first = sockets.connections[0]
         first.respondToPings()
         for count in 1...4 {
-            // No time passes while the link is busy, or a ping would seem to have no response.
             try await waitUntil("ping \(count)") {
                 first.pingCount >= count
             } meanwhile: {
-                guard let deadline = clock.nextDeadline, deadline <= clock.now.advanced(by: .seconds(31)) else {
-                    return
-                }
-                clock.advance(to: max(deadline, clock.now.advanced(by: .milliseconds(1))))
+                clock.advanceToDeadline(upTo: clock.now.advanced(by: .seconds(31)))
             }
         }
+        // Before the deadline of the last ping.
+        let limit = clock.now.advanced(by: .seconds(5))
         first.lose()
         try await waitUntil("the second connection") {
             chat.state == .open && sockets.connections.count == 2
         } meanwhile: {
-            if chat.state == .waiting { clock.advance(by: .milliseconds(50)) }
+            clock.advanceToDeadline(upTo: limit)
         }
         let deadline = clock.now.offset + .seconds(35)
         try await waitUntil("the second deadline") { clock.nextDeadline?.offset == deadline }

@@ -49,16 +49,16 @@ struct WebSocketSequenceTests {
         return network.webSocket(ChatRoom(), options: options, randomness: SeededGenerator(seed: 1))
     }
 
-    /// Advances the clock while the WebSocket waits, until the listener has seen a connection of this number, and returns it.
+    /// After the end of any wait of these tests between two connections, and before one that was just opened is suspected.
+    private var waitLimit: ManualClock.Instant { clock.now.advanced(by: .seconds(10)) }
+
+    /// Advances the clock to the end of the waits until the listener has seen a connection of this number, and returns it.
     private func connection(_ number: Int, _ listener: Listener) async throws -> FakeConnection {
-        // Further than any wait of these tests, and less than a link may be silent.
-        var steps = 300
+        let limit = waitLimit
         try await waitUntil("connection \(number)") {
             listener.links.last == number && listener.sequence.state == .open
         } meanwhile: {
-            guard listener.sequence.state == .waiting, steps > 0 else { return }
-            steps -= 1
-            clock.advance(by: .milliseconds(50))
+            clock.advanceToDeadline(upTo: limit)
         }
         return sockets.connections[number - 1]
     }
@@ -131,6 +131,42 @@ struct WebSocketSequenceTests {
         #expect(error?.kind == .cancelled && sockets.requests.count == 1)
     }
 
+    @Test func signOutDuringTheHandshakeEndsTheWebSocket() async throws {
+        try await network.signIn(AccessToken("t1", account: "anna"), to: ChatService.self)
+        let gate = ScriptedGate()
+        sockets.hold(at: gate)
+        let listener = Listener(open())
+        try await gate.waitForArrivals()
+        try await network.signOut(of: ChatService.self)
+        try await waitUntil("the end") { [.ended, .paused].contains(listener.sequence.state) }
+        listener.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await listener.end() }
+        #expect(error?.kind == .cancelled && sockets.connections.isEmpty)
+    }
+
+    @Test func connectionThatOpensForAnotherAccountIsClosed() async throws {
+        try await network.signIn(AccessToken("t1", account: "anna"), to: ChatService.self)
+        let (gate, options) = (ScriptedGate(), WebSocketOptions())
+        let account = StreamAccount("WebSocket", of: ChatService.self, on: network)
+        let driver = WebSocketDriver(
+            of: account, on: network, options, random: SeededGenerator(seed: 1), onState: { _ in }
+        ) { [network] () async throws(NetworkError) in
+            // The account changes after the driver has seen that it is signed in, and before the call is made.
+            try? await gate.pass()
+            return try await network.openWebSocket(ChatRoom(), offering: options.offer, options: .standard)
+        }
+        let listener = Listener(WebSocketSequence(driver))
+        try await gate.waitForArrivals()
+        try await network.signOut(of: ChatService.self)
+        try await network.signIn(AccessToken("t2", account: "ben"), to: ChatService.self)
+        gate.open()
+        try await waitUntil("the end") { listener.sequence.state == .ended || !listener.elements.isEmpty }
+        listener.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await listener.end() }
+        #expect(error?.kind == .cancelled && listener.elements.isEmpty)
+        #expect(sockets.connections.map(\.closes.first) == [WebSocketClose(1001)])
+    }
+
     @Test func normalCloseEndsWithoutError() async throws {
         let listener = Listener(open())
         try await connection(1, listener).end(1000)
@@ -157,11 +193,11 @@ struct WebSocketSequenceTests {
     @Test func refusalEndsAndOverloadWaits() async throws {
         sockets.refuse(.serviceUnavailable)
         sockets.refuse(.forbidden)
-        let listener = Listener(open())
+        let (listener, limit) = (Listener(open()), waitLimit)
         try await waitUntil {
             sockets.requests.count == 2
         } meanwhile: {
-            if listener.sequence.state == .waiting { clock.advance(by: .milliseconds(50)) }
+            clock.advanceToDeadline(upTo: limit)
         }
         let error = try await #require(throws: NetworkError.self) { try await listener.end() }
         #expect(error.kind == .refused && error.status == .forbidden)
@@ -189,16 +225,17 @@ struct WebSocketSequenceTests {
     @Test func silentServerIsPingedAndThenReplaced() async throws {
         let listener = Listener(open())
         let first = try await connection(1, listener)
+        let limit = clock.now.advanced(by: .seconds(40))
         try await waitUntil {
             first.pingCount == 1
         } meanwhile: {
-            clock.advance(by: .seconds(1))
+            clock.advanceToDeadline(upTo: limit)
         }
         #expect(first.status.silence >= .seconds(30))
         try await waitUntil {
             !first.errors.isEmpty
         } meanwhile: {
-            clock.advance(by: .seconds(1))
+            clock.advanceToDeadline(upTo: limit)
         }
         #expect(first.errors.first?.kind == .noNetwork)
         _ = try await connection(2, listener)
@@ -212,10 +249,11 @@ struct WebSocketSequenceTests {
         let connection = try await connection(1, listener)
         connection.respondToPings()
         for count in 1...5 {
+            let limit = clock.now.advanced(by: .seconds(40))
             try await waitUntil {
                 connection.pingCount >= count
             } meanwhile: {
-                clock.advance(by: .seconds(1))
+                clock.advanceToDeadline(upTo: limit)
             }
         }
         #expect(sockets.connections.count == 1)
@@ -232,9 +270,7 @@ struct WebSocketSequenceTests {
             try await waitUntil("ping \(count)") {
                 connection.pingCount == count || !connection.errors.isEmpty
             } meanwhile: {
-                // Only the deadlines of the connection: the layer's limit of a handshake is far beyond them.
-                guard let deadline = clock.nextDeadline, deadline < clock.now.advanced(by: .seconds(45)) else { return }
-                clock.advance(to: deadline)
+                clock.advanceToDeadline(upTo: clock.now.advanced(by: .seconds(40)))
             }
             connection.delayStatus(by: .seconds(1))
         }

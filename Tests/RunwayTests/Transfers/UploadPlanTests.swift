@@ -20,19 +20,16 @@ struct UploadPlanTests {
     {
         var plan = UploadPlan(byteCount: byteCount, isRepeatable: isRepeatable)
         plan.take(interim: fields([:]), location: Self.url)
-        #expect(fail(&plan, isWholeSent: isWholeSent, of: .create(upTo: byteCount)) == .wait)
+        plan.pass(upTo: isWholeSent ? byteCount : byteCount - 1)
+        plan.takeFailure()
         return plan
     }
 
     private func take(
         _ plan: inout UploadPlan, _ code: Int, _ pairs: [String: String] = [:], location: String? = nil
     ) -> UploadPlan.Action {
-        plan.take(HTTPResponse.Status(code: code), fields(pairs), location: location, to: plan.step, isWholeSent: true)
+        plan.take(HTTPResponse.Status(code: code), fields(pairs), location: location, to: plan.step)
     }
-
-    private func fail(
-        _ plan: inout UploadPlan, isWholeSent: Bool = false, of step: UploadPlan.Step? = nil
-    ) -> UploadPlan.Action { plan.takeFailure(of: step ?? plan.step, isWholeSent: isWholeSent) }
 
     @Test func responseToTheWholeFileIsThatOfTheCall() {
         for status in [200, 201, 303, 401, 422] {
@@ -55,13 +52,13 @@ struct UploadPlanTests {
         var state = fields(["Upload-Offset": "40", "Upload-Complete": "?0"])
         // Where `Int` has 32 bits, a server can name it.
         state.maximumAppendByteCount = .max
-        #expect(plan.take(.noContent, state, location: nil, to: .retrieve, isWholeSent: true) == .proceed)
+        #expect(plan.take(.noContent, state, location: nil, to: .retrieve) == .proceed)
         #expect(plan.step == .append(40..<100))
     }
 
     @Test func uploadWithoutLocationStartsAnew() {
         var plan = UploadPlan(byteCount: 100, isRepeatable: false)
-        #expect(fail(&plan) == .wait)
+        plan.takeFailure()
         #expect(plan.step == .create(upTo: 100))
     }
 
@@ -105,12 +102,20 @@ struct UploadPlanTests {
         #expect(take(&repeatable, 410) == .startOver)
     }
 
+    @Test func goneUploadOfAnEarlierCallMayHaveTakenEffect() {
+        for mayHaveEffect in [false, true] {
+            var plan = UploadPlan(
+                byteCount: 100, isRepeatable: false, location: Self.url, mayHaveEffect: mayHaveEffect)
+            #expect(plan.step == .retrieve && take(&plan, 404) == (mayHaveEffect ? .fail : .startOver))
+        }
+    }
+
     @Test func uploadStartsOverABoundedNumberOfTimes() {
         var plan = interrupted(isRepeatable: true)
         for _ in 0..<UploadPlan.maximumFreshStarts {
             #expect(take(&plan, 404) == .startOver)
             plan.take(interim: fields([:]), location: Self.url)
-            #expect(fail(&plan, of: .create(upTo: 100)) == .wait)
+            plan.takeFailure()
         }
         #expect(take(&plan, 404) == .fail)
     }
@@ -137,7 +142,7 @@ struct UploadPlanTests {
     @Test func offsetMustNotDecrease() {
         var plan = interrupted()
         #expect(take(&plan, 204, ["Upload-Offset": "50"]) == .proceed)
-        #expect(fail(&plan) == .wait)
+        plan.takeFailure()
         guard case .contradict = take(&plan, 204, ["Upload-Offset": "49"]) else {
             Issue.record("a smaller offset is accepted")
             return
@@ -161,7 +166,7 @@ struct UploadPlanTests {
         #expect(plan.refusalOfSize == nil)
         plan.take(interim: fields(["Upload-Limit": "max-size=99"]), location: nil)
         #expect(plan.refusalOfSize?.contains("99 bytes") == true)
-        #expect(fail(&plan) == .wait)
+        plan.takeFailure()
         guard case .contradict = take(&plan, 204, ["Upload-Offset": "10"]) else {
             Issue.record("the upload continues")
             return
@@ -192,7 +197,7 @@ struct UploadPlanTests {
         #expect(take(&plan, 204, ["Upload-Offset": "262143"]) == .proceed)
         let hasAdvancedEarly = plan.hasAdvanced()
         #expect(!hasAdvancedEarly)
-        #expect(fail(&plan) == .wait)
+        plan.takeFailure()
         #expect(take(&plan, 204, ["Upload-Offset": "262144"]) == .proceed)
         let (first, second) = (plan.hasAdvanced(), plan.hasAdvanced())
         #expect(first && !second)
@@ -201,7 +206,7 @@ struct UploadPlanTests {
         var plan = interrupted(byteCount: 1 << 20)
         #expect(take(&plan, 204, ["Upload-Offset": "0"]) == .proceed)
         plan.take(interim: fields(["Upload-Offset": "300000"]), location: nil)
-        #expect(fail(&plan) == .wait)
+        plan.takeFailure()
         let (first, second) = (plan.hasAdvanced(), plan.hasAdvanced())
         #expect(first && !second)
         // What the server then says counts no second time, and its offset alone decides where the upload continues.

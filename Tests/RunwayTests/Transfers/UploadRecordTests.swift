@@ -17,9 +17,11 @@ struct UploadRecordTests {
         try await body(folder.appendingPathComponent("film").path)
     }
 
-    private func record(_ location: String = "https://api.test/uploads/1") -> UploadRecord {
+    private func record(
+        _ location: String = "https://api.test/uploads/1", passed: UploadRecord.Extent = .part
+    ) -> UploadRecord {
         let file = BodyStream.FilePart(path: "film", modified: 7, number: 8) { _ in BodyStream([]) }
-        return UploadRecord(source: "source", location: location, byteCount: 9, file: file)
+        return UploadRecord(source: "source", location: location, byteCount: 9, passed: passed, file: file)
     }
 
     @Test func storedRecordIsReadByALaterCall() async throws {
@@ -28,6 +30,22 @@ struct UploadRecordTests {
             await first.save(record())
             first.close()
             #expect(await UploadRecordFile(beside: path, claims).load() == record())
+        }
+    }
+
+    @Test func laterRecordReplacesTheEarlierOneInPlace() async throws {
+        try await withFolder { path in
+            #expect(record().text()?.count == record(passed: .whole).text()?.count)
+            let file = UploadRecordFile(beside: path, claims)
+            #expect(!file.isStored)
+            for later in [record(), record(passed: .whole), record("/longer/uploads/1"), record("/1")] {
+                await file.save(later)
+                #expect(file.isStored)
+                let stored = try Data(contentsOf: URL(fileURLWithPath: path + ".upload"))
+                #expect(UploadRecord(Array(stored)) == later)
+            }
+            await file.remove()
+            #expect(!file.isStored)
         }
     }
 

@@ -12,6 +12,9 @@ public import struct Foundation.Decimal
 /// parameters["page"] = 2
 /// for (name, value) in parameters { print(name, value) }
 /// ```
+///
+/// In a literal, a variable is interpolated, `["page": "\(page)"]`, and sent as text, or it is a ``ParameterValue`` of its kind,
+/// `["page": .integer(Int64(page))]`, which JSON has as a number.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence {
     /// One name and its value.
     package struct Entry: Sendable, Hashable {
@@ -97,10 +100,10 @@ public enum ParameterValue: Sendable, Hashable {
     case object(Parameters)
 }
 
-extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+extension ParameterValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Text.
+    /// Text, also with interpolated values.
     public init(stringLiteral value: String) { self = .string(value) }
     /// A whole number.
     public init(integerLiteral value: Int64) { self = .integer(value) }

@@ -123,9 +123,14 @@ extension AccessTokens {
         secrets.add([], credentials.secrets(of: old.token))
         // The text of an error that is not the layer's own may contain secrets.
         let reason = known.map { secrets.masked($0.detail) } ?? "\(type(of: error))"
-        let needed = needsLogin(
+        var needed = needsLogin(
             "The access token was not renewed, the user has to log in: \(reason)", identity,
             renewals.flights(waitingFor: number), ifVersion: old.version, underlying: known == nil ? nil : error)
+        if let known {
+            // The status stays in the underlying error: callers such as an action log take a status as the response to their call.
+            (needed.request, needed.host) = (known.request.map { secrets.masked($0) }, known.host)
+            needed.attempt = known.attempt
+        }
         if isRefused { drop(identity, ifVersion: old.version) }
         return needed
     }

@@ -87,16 +87,19 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     }
 
     /// The transfers that have not ended.
-    var startedIDs: Set<String> {
-        Set(
-            entries.filter { entry in
-                if case .ended = entry.value.state { false } else { true }
-            }.keys)
-    }
+    var startedIDs: Set<String> { Set(entries.keys.filter(isInProgress)) }
 
     /// The transfers whose end the app has not received.
     var endings: [String: Ending] {
         entries.compactMapValues { if case .ended(let ending) = $0.state { ending } else { nil } }
+    }
+
+    /// Whether a transfer is in the ledger and has not ended.
+    func isInProgress(_ id: String) -> Bool {
+        switch entries[id]?.state {
+        case .started?, .missing?: true
+        case .ended?, nil: false
+        }
     }
 
     /// Enters a transfer before its task is made.
@@ -140,8 +143,7 @@ struct BackgroundLedger: Codable, Equatable, Sendable {
     /// Ends a transfer. Returns whether it was in progress: an end that is reported again, or for a transfer that the app has discarded,
     /// changes nothing.
     mutating func end(_ id: String, _ ending: Ending) -> Bool {
-        guard let state = entries[id]?.state else { return false }
-        if case .ended = state { return false }
+        guard isInProgress(id) else { return false }
         entries[id]?.state = .ended(ending)
         return true
     }

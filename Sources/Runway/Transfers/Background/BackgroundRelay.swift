@@ -170,13 +170,15 @@
         /// - Parameter total: Negative for an unknown length (`NSURLSessionTransferSizeUnknown`).
         private func report(_ byteCount: Int64, of total: Int64, for task: URLSessionTask) {
             guard let onProgress, let id = task.taskDescription else { return }
-            let relay = state.withLock { state in
+            let relay = state.withLock { state -> ProgressRelay? in
                 if let known = state.progress[id] { return known }
+                // Only the delivery of an end removes what carries progress, and other transfers have none.
+                guard ledger.current.isInProgress(id) else { return nil }
                 let relay = ProgressRelay(clock: clock) { onProgress(id, $0) }
                 state.progress[id] = relay
                 return relay
             }
-            relay.report(
+            relay?.report(
                 TransferProgress(
                     completedByteCount: Int(clamping: byteCount),
                     totalByteCount: total < 0 ? nil : Int(clamping: total)))

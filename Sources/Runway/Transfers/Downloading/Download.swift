@@ -20,7 +20,6 @@ struct Download: Sendable {
         var plan = DownloadPlan(
             upTo: maximumByteCount, mayResume: request.head.method == .get, remains?.representation,
             byteCount: remains?.byteCount ?? 0)
-        var resumed = plan.byteCount
         if let range = plan.range { flight.note(TransferDecision.resuming(at: range.start)) }
         var attempt = 1
         while true {
@@ -38,14 +37,13 @@ struct Download: Sendable {
             case .append: break
             case .replace:
                 if hadRange { flight.note(TransferDecision.startedOver(.whole)) }
-                resumed = 0
                 if let representation = plan.representation {
                     try await onDisk { () throws(FileError) in
                         try await partial.begin(representation, of: source)
                     }
                 }
             case .askAgain, .refuse:
-                try startOver(action, &resumed)
+                try startOver(action)
                 continue
             }
             progress?.report(plan.byteCount, of: plan.representation?.byteCount, isUrgent: true)
@@ -60,13 +58,13 @@ struct Download: Sendable {
                 let action = try await check(
                     response.contentDigest, from: start, isComplete: end == .complete, &plan)
                 if let action {
-                    try startOver(action, &resumed)
+                    try startOver(action)
                 } else if end == .complete {
-                    return try await save(plan, head, resumed: resumed)
+                    return try await save(plan, head, resumed: start)
                 } else {
                     try await waitBeforeRetry(&plan, &attempt, after: error)
                 }
-            case .useless(let action): try startOver(action, &resumed)
+            case .useless(let action): try startOver(action)
             case .broken: try await waitBeforeRetry(&plan, &attempt, after: error)
             case .failed(let error): throw NetworkError(error, in: .saving)
             }
@@ -135,12 +133,10 @@ struct Download: Sendable {
         }
     }
 
-    private func startOver(_ action: DownloadPlan.Action, _ resumed: inout Int) throws(NetworkError) {
+    private func startOver(_ action: DownloadPlan.Action) throws(NetworkError) {
         switch action {
         case .refuse(let reason): throw NetworkError(.invalidResponse, in: .saving, reason + ".")
-        case .askAgain(let mismatch):
-            flight.note(TransferDecision.startedOver(mismatch))
-            if mismatch != .complete { resumed = 0 }
+        case .askAgain(let mismatch): flight.note(TransferDecision.startedOver(mismatch))
         case .append, .replace: break
         }
     }

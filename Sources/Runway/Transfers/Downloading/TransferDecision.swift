@@ -11,7 +11,7 @@ package enum TransferDecision: StageDecision, Equatable {
     /// - Parameters:
     ///   - name: The name of the file, without its folder.
     ///   - byteCount: Its size.
-    ///   - resumed: How many of its bytes an earlier download had received.
+    ///   - resumed: How many of its bytes had been received before the last response.
     case saved(name: String, byteCount: Int, resumed: Int)
 
     /// Why a response does not continue the partial file.

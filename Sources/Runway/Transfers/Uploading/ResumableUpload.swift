@@ -53,29 +53,40 @@ struct ResumableUpload: Sendable {
         defer { record?.close() }
         try await record?.waitForCancelled(in: flight)
         let result: Result<RawData, NetworkError> = await withTaskCancellationHandler {
-            do throws(NetworkError) { return .success(try await send(check)) } catch { return .failure(error) }
+            var sending = SendState.notSent
+            do throws(NetworkError) { return .success(try await send(check, &sending)) } catch {
+                var error = error
+                error.sending = sending.and(error.sending)
+                return .failure(error)
+            }
         } onCancel: {
             record?.cancel()
         }
+        if case .failure = result, plan.location != nil, record?.isStored == true { flight.setContinuedByNext() }
         return try result.get()
     }
 
+    /// - Parameter sending: Is set to what was sent in all.
     private func send(
-        _ check: @Sendable (Response) throws(NetworkError) -> RawData
+        _ check: @Sendable (Response) throws(NetworkError) -> RawData, _ sending: inout SendState
     ) async throws(NetworkError) -> RawData {
         if let stored = await record?.load(), stored.matches(source, file, byteCount: byteCount),
             request.forUpload(at: stored.location, policy) != nil
         {
-            plan.resume(at: stored.location)
+            plan.resume(stored)
         }
         var attempt = 1
         while true {
             let step = plan.step
             let sent = SentCount()
+            // The request that completes an upload whose bytes the server has.
+            if case .append(let rest) = step, rest.isEmpty { await pass(upTo: rest.upperBound) }
             let response: Response
             do throws(NetworkError) {
                 response = try await network.send(message(step, counting: sent), in: flight)
+                sending = .sent
             } catch {
+                sending = sending.and(error.sending)
                 // The draft wants an upload that is too large to end at once, and to be cancelled.
                 if let reason = plan.refusalOfSize, !Task.isCancelled { throw await contradicted(reason) }
                 await saveRecord()
@@ -86,7 +97,7 @@ struct ResumableUpload: Sendable {
                     continue
                 }
                 let hasAdvanced = plan.update { plan in
-                    _ = plan.takeFailure(of: step, isWholeSent: sent.value >= step.bytes.count)
+                    plan.takeFailure()
                     return plan.hasAdvanced()
                 }
                 if hasAdvanced { attempt = 1 }
@@ -97,9 +108,7 @@ struct ResumableUpload: Sendable {
             let fields = UploadFields(response.head.headerFields)
             let location = location(in: response.head, of: request.head)
             let (action, hasAdvanced) = plan.update { plan in
-                let action = plan.take(
-                    response.head.status, fields, location: location, to: step,
-                    isWholeSent: sent.value >= step.bytes.count)
+                let action = plan.take(response.head.status, fields, location: location, to: step)
                 return (action, plan.hasAdvanced())
             }
             await saveRecord()
@@ -156,8 +165,15 @@ struct ResumableUpload: Sendable {
 
     /// Stores where the upload continues, once that is known.
     private func saveRecord() async {
-        guard let record, let location = plan.takeUnsavedLocation() else { return }
-        await record.save(UploadRecord(source: source, location: location, byteCount: byteCount, file: file))
+        guard let record, let (location, passed) = plan.takeUnsaved() else { return }
+        await record.save(
+            UploadRecord(source: source, location: location, byteCount: byteCount, passed: passed, file: file))
+    }
+
+    /// All bytes of the file before `offset` are about to be passed to the wire. What a later call must know of it is stored before.
+    private func pass(upTo offset: Int) async {
+        plan.update { $0.pass(upTo: offset) }
+        await saveRecord()
     }
 
     private func mayContinue(after error: NetworkError) -> Bool {
@@ -298,9 +314,9 @@ extension ResumableUpload {
                 progress.report(sent: part.lowerBound + taken)
                 if taken > 0 { flight.extendDeadline() }
                 if let reason = plan.refusalOfSize { throw NetworkError(.invalidResponse, in: .transporting, reason) }
-                await saveRecord()
                 let next = try await parts.next()
                 taken += next?.count ?? 0
+                await pass(upTo: part.lowerBound + taken)
                 sent.set(taken)
                 return next
             }
@@ -330,6 +346,18 @@ extension ResumableUpload {
         found.point(to: target)
         return Origin(found) == Origin(request.head) ? found.urlText : nil
     }
+}
+
+/// Whether the next call for the same file continues an upload.
+private enum IsContinuedByNext: StageValueKey {
+    static var defaultValue: Bool? { nil }
+}
+
+extension Flight {
+    /// Whether a later call would continue what this one sent, and have nothing executed twice.
+    var isContinuedByNext: Bool { remembered(IsContinuedByNext.self, or: false) }
+    /// A later call would continue what this one sent.
+    fileprivate func setContinuedByNext() { _ = remembered(IsContinuedByNext.self, or: true) }
 }
 
 extension UploadRecord {

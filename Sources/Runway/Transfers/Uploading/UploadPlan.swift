@@ -27,12 +27,13 @@ struct UploadPlan: Sendable {
     private var reported = 0
     private var freshStarts = 0
     /// Whether all bytes of the upload were passed to the wire, so that it may have taken effect.
-    private var mayHaveEffect = false
+    private(set) var mayHaveEffect: Bool
 
-    init(byteCount: Int, isRepeatable: Bool, location: String? = nil) {
+    init(byteCount: Int, isRepeatable: Bool, location: String? = nil, mayHaveEffect: Bool = false) {
         self.byteCount = byteCount
         self.isRepeatable = isRepeatable
         self.location = location
+        self.mayHaveEffect = mayHaveEffect
         isOffsetUnknown = location != nil
     }
 
@@ -99,20 +100,18 @@ struct UploadPlan: Sendable {
         isOffsetUnknown = true
     }
 
-    /// Takes the end of a request without a response.
-    ///
-    /// - Parameter isWholeSent: Whether all bytes of the request were passed to the wire.
-    mutating func takeFailure(of step: Step, isWholeSent: Bool) -> Action {
-        noteSent(step, isWholeSent)
-        isOffsetUnknown = location != nil
-        return .wait
+    /// All bytes before `offset` are passed to the wire.
+    mutating func pass(upTo offset: Int) {
+        if offset == byteCount { mayHaveEffect = true }
     }
+
+    /// Takes the end of a request without a response. Another request follows after a wait.
+    mutating func takeFailure() { isOffsetUnknown = location != nil }
 
     /// Takes the response to a request.
     mutating func take(
-        _ status: HTTPResponse.Status, _ fields: UploadFields, location: String?, to step: Step, isWholeSent: Bool
+        _ status: HTTPResponse.Status, _ fields: UploadFields, location: String?, to step: Step
     ) -> Action {
-        noteSent(step, isWholeSent)
         switch step {
         case .create(let end): return takeCreation(status, fields, location: location, upTo: end)
         case .retrieve: return takeState(status, fields)
@@ -213,10 +212,6 @@ struct UploadPlan: Sendable {
     }
 
     private func isLimited(to count: Int) -> Bool { maximumAppendByteCount.map { $0 < count } ?? false }
-
-    private mutating func noteSent(_ step: Step, _ isWholeSent: Bool) {
-        if isWholeSent, step != .retrieve, step.bytes.upperBound == byteCount { mayHaveEffect = true }
-    }
 
     /// Whether the server has considerably more bytes than ever before, as far as is known.
     mutating func hasAdvanced() -> Bool {

@@ -13,9 +13,14 @@ struct UploadRecord: Codable, Equatable, Sendable {
     /// The URL of the upload. Whoever has it may append to the upload.
     var location: String
     var byteCount: Int
+    /// How much of the file was passed to the wire.
+    var passed: Extent
     /// When the file was last changed, in nanoseconds since 1970, and its number on its disk.
     var modified: Int64
     var number: UInt64
+
+    /// A part of a file that is not all of it, or all of it. Both take the same room in a record.
+    enum Extent: Int, Codable { case part, whole }
 
     /// The record as it is stored: a line with the digest of what follows, and JSON.
     func text() -> [UInt8]? {
@@ -23,10 +28,11 @@ struct UploadRecord: Codable, Equatable, Sendable {
         return Array(Self.firstLine(of: Array(json)).utf8) + [UInt8(ascii: "\n")] + json
     }
 
-    init(source: String, location: String, byteCount: Int, file: BodyStream.FilePart) {
+    init(source: String, location: String, byteCount: Int, passed: Extent, file: BodyStream.FilePart) {
         self.source = source
         self.location = location
         self.byteCount = byteCount
+        self.passed = passed
         modified = file.modified
         number = file.number
     }
@@ -44,7 +50,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
     private static func firstLine(of json: [UInt8]) -> String {
         var hash = SHA256Hash()
         hash.update(json)
-        return "runway-upload-1 \(hash.digest.hexadecimal)"
+        return "runway-upload-2 \(hash.digest.hexadecimal)"
     }
 }
 
@@ -59,6 +65,8 @@ final class UploadRecordFile: Sendable {
         var isTaken = false
         /// Whether the task of the call was cancelled.
         var isCancelled = false
+        /// Whether a later call would find what this call read or stored last.
+        var isStored = false
     }
 
     private let path: String
@@ -89,6 +97,9 @@ final class UploadRecordFile: Sendable {
         }
     }
 
+    /// Whether a later call would find the record that this call read or stored last.
+    var isStored: Bool { state.withLock { $0.isStored } }
+
     /// The stored record; `nil` if there is none.
     func load() async -> UploadRecord? {
         try? await queue.run { () throws(FileError) in
@@ -96,12 +107,15 @@ final class UploadRecordFile: Sendable {
             else {
                 return nil
             }
-            return UploadRecord(try file.read(UploadRecord.maximumByteCount, at: 0))
+            let record = UploadRecord(try file.read(UploadRecord.maximumByteCount, at: 0))
+            self.state.withLock { $0.isStored = record != nil }
+            return record
         }
     }
 
     /// Stores a record.
     func save(_ record: UploadRecord) async {
+        state.withLock { $0.isStored = false }
         guard let text = record.text(), text.count <= UploadRecord.maximumByteCount else { return }
         try? await queue.run { () throws(FileError) in
             var file = self.state.withLock { $0.isTaken ? nil : $0.file }
@@ -111,10 +125,11 @@ final class UploadRecordFile: Sendable {
                 guard try self.take(new) else { return }
                 file = new
             }
-            // A crash in between leaves a record whose digest is wrong.
-            try file?.truncate(to: 0)
+            // A crash in between leaves a record whose digest is wrong, unless both have the same length.
             try file?.write(text, at: 0)
+            try file?.truncate(to: text.count)
             try file?.sync()
+            self.state.withLock { $0.isStored = true }
         }
     }
 
@@ -122,6 +137,7 @@ final class UploadRecordFile: Sendable {
     func remove() async {
         try? await queue.run { () throws(FileError) in
             guard let file = self.state.withLock({ $0.file }) else { return }
+            self.state.withLock { $0.isStored = false }
             if try file.isInPlace() { try OpenFile.remove(self.path) }
             self.close()
         }

@@ -5,8 +5,8 @@ import Synchronization
 final class UploadState: Sendable {
     private struct State {
         var plan: UploadPlan
-        /// The URL of the upload that is not stored yet.
-        var unsaved: String?
+        /// Whether a later call would not continue where this plan does.
+        var isUnsaved = false
     }
 
     /// Guards the plan.
@@ -20,18 +20,22 @@ final class UploadState: Sendable {
     var refusalOfSize: String? { state.withLock { $0.plan.refusalOfSize } }
 
     /// Continues an upload of an earlier call.
-    func resume(at location: String) {
+    func resume(_ record: UploadRecord) {
         state.withLock { state in
             let plan = state.plan
-            state.plan = UploadPlan(byteCount: plan.byteCount, isRepeatable: plan.isRepeatable, location: location)
+            state.plan = UploadPlan(
+                byteCount: plan.byteCount, isRepeatable: plan.isRepeatable, location: record.location,
+                mayHaveEffect: record.passed == .whole)
         }
     }
 
     func update<Result>(_ change: (inout UploadPlan) -> Result) -> Result {
         state.withLock { state in
-            let former = state.plan.location
+            let former = state.plan
             let result = change(&state.plan)
-            if state.plan.location != former { state.unsaved = state.plan.location }
+            if (state.plan.location, state.plan.mayHaveEffect) != (former.location, former.mayHaveEffect) {
+                state.isUnsaved = true
+            }
             return result
         }
     }
@@ -40,11 +44,12 @@ final class UploadState: Sendable {
         update { $0.take(interim: fields, location: location) }
     }
 
-    /// The URL of the upload, once after it became known.
-    func takeUnsavedLocation() -> String? {
+    /// What a later call needs to continue, once after it has changed.
+    func takeUnsaved() -> (location: String, passed: UploadRecord.Extent)? {
         state.withLock { state in
-            defer { state.unsaved = nil }
-            return state.unsaved
+            guard state.isUnsaved, let location = state.plan.location else { return nil }
+            state.isUnsaved = false
+            return (location, state.plan.mayHaveEffect ? .whole : .part)
         }
     }
 }

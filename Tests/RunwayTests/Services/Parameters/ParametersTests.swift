@@ -10,6 +10,12 @@ struct ParametersTests {
             Array(parameters)[2].value == .array([.bool(true), .null, .double(2.5), .object(["c": .integer(-1)])]))
     }
 
+    @Test func interpolatedLiteralIsText() {
+        let (state, page, isSold) = ("open", 2, true)
+        let parameters: Parameters = ["state": "\(state)", "page": "\(page)", "sold": "\(isSold)", "in": ["p\(page)"]]
+        #expect(parameters == ["state": "open", "page": "2", "sold": "true", "in": ["p2"]])
+    }
+
     @Test func appendingPreservesEarlierValuesOfTheName() {
         var parameters = Parameters([("a", 1)])
         parameters.append("b", 2)

@@ -59,6 +59,21 @@ struct AuthorizingTests {
         #expect(house.origin.callCount == 1)
     }
 
+    @Test(arguments: [HTTPResponse.Status.badRequest, .internalServerError])
+    func errorOfAFailedRefreshNamesItsRequest(_ status: HTTPResponse.Status) async throws {
+        let house = ClubHouse()
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.respondToRefreshes(.response(.json("{}", status: status)))
+        let error = try await house.calls(1...1)[0].failure()
+        #expect(error.request == "POST https://club.test/token" && error.host == "club.test")
+        let isRefused = status == .badRequest
+        #expect(error.kind == (isRefused ? .needsLogin : .refused))
+        // A status would be taken as the response to the call itself.
+        #expect(error.status == (isRefused ? nil : status))
+        #expect((error.underlying as? NetworkError)?.status == (isRefused ? status : nil))
+    }
+
     @Test func laterCallWaitsForTheRenewalAndIsSentOnce() async throws {
         let gate = ScriptedGate()
         let house = ClubHouse(refreshGate: gate)

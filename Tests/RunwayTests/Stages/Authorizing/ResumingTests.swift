@@ -215,32 +215,38 @@ struct ResumingTests {
         #expect(await resumableCount(Refresh(), losing: sending) == 1)
     }
 
-    @Test(arguments: [true, false]) func changeWithALostAttemptIsNotResumed(_ isLost: Bool) async throws {
+    @Test(arguments: ["refused", "lost, then refused", "lost, then without a token"])
+    func changeWithALostAttemptIsNotResumed(_ end: String) async throws {
         let clock = ManualClock()
-        let count = Mutex(0)
-        let transport = StubTransport { _ throws(NetworkError) in
-            let number = count.withLock { count in
+        let sentCount = Mutex(0)
+        let transport = StubTransport { request throws(NetworkError) in
+            guard request.head.path == "/entries" else { return .json("{}", status: .badRequest) }
+            let number = sentCount.withLock { count in
                 count += 1
                 return count
             }
-            if isLost, number == 1 {
+            if end != "refused", number == 1 {
+                if end.hasSuffix("token") { clock.advance(by: .seconds(600)) }
                 throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.", sending: .sent)
             }
             return .json("{}", status: .forbidden)
         }
         let network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(clock), limits: LayerLimits(admission: .none))
-        try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
+        network.configure(Club.self) { $0.deadline = .seconds(1000) }
+        let expiry = network.clock.date.addingTimeInterval(500)
+        try await network.signIn(AccessToken("t1", account: "ann", expiry: expiry, refreshToken: "r1"), to: Club.self)
         let manager = APIManager<Entry>(on: network)
         manager.load(Entry())
         try await waitUntil("the refusal") {
             manager.error != nil
         } meanwhile: {
-            clock.advance(by: .seconds(1))
+            if clock.now < .init(offset: .seconds(700)) { clock.advance(by: .seconds(1)) }
         }
-        #expect(manager.error?.kind == .needsLogin && count.withLock { $0 } == (isLost ? 2 : 1))
+        #expect(manager.error?.kind == .needsLogin)
+        #expect(sentCount.withLock { $0 } == (end == "lost, then refused" ? 2 : 1))
         try await network.signIn(AccessToken("t2", account: "ann"), to: Club.self)
-        #expect(network.resumeCalls(of: Club.self).count == (isLost ? 0 : 1))
+        #expect(network.resumeCalls(of: Club.self).count == (end == "refused" ? 1 : 0))
         manager.cancelAll()
     }
 

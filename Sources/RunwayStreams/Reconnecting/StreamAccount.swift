@@ -1,0 +1,50 @@
+import Runway
+import Synchronization
+
+/// The account that a stream, a WebSocket or conversations belong to, and whether it is signed in.
+///
+/// What the server sends, and what the app has written, is for that account: nobody else continues it.
+final class StreamAccount: Sendable {
+    private let subject: String
+    private let service: any APIService.Type
+    private let network: NetworkLayer
+    private let isBoundLater: Bool
+    /// Guards the name of the account; `nil` if nobody was signed in.
+    private let name: Mutex<String?>
+
+    /// Binds to the account that is signed in now.
+    ///
+    /// - Parameters:
+    ///   - subject: What belongs to the account, for the text of ``absence``.
+    ///   - service: The service that the account is signed in to.
+    ///   - network: The layer.
+    ///   - isBoundLater: If nobody is signed in now, whether the first account that signs in later is the one. The default is `false`: what
+    ///     has no account is continued by everyone.
+    init(_ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false) {
+        (self.subject, self.service, self.network, self.isBoundLater) = (subject, service, network, isBoundLater)
+        name = Mutex(network.settings(of: service).account)
+    }
+
+    /// Whether the account is signed in.
+    var isPresent: Bool {
+        let present = network.settings(of: service).account
+        return name.withLock { name in
+            if isBoundLater { name = name ?? present }
+            return name == nil || name == present
+        }
+    }
+
+    /// The error of what is continued while the account is not signed in.
+    var absence: NetworkError {
+        NetworkError(
+            .cancelled, in: .authorizing, "The account of the \(subject) signed out, or another signed in.",
+            sending: .notSent)
+    }
+
+    /// Throws ``absence`` if the account is not signed in.
+    func check() throws(NetworkError) { if !isPresent { throw absence } }
+
+    /// Returns a flight of the present session, which is not sent. It tells a sign-out apart from the end of a call for another reason,
+    /// even if the same account has signed in again since.
+    func makeSessionFlight() -> Flight { network.makeExchange(with: service, .standard) }
+}
