@@ -49,7 +49,8 @@ bad = [name for name, case in sorted(cases.items()) if case["behavior"] not in (
 if len(sys.argv) < 3 and len(cases) != 517:
     bad.append("%d cases instead of 517" % len(cases))
 bad += [name + " (close)" for name, case in sorted(cases.items()) if case["behaviorClose"] not in ("OK", "INFORMATIONAL")]
-for name in sorted(name for name, case in cases.items() if case["behavior"] == "NON-STRICT"):
-    print("autobahn.sh: not strict: " + name)
+for verdict, text in (("NON-STRICT", "not strict"), ("INFORMATIONAL", "informational")):
+    for name in sorted(name for name, case in cases.items() if case["behavior"] == verdict):
+        print("autobahn.sh: %s: %s" % (text, name))
 sys.exit("autobahn.sh: failed: " + ", ".join(bad) if bad else 0)
 PYTHON

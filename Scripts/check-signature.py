@@ -9,16 +9,16 @@
 The request is in the text form of HTTP/1.1. Time, nonces and which components must be covered are not checked: this is the arithmetic alone.
 
 Its limits: requests alone, no responses; the derived components of the target and whole header fields, without the parameters sf, key, bs,
-req, tr and name, and no @query-param; one line break is the same as the other, so that a body with CR LF has another digest; algorithms by the
-kind of the key, and PKCS #1 v1.5 only if alg says so. `runway verify` has none of these limits.
+req, tr and name, and no @query-param; algorithms by the kind of the key, and PKCS #1 v1.5 only if alg says so. `runway verify` has none of
+these limits.
 """
 import argparse, base64, hashlib, hmac, re, sys
 
 
 class Request:
     def __init__(self, data, scheme="https"):
-        head, _, self.body = data.replace(b"\r\n", b"\n").partition(b"\n\n")
-        head = re.sub(rb"[ \t]*\n[ \t]+", b" ", head)  # RFC 9112 section 5.2
+        head, self.body = (re.split(rb"\r?\n\r?\n", data, maxsplit=1) + [b""])[:2]
+        head = re.sub(rb"[ \t]*\n[ \t]+", b" ", head.replace(b"\r\n", b"\n"))  # RFC 9112 section 5.2
         start, *lines = head.decode("latin-1").split("\n")
         self.method, self.target, _ = start.split(" ", 2)
         self.fields = [(n.lower(), v.strip(" \t")) for n, _, v in (line.partition(":") for line in lines if line)]

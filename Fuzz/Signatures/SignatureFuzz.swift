@@ -55,6 +55,11 @@ enum SignatureFuzz {
 
     private static func read(_ request: HTTPRequest, body: [UInt8]) {
         let fields = request.headerFields
+        // The request, and a response to it with the same fields. Both have them as trailers, too.
+        let trailed = SignatureContext(request, trailerFields: fields)
+        var response = SignatureContext(
+            HTTPResponse(status: .ok, headerFields: fields), to: request, trailerFields: fields)
+        response.requestTrailerFields = fields
         for signature in (try? fields.signatures()) ?? [] {
             // What was read is written and read again as the same.
             var copy = HTTPFields()
@@ -62,7 +67,10 @@ enum SignatureFuzz {
             let again = try? copy.signatures()
             require(again?.map(\.parameters) == [signature.parameters], "a signature changes when it is written")
             require(again?.map(\.signature) == [signature.signature], "a signature changes when it is written")
-            _ = try? SignatureContext(request).signatureBase(for: signature.parameters)
+            for context in [trailed, response] {
+                let base = try? context.signatureBase(for: signature.parameters)
+                require(base == nil || base == context.availableBase(for: signature.parameters), "a line is left out")
+            }
         }
         for wanted in (try? fields.signatureRequests()) ?? [] {
             var copy = HTTPFields()
@@ -70,9 +78,12 @@ enum SignatureFuzz {
             require((try? copy.signatureRequests()) != nil, "a request for a signature can't be read again")
         }
         let record = KeyRecord(id: "k", key: key, owner: "nobody")
-        let examination = try? SignatureExamination(
-            SignatureContext(request), hasBody: !body.isEmpty, policy: VerificationPolicy(tag: "app"), at: now)
-        require((try? examination?.verify(with: record, isKnown: true)) == nil, "a signature is accepted")
+        for (context, policy) in [
+            (trailed, VerificationPolicy(tag: "app")), (response, VerificationPolicy.response(tag: "app", nonce: "n")),
+        ] {
+            let examination = try? SignatureExamination(context, hasBody: !body.isEmpty, policy: policy, at: now)
+            require((try? examination?.verify(with: record, isKnown: true)) == nil, "a signature is accepted")
+        }
         _ = try? BodyDigest(.contentDigest, in: fields)
         _ = try? SealedKey(fields)
         if let digest = try? SaltedDigest(fields), let lines = try? digest.canonicalRequest(of: request, body: body),

@@ -45,9 +45,10 @@ public struct NeedsLogin: Sendable {
     /// Makes the calls again that failed for want of a login of the account until now, each by its manager, with its own parameters and
     /// options. Call it after ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does nothing.
     ///
-    /// These are the calls of ``flights`` that managers made, those that failed after the notification, for which none was posted, and those
-    /// whose new token was refused. Calls that failed because the network was lost are not among them. The bounds, 10 minutes and 100 calls by default, and the rule for calls when another account is
-    /// signed in are those of ``NetworkLayer/resumeCalls(of:)``.
+    /// These are the calls of ``flights`` that managers made, those that failed after the notification, and those that failed as
+    /// ``NetworkError/Kind/needsAccessToken``; for the latter two no notification is posted. Calls that failed because the network was lost
+    /// are not among them. The bounds, 10 minutes and 100 calls by default, and the rule for calls when another account is signed in are
+    /// those of ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult

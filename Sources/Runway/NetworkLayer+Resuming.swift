@@ -10,7 +10,9 @@ extension NetworkLayer {
     /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``, or it is an upload that the new call continues
     /// (``UploadResumption``). An `Idempotency-Key` is no reason, since the new
     /// call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
-    /// Nor is a change resumed that failed for want of a login or a token, and an earlier attempt of which may have taken effect.
+    /// Nor is a change resumed that failed for want of a login or a token, and an attempt of which may have taken effect. An upload that is
+    /// resumed only because it continues is sent no second time: if what is stored of it is gone, the call fails as
+    /// ``NetworkError/Kind/storage``.
     ///
     /// A call can be resumed for ``LayerLimits/resumptionTime`` after it failed; of one layer, at most
     /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared its calls or, if its
@@ -59,10 +61,10 @@ extension NetworkLayer {
         of flight: Flight, after error: NetworkError, by manager: any APIManaging, _ options: CallOptions,
         _ load: @escaping @MainActor (CallOptions) -> FlightID?
     ) -> (@MainActor () -> FlightID?)? {
-        guard flight.mayBeResumed(after: error) else { return nil }
+        guard let resumption = flight.resumption(after: error) else { return nil }
         let owner = TokenIdentity(flight)
         var options = options
-        options.resumption = Resumption(flight: flight.id, account: owner.account, environment: owner.environment)
+        options.resumption = resumption
         let call = ResumableCalls.Call(
             flight: flight.id, owner: owner, cause: error.kind, manager: WeakManager(manager: manager)
         ) { [options] in load(options) }
@@ -77,15 +79,17 @@ extension NetworkLayer {
 }
 
 extension Flight {
-    /// Whether the call may be made again after an error, as a new call.
-    fileprivate func mayBeResumed(after error: NetworkError) -> Bool {
+    /// How the call may be made again after an error, as a new call; `nil` if it may not.
+    fileprivate func resumption(after error: NetworkError) -> Resumption? {
         // As another attempt of the same call; but its `Idempotency-Key` ends with it, since hooks may change what the new call sends.
-        let mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable || isContinuedByNext
-        return switch error.kind {
+        var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
+        switch error.kind {
         // The server refused the last request, if it got one.
-        case .needsLogin, .needsAccessToken: mayBeRepeated || !recorder.hasUnclearAttempt
-        case .noNetwork: mayBeRepeated || error.sending == .notSent
-        default: false
+        case .needsLogin, .needsAccessToken: mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt
+        case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent
+        default: return nil
         }
+        guard mayBeRepeated || isContinuedByNext else { return nil }
+        return Resumption(flight: id, account: account, environment: environment, mustContinue: !mayBeRepeated)
     }
 }

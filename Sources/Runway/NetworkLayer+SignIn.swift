@@ -24,7 +24,7 @@ extension NetworkLayer {
         repeat {
             session = services.session(of: token.account, at: service)
             change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
-            // If a sign-out came in between, that session is over, and the account signs in to a new one.
+            // If a sign-out came in between, it ended that session, and the account signs in to a new one.
         } while !services.enter(session, of: service)
         servicesDidChange()
         guard let (held, write) = change else { return }

@@ -66,7 +66,7 @@
                     if hasRoom { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
                     return nil
                 }
-                if let claim = try Self.claim(row, fingerprint, now) { return claim }
+                if let claim = try Self.claim(row, fingerprint, now, lease) { return claim }
                 try connection.run(IdempotencyStatements.takeOver, names + claim)
                 return .claimed
             }
@@ -76,7 +76,7 @@
 
         /// What a claim of a record finds; `nil` if the record is taken over.
         private static func claim(
-            _ row: [String?], _ fingerprint: [UInt8], _ now: Int64
+            _ row: [String?], _ fingerprint: [UInt8], _ now: Int64, _ lease: Duration
         ) throws(PostgreSQLError) -> IdempotencyClaim? {
             guard let found = row[0].flatMap({ [UInt8](bytea: $0) }), let expiry = row[1].flatMap({ Int64($0) }) else {
                 throw PostgreSQLError(state: "P0002", "A record of an idempotency key can't be read.")
@@ -90,7 +90,8 @@
                 return .completed(response)
             }
             if found != fingerprint { return .mismatch }
-            return expiry > now ? .inFlight(until: Date(timeIntervalSince1970: Double(expiry) / 1000)) : nil
+            let (end, date) = (Self.date(expiry), Self.date(now))
+            return IdempotencyLease.isHeld(until: end, at: date, lease) ? .inFlight(until: end) : nil
         }
 
         /// Stores a response.
@@ -128,6 +129,10 @@
 
         private static func milliseconds(_ date: Date) -> Int64 {
             Int64(max(-1e15, min(date.timeIntervalSince1970 * 1000, 1e15)))
+        }
+
+        private static func date(_ milliseconds: Int64) -> Date {
+            Date(timeIntervalSince1970: Double(milliseconds) / 1000)
         }
     }
 #endif

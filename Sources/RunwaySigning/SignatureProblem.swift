@@ -55,6 +55,11 @@ struct SignatureProblem: Sendable {
         return acceptedUntil + elapsed + .seconds(2) <= time
     }
 
+    /// The refusal as the server states it. `nil` if it does not state its time.
+    var refusal: SignatureRefusal? {
+        time.map { SignatureRefusal(.init(name: reason), "stated by the server", at: $0) }
+    }
+
     /// Whether the nonce was used: the server has accepted a copy of the request before.
     var isReplay: Bool { reason == "replayed" }
 
@@ -70,7 +75,7 @@ extension NetworkError {
             .refused, in: .signing,
             "The server refused the signature of the request\(problem.map { ": \($0.reason)" } ?? "")."
                 + (difference.map { " \($0)" } ?? ""),
-            status: response.head.status)
+            status: response.head.status, underlying: problem?.refusal)
         if case .whole(let rawData) = response.body { self.rawData = rawData }
     }
 }

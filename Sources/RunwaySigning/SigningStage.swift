@@ -20,8 +20,9 @@ import RunwaySignatures
 /// Only requests to the service's own origin are signed, since a redirect can lead anywhere. Make a stage for each layer: it holds
 /// the time of the service's server by the clock of the layer.
 ///
-/// A refusal fails the call as `NetworkError.Kind.refused`. If the server says what it computed in place of the signature base, as
-/// `RunwayServer` does in development, the error and the record name the lines that differ, without secrets.
+/// A refusal fails the call as `NetworkError.Kind.refused`. If the server states its reason and its time, as `RunwayServer` does, the
+/// underlying error is a `SignatureRefusal` with these two; nobody vouches for them. If the server says what it computed in place of the
+/// signature base, as `RunwayServer` does in development, the error and the record name the lines that differ, without secrets.
 ///
 /// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of the device
 /// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that has neither

@@ -36,7 +36,7 @@ final class RequestGauge: Sendable {
         guard case .waiting(let limit) = mode else { return }
         await withTaskGroup { group in
             group.addTask { await self.idle() }
-            // The sleep ends early only when the wait is over or cancelled; both end the wait.
+            // The sleep ends early only if the gauge is idle or the caller was cancelled; both end the wait.
             group.addTask { try? await LayerClock.system.sleep(until: limit) }
             await group.next()
             group.cancelAll()

@@ -1,6 +1,13 @@
 public import Runway
 
 /// How a transport connects: which servers it trusts, its time-outs, and its number of connections.
+///
+/// ```swift
+/// var configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 4)
+/// configuration.trustPolicy.minimumVersion = .tls13
+/// configuration.wire.pingInterval = .seconds(30)
+/// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
+/// ```
 public struct TransportConfiguration: Sendable {
     /// The root certificates that are trusted.
     public enum Trust: Sendable {

@@ -1,4 +1,11 @@
 /// Windows, limits and time-outs of the connections of ``NIOTransport``. Other transports ignore them.
+///
+/// ```swift
+/// var configuration = TransportConfiguration()
+/// configuration.wire.firstByteTimeout = .seconds(20)
+/// configuration.wire.maximumHeadByteCount = 16 << 10
+/// let transport = try NIOTransport(configuration: configuration)
+/// ```
 public struct WireSettings: Sendable {
     /// The flow-control window of an HTTP/2 stream: how many unread bytes of one response a server may send. From 64 KiB to 2 GiB;
     /// the default is 8 MiB.

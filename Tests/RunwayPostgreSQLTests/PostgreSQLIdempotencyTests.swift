@@ -56,6 +56,14 @@
             #expect(try await claim(store, after: 61) == .completed(response))
         }
 
+        @Test func clockSetBackEndsLeases() async throws {
+            let (store, year) = (try await store(), 365 * 86_400.0)
+            #expect(try await claim(store, after: year) == .claimed)
+            // Clocks that differ by less than a day mean nothing.
+            #expect(try await claim(store, after: year - 86_000) == .inFlight(until: start + year + 60))
+            #expect(try await claim(store) == .claimed)
+        }
+
         @Test func releasedKeyCanBeClaimedByAnyRequest() async throws {
             let store = try await store()
             let token = UUID()

@@ -23,7 +23,7 @@
                 records: ids.map { .init(id: $0, name: "opened", json: Array("{\"id\":\"\($0) 值\"}".utf8)) })
         }
 
-        @Test func batchIsStoredOnceAndGapsAreAnswered() async throws {
+        @Test func batchIsStoredOnceAndGapsAreReported() async throws {
             let sink = try await sink()
             let (installation, stream, a, b) = (UUID(), UUID(), UUID(), UUID())
             #expect(try await sink.store(batch(2, of: installation, stream: stream, [a])) == .gap(expected: 1))
@@ -97,8 +97,14 @@
             }
         }
 
-        @Test(arguments: ["40001", "40P01"])
-        func injectedConflictIsTriedAgain(_ state: String) async throws {
+        /// At an insertion, and at the commit, to which the second trigger is deferred.
+        @Test(
+            arguments: ["40001", "40P01"],
+            [
+                "TRIGGER name BEFORE INSERT ON runway_record",
+                "CONSTRAINT TRIGGER name AFTER INSERT ON runway_record DEFERRABLE INITIALLY DEFERRED",
+            ])
+        func injectedConflictIsTriedAgain(_ state: String, _ trigger: String) async throws {
             let sink = try await sink()
             let connection = try PostgreSQLConnection(to: Self.url)
             let name = "fail_\(tenant.replacing("-", with: ""))"
@@ -110,7 +116,7 @@
                 IF NEW.tenant = '\(tenant)' AND nextval('\(name)') <= 4 THEN
                 RAISE EXCEPTION 'injected' USING ERRCODE = '\(state)'; END IF; RETURN NEW; END $$
                 """,
-                "CREATE TRIGGER \(name) BEFORE INSERT ON runway_record FOR EACH ROW EXECUTE FUNCTION \(name)()",
+                "CREATE \(trigger.replacing("name", with: name)) FOR EACH ROW EXECUTE FUNCTION \(name)()",
             ] { try connection.run(statement) }
             let id = UUID()
             let storage = try await sink.store(batch(1, of: UUID(), stream: UUID(), [id]))

@@ -302,6 +302,7 @@ struct RefusalTests {
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey))
             let error = try await network.failure(of: Read(path: "a"))
             #expect(error.kind == .refused && error.step == .signing && origin.requestCount == 1)
+            #expect((error.underlying as? SignatureRefusal)?.reason == .invalid)
         }
     }
 }

@@ -43,7 +43,7 @@ import Testing
                 try Self.becomeNobody()
                 let log = ActionLog(
                     at: URL(fileURLWithPath: path), sendingTo: LogService.self, at: "log",
-                    over: NetworkLayer(transport: LogServer()))
+                    over: NetworkLayer(transport: LogServer(), pipeline: .tested))
                 let receipt = log.record("b")
                 await #expect { try await receipt.committed() } throws: { ($0 as? StorageError)?.kind == .unavailable }
                 await #expect { try await log.state() } throws: { ($0 as? StorageError)?.kind == .unavailable }
@@ -62,7 +62,8 @@ import Testing
                 let queue = OfflineQueue(
                     at: URL(fileURLWithPath: path), replaying: [ReplayedEndpoint(WriteNote.self)])
                 let status = SettableNetworkStatus(.none)
-                let network = NetworkLayer(transport: NoteServer(), offlineQueue: queue, status: status)
+                let network = NetworkLayer(
+                    transport: NoteServer(), pipeline: .tested, offlineQueue: queue, status: status)
                 await #expect { try await network.call(WriteNote("a")) } throws: { error in
                     ((error as? NetworkError)?.underlying as? StorageError)?.kind == .unavailable
                 }

@@ -62,10 +62,16 @@ struct StorageGraceTests {
         let fixture = QueueFixture(status: .none, grace: recorder)
         await fixture.write("a")
         let count = recorder.begun.count
+        let store = try fixture.queue.parts().journal.store
+        recorder.count { store.operationCount }
         fixture.status.set(.wifi)
         try await fixture.drain()
         #expect(fixture.server.texts == ["a"])
-        #expect(recorder.begun.dropFirst(count).map(\.name) == ["OfflineQueue", "notebook.WriteNote"])
+        let begun = recorder.begun.dropFirst(count)
+        #expect(begun.map(\.name) == ["OfflineQueue", "notebook.WriteNote"])
+        // The claim, and whether the app has removed the change since.
+        let counts = begun.map(\.operationCount)
+        #expect(try #require(counts.last) - counts[0] >= 2)
         try await waitUntil("the end of all") { recorder.ended.count == recorder.begun.count }
         await fixture.queue.close()
     }

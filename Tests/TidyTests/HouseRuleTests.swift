@@ -73,12 +73,13 @@ struct HouseRuleTests {
 
     @Test func textsUseTheTermsOfTheField() throws {
         let words = [
-            "let" + "GoOfGiven", "pass" + "Read", "put" + "Away", "bring" + "Up", "Untold" + "Answer",
-            "\\bDe" + "ed\\b",
+            "let" + "GoOfGiven", "pass" + "Read", "put" + "Away", "bring" + "Up", "\\bDe" + "ed\\b",
+            // Also as a word of a name.
+            "((^|[^A-Za-z])a|A)ns" + "wer(s|ed|ing)?(?![a-z])",
             "Happen" + "ings", "Ground" + "ing", "\\bke" + "pt\\b", "\\bto" + "ld\\b", "lets go" + " of",
             "in the" + " air",
-            "takes" + " off", "called" + " off", "gives" + " back", "\\b[aA]n?" + " answer\\b", "HTTP" + " answer",
-            "invalid" + "Answer", "answer of" + " status", "\\bMakes" + " a [a-z]+\\.$", "^ *///? Gives" + " ",
+            "takes" + " off", "called" + " off", "gives" + " back", "\\bMakes" + " a [a-z]+\\.$",
+            "^ *///? Gives" + " ",
         ]
         let banned = try Regex(words.joined(separator: "|"))
         // The notes of decisions are history, and stay in the words of their day.
@@ -98,7 +99,7 @@ struct HouseRuleTests {
     @Test func namesUseTheTermsOfTheField() throws {
         let banned = [
             "ke" + "pt", "to" + "ld", "let go", "lets go", "in the" + " air", "takes" + " off", "called" + " off",
-            "gives" + " back", "ans" + "wer",
+            "gives" + " back", "ans" + "wer", "ans" + "wers", "ans" + "wered", "ans" + "wering",
         ]
         for file in try Project.files(in: "Sources", "Tests", "Benchmarks", "Fuzz", endingIn: Self.swift) {
             let words = Self.wordsOfNames(in: file.text)

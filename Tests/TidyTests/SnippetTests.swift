@@ -15,7 +15,8 @@ struct SnippetTests {
             for snippet in Self.snippets(of: page) {
                 count += 1
                 // Imports stand at the start of the file, and may have others among them.
-                let imports = snippet.prefix { $0.isEmpty || $0.hasPrefix("import ") }.filter { !$0.isEmpty }
+                let unindented = snippet.map { $0.drop { $0 == " " } }
+                let imports = unindented.prefix { $0.isEmpty || $0.hasPrefix("import ") }.filter { !$0.isEmpty }
                 let text = Self.normalized(snippet.dropFirst(imports.count))
                 let parts = ([text] + imports.map { "\($0)\n" }).filter { !$0.isEmpty }
                 #expect(

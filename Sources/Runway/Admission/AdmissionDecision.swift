@@ -59,14 +59,14 @@ extension AdmissionRefusal {
         }
     }
 
-    /// The reason in one word.
+    /// The reason as the record names it, which stays the same from release to release.
     var name: String {
         switch self {
-        case .noNetwork: "noNetwork"
-        case .tooManyWaitForNetwork: "tooManyWaitForNetwork"
+        case .noNetwork: "no network"
+        case .tooManyWaitForNetwork: "too many wait for a network"
         case .flood: "flood"
-        case .circuitOpen: "circuitOpen"
-        case .queueFull: "queueFull"
+        case .circuitOpen: "circuit open"
+        case .queueFull: "queue full"
         }
     }
 

@@ -92,7 +92,7 @@ public struct ChangeLink: Sendable {
     package var replay: @Sendable (UnsentChange, UUID) async throws(NetworkError) -> RawData
     /// Returns the change that a call with this endpoint would be stored as.
     package var assemble: @Sendable (any Endpoint) throws(NetworkError) -> UnsentChange
-    /// Notifies the manager that made the call, if it exists. A change that is over is not reported again.
+    /// Notifies the manager that made the call, if it exists. A change that has ended is not reported again.
     package var report: @Sendable (QueuedChange, Result<RawData, NetworkError>, _ isOver: Bool) async -> Void
     /// Stops notifying the manager of a change that the app removed.
     package var forget: @Sendable (UUID) -> Void

@@ -7,6 +7,13 @@ public import Metrics
 /// - `runway_call_duration_seconds`: from the call to its landing, by service, endpoint and outcome.
 /// - `runway_requests_total`: requests that went to the transport, by service, endpoint and status (`none` without a response).
 /// - `runway_response_bytes`: the size of responses, by service and endpoint.
+///
+/// ```swift
+/// import Metrics
+///
+/// MetricsSystem.bootstrap(factory)  // once, at launch: the factory of the app's metrics backend
+/// let network = NetworkLayer(transport: transport, sinks: [MetricsSink()])
+/// ```
 public struct MetricsSink: EventSink {
     private let factory: any MetricsFactory
 

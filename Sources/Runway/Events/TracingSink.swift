@@ -7,6 +7,13 @@ public import Tracing
 /// The span has the times of the call, an event for every request and the attributes of the OpenTelemetry conventions for HTTP
 /// clients. A transport with tracing, such as AsyncHTTPClient, adds spans of its own for the requests and propagates the context
 /// to the server.
+///
+/// ```swift
+/// import Tracing
+///
+/// InstrumentationSystem.bootstrap(tracer)  // once, at launch: the tracer of the app's tracing backend
+/// let network = NetworkLayer(transport: transport, sinks: [TracingSink()])
+/// ```
 public struct TracingSink: EventSink {
     private let tracer: any Tracer
 

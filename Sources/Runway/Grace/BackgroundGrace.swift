@@ -18,7 +18,7 @@
 /// ```
 ///
 /// The layer begins one for each call before the call's request is sent, and ends it when the call has landed or failed. Calls with a
-/// response in memory need none. If the system's time is over first, the call fails as ``NetworkError/Kind/cancelled``.
+/// response in memory need none. If the system's time ends first, the call fails as ``NetworkError/Kind/cancelled``.
 public protocol BackgroundGrace: Sendable {
     /// Asks for time.
     ///

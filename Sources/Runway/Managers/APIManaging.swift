@@ -51,7 +51,7 @@ public protocol APIManaging: AnyObject, Sendable {
     /// ``APIManager/landing(of:options:)`` makes the call, too.
     ///
     /// There is no other landing beside the delegate's: this waits for the same one. A stale response that lands first is not waited for. The
-    /// manager stays alive meanwhile; if the waiting task is cancelled, the wait ends and the call goes on.
+    /// manager stays alive meanwhile; if the waiting task is cancelled, the wait ends and the call continues.
     ///
     /// - Throws: The error that landed, or the service's that was absorbed; ``NetworkError/Kind/cancelled`` if the call was cancelled,
     ///   replaced or vetoed, if another call has landed after it already, or if the waiting task is cancelled.

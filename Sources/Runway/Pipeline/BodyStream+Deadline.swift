@@ -1,6 +1,6 @@
 extension BodyStream {
     /// Returns this stream with a bound: it throws when the call's whole deadline passes, even while bytes arrive, when the account of
-    /// the call signs out, and when the app's time in the background is over. Returns the stream itself if the call has neither a whole
+    /// the call signs out, and when the app's time in the background ends. Returns the stream itself if the call has neither a whole
     /// deadline nor an account, and its layer no ``BackgroundGrace``.
     func bounded(in flight: Flight) -> BodyStream {
         let wholeDeadline = flight.wholeDeadline

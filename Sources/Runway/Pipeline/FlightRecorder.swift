@@ -124,14 +124,17 @@ extension FlightRecorder {
     /// How many requests went to the transport so far.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
 
-    /// Whether a call that needs a login may have taken effect: an attempt ended in anything but a refusal (RFC 9110 §15.5) or, if it is the
-    /// last, a success that the service has judged to be one.
+    /// Whether an attempt before the last ended in anything but a refusal of the request (RFC 9110 §15.5).
+    var hasUnclearEarlierAttempt: Bool {
+        state.withLock { $0.attempts.dropLast().contains { $0.record.status?.kind != .clientError } }
+    }
+
+    /// Whether a call that needs a login may have taken effect: an earlier attempt is unclear, or the last has neither a refusal nor a 2xx
+    /// response, which the service then reads as a refusal.
     var hasUnclearAttempt: Bool {
-        state.withLock { state in
-            let kinds = state.attempts.map(\.record.status?.kind)
-            return kinds.dropLast().contains { $0 != .clientError }
-                || kinds.last.map { $0 != .clientError && $0 != .successful } ?? false
-        }
+        guard let last = state.withLock({ $0.attempts.last }) else { return false }
+        let kind = last.record.status?.kind
+        return hasUnclearEarlierAttempt || (kind != .clientError && kind != .successful)
     }
 
     /// The version of HTTP of an attempt, counted from 0; `nil` if it is not known.

@@ -5,6 +5,18 @@ struct Resumption: Sendable, Hashable {
     /// The account that it was made for; `nil` if nobody was signed in.
     let account: String?
     let environment: ServiceEnvironment
+    /// Whether the call may only continue an upload: what was sent of it may have taken effect.
+    let mustContinue: Bool
+}
+
+extension NetworkError {
+    /// The error of a call that may only continue an upload, and can't.
+    static var notContinued: NetworkError {
+        NetworkError(
+            .storage, in: .preparing,
+            "What is stored of the upload is gone or of another request. The upload may have taken effect, and is not sent again.",
+            sending: .notSent)
+    }
 }
 
 extension Flight {

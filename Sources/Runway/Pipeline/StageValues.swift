@@ -5,7 +5,7 @@ struct StageValues: Sendable {
     /// One value in an array finds its key sooner than in a dictionary, and messages carry no more than three.
     private var values: [(key: ObjectIdentifier, value: any Sendable)] = []
 
-    /// The value under a key; the default of the key where no stage attached one.
+    /// The value under a key; the default of the key if no stage attached one.
     subscript<Key: StageValueKey>(key: Key.Type) -> Key.Value {
         get {
             guard let found = values.first(where: { $0.key == ObjectIdentifier(key) }) else { return Key.defaultValue }
@@ -22,6 +22,6 @@ struct StageValues: Sendable {
 protocol StageValueKey {
     /// What the stage attaches.
     associatedtype Value: Sendable
-    /// What is read where the stage attached nothing.
+    /// The value if the stage attached none.
     static var defaultValue: Value { get }
 }

@@ -9,6 +9,14 @@
     /// distinguished by gateway and interface, mobile ones by interface, and on iOS by their generation. Two networks with the same
     /// gateway on the same interface, as many at home have, count as one: the system reports more only to apps with access to the
     /// location. On watchOS, where the system reports no network to most apps whatever there is, an absent network is unknown.
+    ///
+    /// A layer over another transport than ``URLSessionTransport`` has it if it is passed:
+    ///
+    /// ```swift
+    /// let status = PathNetworkStatus()
+    /// let network = NetworkLayer(transport: try NIOTransport(), status: status)
+    /// print(status.current.link)  // unknown, until the system has reported
+    /// ```
     public final class PathNetworkStatus: NetworkStatusSource {
         private let monitor = NWPathMonitor()
         private let status = SettableNetworkStatus()

@@ -59,6 +59,7 @@ extension NetworkLayer {
                 try self.checked(response, for: endpoint, in: flight)
             }
         }
+        if flight.options.resumption?.mustContinue == true { throw .notContinued }
         var request = request
         let reporter = ProgressReporter(progress, clock)
         let byteCount = request.body.byteCount

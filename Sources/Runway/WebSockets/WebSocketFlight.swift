@@ -37,7 +37,7 @@ package final class WebSocketFlight: Sendable {
             if payload == nil { finish(.succeeded) }
             return payload
         } catch  where error.kind == .cancelled && Task.isCancelled {
-            // Nobody waits for the closing handshake, which goes on.
+            // The closing handshake continues; nobody waits for it.
             connection.close(WebSocketClose(1001))
             finish(.cancelled)
             throw error
@@ -56,7 +56,7 @@ package final class WebSocketFlight: Sendable {
         return flight.finish(failing: error)
     }
 
-    /// Ends the call as its caller wants, while the closing handshake goes on.
+    /// Ends the call as its caller wants, while the closing handshake continues.
     package func close(_ close: WebSocketClose) {
         connection.close(close)
         finish(.succeeded)

@@ -68,7 +68,8 @@ extension CallCommand {
     private func remark(on result: CallSession.Result, _ output: String) throws {
         if result.wasComplete {
             return Console.error.remark(
-                "\"\(output)\" is complete, and nothing was downloaded. Without --continue it is replaced.")
+                "\"\(output)\" has as many bytes as the server's file: nothing was downloaded. Without --continue it is replaced."
+            )
         }
         if result.resumedByteCount > 0 {
             Console.error.remark("Continued after \(ByteCount(result.resumedByteCount)).")

@@ -94,8 +94,10 @@ enum CallHelp {
           what a refusing server says is shown instead. With --continue, what was
           received stays in FILE.part after a failure or Ctrl-C, and the same
           command requests the rest, if the server supports ranges and the file
-          has not changed. It downloads nothing if the server says that FILE has
-          all bytes, and has not changed since FILE was written.
+          has not changed. It downloads nothing if FILE has as many bytes as the
+          server's file. The request that asks for more has If-Unmodified-Since
+          with the time of FILE. A server may ignore that: as with curl's "-C -",
+          only the number of bytes is certain.
 
           Redirects are followed, at most ten.
 

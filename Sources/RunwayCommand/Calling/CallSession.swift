@@ -34,7 +34,7 @@ struct CallSession: Sendable {
         var record: FlightRecord
         /// How many bytes of the file had been received before the last response.
         var resumedByteCount = 0
-        /// Whether the file was complete before, so that nothing was downloaded.
+        /// Whether the file had as many bytes as the server's, so that nothing was downloaded.
         var wasComplete = false
     }
 
@@ -107,44 +107,45 @@ struct CallSession: Sendable {
     }
 
     /// Makes the call, and saves the body of its response; continues a download of the same URL that was interrupted, and
-    /// downloads nothing if the file is complete.
+    /// downloads nothing if the file has as many bytes as the server's.
     func download(_ request: Request, to path: String, progress: CallProgress) async -> Result? {
         var file: DownloadedFile?
-        var complete: HTTPResponse?
+        var probed: HTTPResponse?
         var failure: (any Error)?
+        let isNew = OutputFile.isFree(path)
         let replaced = ReplacedFile(path: path)
         let hasPart = ReplacedFile(path: path + ".part").map { $0.byteCount > 0 } ?? false
         do {
             if let replaced, replaced.byteCount > 0, !hasPart {
-                complete = try await responseIfComplete(replaced, request)
+                probed = try await probe(replaced, request)
             }
-            if complete == nil {
+            if probed == nil {
                 file = try await network.download(request, with: CalledServer.self, to: URL(fileURLWithPath: path)) {
                     progress.reached($0)
                 }
-                if replaced == nil { OutputFile.share(path) }
+                if isNew { OutputFile.share(path) }
             }
         } catch {
             failure = error
         }
         guard let record = await end() else { return nil }
-        if let complete {
-            return Result(head: complete, shown: .saved(path: path), isFine: true, record: record, wasComplete: true)
+        if let probed, probed.status == .rangeNotSatisfiable {
+            return Result(head: probed, shown: .saved(path: path), isFine: true, record: record, wasComplete: true)
         }
+        // The error of a probe that was refused is that of its record.
         return Result(
             head: file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)
     }
 
     /// Asks the server for what follows the bytes of a file, if it has not changed since. A server that has no more refuses with
-    /// status 416 and the length (RFC 9110 §15.5.17).
+    /// status 416 and the length (RFC 9110 §15.5.17). That proves the length alone, since a server may ignore `If-Unmodified-Since`.
     ///
-    /// Any other response is released unread: without a validator of the file, nothing may be added to it.
+    /// The body is released unread: without a validator of the file, nothing may be added to it.
     ///
-    /// - Returns: The head of that refusal; `nil` if the file has to be downloaded.
-    private func responseIfComplete(
-        _ file: ReplacedFile, _ request: Request
-    ) async throws(NetworkError) -> HTTPResponse? {
+    /// - Returns: The head of that refusal, or of one with status 401 or 403: the same credentials are not sent once more, since the server
+    ///   may count failed attempts. `nil` if the file has to be downloaded.
+    private func probe(_ file: ReplacedFile, _ request: Request) async throws(NetworkError) -> HTTPResponse? {
         var request = request
         // The download says that these fields are its own.
         if request.head.headerFields.contains(.range) || request.head.headerFields.contains(.ifRange) { return nil }
@@ -154,8 +155,13 @@ struct CallSession: Sendable {
         let head = try await network.exchange(
             request, with: CalledServer.self, options: CallOptions(cache: .off, retry: .standard)
         ).head
-        let hasNoMore = head.headerFields[.contentRange] == "bytes */\(file.byteCount)"
-        return head.status == .rangeNotSatisfiable && hasNoMore ? head : nil
+        let isEnd =
+            switch head.status {
+            case .rangeNotSatisfiable: head.headerFields[.contentRange] == "bytes */\(file.byteCount)"
+            case .unauthorized, .forbidden: true
+            default: false
+            }
+        return isEnd ? head : nil
     }
 
     /// Closes the connections, and returns the record of the call.

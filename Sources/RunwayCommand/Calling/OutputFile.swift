@@ -44,6 +44,12 @@ struct OutputFile: Sendable {
         return 0o666 & ~mask
     }
 
+    /// Whether nothing is at a path, not even a symbolic link.
+    static func isFree(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0
+    }
+
     /// Sets the permissions of a file that a download has just created, for the user alone, to those of new files.
     static func share(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -159,7 +159,7 @@ struct TunnelRecord: Sendable, Encodable {
         try fields.encode(authority, forKey: .authority)
         try fields.encode(sentByteCount, forKey: .sentByteCount)
         try fields.encode(receivedByteCount, forKey: .receivedByteCount)
-        try fields.encode(duration / .seconds(1), forKey: .seconds)
+        try fields.encode(duration.roundedSeconds, forKey: .seconds)
         try fields.encodeIfPresent(failure, forKey: .failure)
     }
 

@@ -46,8 +46,9 @@ public enum ChatTour {
             return String(token.dropFirst("Bearer ".count))
         }
         let topics = Set([ChatService.topic(of: conversation)])
-        EventStreamRoute(hub) { request, _ in EventPermission(topics: topics, owner: try member(request)) }
-            .add(to: router)
+        EventStreamRoute(hub) { request, _ in
+            EventPermission(topics: topics, owner: try member(request), lifetime: .seconds(3600))
+        }.add(to: router)
         ChatRoutes(ChatService(store: store, hub: hub)) { request, _, name in
             guard name == conversation else { throw HTTPError(.notFound) }
             return try member(request)

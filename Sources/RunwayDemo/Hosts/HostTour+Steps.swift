@@ -119,23 +119,23 @@ extension HostTour {
 
     /// Plays one step, and puts it into the table.
     private func step(
-        _ title: String, shouldWin place: Place, _ play: () async throws -> (wire: WireRecord?, time: Duration),
+        _ title: String, shouldWin route: Route, _ play: () async throws -> (wire: WireRecord?, time: Duration),
         why: (WireRecord) -> String
     ) async throws {
         let before = paths.map(\.totalConnectionCount)
         let (wire, time) = try await play()
         // Silent and refusing addresses count no connections: the record of a new connection shows whether they were dialled.
         let tried = wire?.isReused == true ? [] : (wire?.dialed ?? []).map(\.address)
-        let dialled = Place.allCases.filter { place in
-            paths[place.rawValue].totalConnectionCount > before[place.rawValue] || tried.contains(path(place).address)
+        let dialled = Route.allCases.filter { route in
+            paths[route.rawValue].totalConnectionCount > before[route.rawValue] || tried.contains(path(route).address)
         }
         let winner = wire?.address.map { String($0.prefix { $0 != ":" }) }
         rows.append(
             HostTourReport.Row(
                 title: title, dialled: dialled.map { path($0).address }, won: winner,
                 milliseconds: time.wholeMilliseconds, why: why(wire ?? WireRecord())))
-        if winner != path(place).address {
-            problems.append("\(title): \(winner ?? "no address") won, and \(path(place).address) should have")
+        if winner != path(route).address {
+            problems.append("\(title): \(winner ?? "no address") won, and \(path(route).address) should have")
         }
     }
 

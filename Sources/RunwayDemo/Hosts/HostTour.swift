@@ -15,8 +15,8 @@ public final class HostTour {
     /// How often a tour with problems is played.
     static let maximumPlays = 6
 
-    /// The addresses, by what they are.
-    enum Place: Int, CaseIterable {
+    /// The routes to the host: one for each address.
+    enum Route: Int, CaseIterable {
         case far, near, dead, middle
 
         var roundTrip: Duration? {
@@ -59,7 +59,7 @@ public final class HostTour {
     private static func play(seed: UInt64, probeTimeout: Duration) async throws -> HostTourReport {
         let backend = try ListingsBackend(seed: seed, listingsPerKind: 50)
         return try await withListingsBackend(backend) { serving in
-            let network = try await BadNetwork(to: serving.port, addresses: Place.allCases.count, seed: seed)
+            let network = try await BadNetwork(to: serving.port, addresses: Route.allCases.count, seed: seed)
             do {
                 let report = try await HostTour(serving, network, probeTimeout: probeTimeout).play()
                 await network.shutDown()
@@ -93,9 +93,9 @@ public final class HostTour {
     }
 
     private func play() async throws -> HostTourReport {
-        for place in Place.allCases {
-            let state = place.roundTrip.map { PathState.passing(PathConditions(roundTrip: $0)) } ?? .silent
-            try await path(place).set(state)
+        for route in Route.allCases {
+            let state = route.roundTrip.map { PathState.passing(PathConditions(roundTrip: $0)) } ?? .silent
+            try await path(route).set(state)
         }
         try await meetTheHost()
         try await measureAll()
@@ -104,21 +104,21 @@ public final class HostTour {
         try await loseTheNearestForGood()
         try await comeToAnotherNetwork()
         try await meetAnInterceptor()
-        let texts = Place.allCases.map { place in
-            let time = place.roundTrip.map { "\($0.text) there and back" } ?? "does not respond"
-            return (path(place).address, "\(place), \(time)")
+        let texts = Route.allCases.map { route in
+            let time = route.roundTrip.map { "\($0.text) there and back" } ?? "does not respond"
+            return (path(route).address, "\(route), \(time)")
         }
         return HostTourReport(addresses: Dictionary(uniqueKeysWithValues: texts), rows: rows, problems: problems)
     }
 
-    func path(_ place: Place) -> NetworkPath { paths[place.rawValue] }
+    func path(_ route: Route) -> NetworkPath { paths[route.rawValue] }
 
-    func address(_ place: Place) -> IPAddress? { IPAddress(path(place).address) }
+    func address(_ route: Route) -> IPAddress? { IPAddress(path(route).address) }
 
-    func ban(_ place: Place) -> Duration? { address(place).flatMap { selector.ban(of: $0, of: NearbyService.host) } }
+    func ban(_ route: Route) -> Duration? { address(route).flatMap { selector.ban(of: $0, of: NearbyService.host) } }
 
-    func latency(_ place: Place) -> Duration? {
-        address(place).flatMap { selector.latency(of: $0, of: NearbyService.host) }
+    func latency(_ route: Route) -> Duration? {
+        address(route).flatMap { selector.latency(of: $0, of: NearbyService.host) }
     }
 }
 

@@ -8,7 +8,7 @@ public struct ActionLogPace: Sendable, Hashable {
     /// How long the client sends nothing; at most a day.
     public let wait: Duration
     /// The fraction of records that the client records, from 0 to 1. It holds for ``wait``, for an hour if that is zero, or until the next
-    /// response, also over restarts. 0 stops the client: it records again when that time is over, and the next response can stop it again.
+    /// response, also over restarts. 0 stops the client: it records again when that time has passed, and the next response can stop it again.
     public let sampleRate: Double
 
     /// Creates a pace.

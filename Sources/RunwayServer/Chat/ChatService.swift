@@ -20,7 +20,7 @@ import Synchronization
 public final class ChatService: Sendable {
     private static let batchSize = 100
 
-    /// The publication of a conversation, which goes on until nothing is left.
+    /// The publication of a conversation, which continues until no message is left.
     private struct Publication {
         /// Publishes the messages that are stored when it begins.
         var first: Task<Step, Never>

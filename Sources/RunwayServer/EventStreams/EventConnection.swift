@@ -7,7 +7,7 @@ final class EventConnection: Sendable {
     enum End: String, Sendable {
         /// The client reads too slowly.
         case slow
-        /// The permission is over, such as with the client's token, or allows fewer topics than before.
+        /// The permission has ended, such as with the client's token, or allows fewer topics than before.
         case lifetime
         /// The server shuts down.
         case draining

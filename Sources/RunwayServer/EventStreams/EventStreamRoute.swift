@@ -40,7 +40,7 @@ public struct EventPermission: Sendable, Hashable {
 /// anything is replayed to it: it has those of the topics that it asks for which it may follow, and the opening names the others; if there are
 /// none, the response is 403. The replay comes before new events. A connection ends at the server's graceful shutdown.
 ///
-/// A permission that is withdrawn holds for an open connection until its lifetime is over, or until the client changes its topics: a connection
+/// A permission that is withdrawn holds for an open connection until its lifetime ends, or until the client changes its topics: a connection
 /// with topics that the permission of that request does not allow ends, and the response names them. The client connects anew without them.
 public struct EventStreamRoute<Context: RequestContext>: Sendable {
     /// Returns what a request may follow, or throws, such as `HTTPError(.unauthorized)` and `HTTPError(.forbidden)`.
@@ -120,7 +120,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             status: .ok, headers: fields, body: ResponseBody { writer in try await body.write(to: &writer) })
     }
 
-    /// Authorizes a request. A permission whose lifetime is over is none: the client renews its token.
+    /// Authorizes a request. Throws `unauthorized` if the lifetime of the permission has ended: the client renews its token.
     private func permission(_ request: Request, _ context: Context) async throws -> EventPermission {
         let permission = try await authorize(request, context)
         if let lifetime = permission.lifetime, lifetime <= .zero { throw HTTPError(.unauthorized) }

@@ -10,7 +10,8 @@ public protocol IdempotencyStore: Sendable {
     /// Claims a key for the execution of a request.
     ///
     /// If there is no record of the key, or only one that has expired, the implementation inserts one with the token. If there is one
-    /// whose lease has ended without a response, the implementation replaces its token: the former owner is fenced out.
+    /// whose lease has ended without a response, the implementation replaces its token: the former owner is fenced out. A lease
+    /// that ends more than a day later than one that begins now is from before the clock was set back, and counts as ended.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.
@@ -93,6 +94,23 @@ public struct IdempotentResponse: Sendable, Hashable, Codable {
     /// About how many bytes it takes.
     package var byteCount: Int {
         headerFields.reduce((body?.count ?? 0) + 64) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+    }
+}
+
+/// Decides whether a claim without a response holds off others.
+package enum IdempotencyLease {
+    /// How far the clocks of servers may be apart, and the leases of one store.
+    private static let tolerance = Duration.seconds(86_400)
+
+    /// Whether a lease has not ended.
+    ///
+    /// - Parameters:
+    ///   - end: The end of the lease.
+    ///   - now: The date, which may have been set back since the lease began.
+    ///   - lease: The length of a lease that begins now.
+    package static func isHeld(until end: Date, at now: Date, _ lease: Duration) -> Bool {
+        let rest = end.timeIntervalSince(now)
+        return rest > 0 && rest <= (lease + tolerance) / .seconds(1)
     }
 }
 

@@ -72,7 +72,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
                     if record.expiry > now { return record.claim(fingerprint) }
                 } else if record.fingerprint != fingerprint {
                     return .mismatch
-                } else if record.expiry > now {
+                } else if IdempotencyLease.isHeld(until: record.expiry, at: now, lease) {
                     return .inFlight(until: record.expiry)
                 }
             } else if !state.hasRoom(for: key, bounds) {

@@ -28,7 +28,7 @@ struct RequestVerifier: Sendable {
     /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if it is another than the signed one.
     /// - Throws: ``SignatureRefusal``, or what reading the body throws.
     func verify(
-        _ request: Request, onStreamFailure: @escaping @Sendable (SignatureRefusal) -> RefusedRequest
+        _ request: Request, onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
     ) async throws -> (signer: VerifiedSigner, request: Request) {
         let time = now()
         let head = try rules.origin.head(of: request.head, at: time)
@@ -62,14 +62,14 @@ struct RequestVerifier: Sendable {
     /// The body may come slowly: a refusal has the time at which it is made, by which the client corrects its clock.
     private func request(
         _ request: Request, with signature: VerifiedSignature, streams: Bool,
-        _ onStreamFailure: @escaping @Sendable (SignatureRefusal) -> RefusedRequest
+        _ onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
     ) async throws -> Request {
         guard let digest = signature.digest else {
             return rules.policy.coversBody ? try await withoutBody(request) : request
         }
         if streams {
             let body = DigestedBody(base: request.body, digest: digest) { [now] error in
-                onStreamFailure(SignatureRefusal(.body, error.description, at: now()))
+                await onStreamFailure(SignatureRefusal(.body, error.description, at: now()))
             }
             return request.with(RequestBody(asyncSequence: body))
         }
@@ -246,7 +246,7 @@ struct RequestVerifier: Sendable {
 struct DigestedBody: AsyncSequence, Sendable {
     let base: RequestBody
     let digest: BodyDigest
-    let failure: @Sendable (SignatureError) -> RefusedRequest
+    let failure: @Sendable (SignatureError) async -> RefusedRequest
 
     func makeAsyncIterator() -> Iterator {
         Iterator(
@@ -257,7 +257,7 @@ struct DigestedBody: AsyncSequence, Sendable {
         var base: RequestBody.AsyncIterator
         let digest: BodyDigest
         var digester: BodyDigester
-        let failure: @Sendable (SignatureError) -> RefusedRequest
+        let failure: @Sendable (SignatureError) async -> RefusedRequest
 
         @concurrent mutating func next() async throws -> ByteBuffer? {
             if let part = try await base.next() {
@@ -267,7 +267,7 @@ struct DigestedBody: AsyncSequence, Sendable {
             do throws(SignatureError) {
                 try digest.verify(digester.finish())
             } catch {
-                throw failure(error)
+                throw await failure(error)
             }
             return nil
         }

@@ -1,3 +1,4 @@
+import Foundation
 public import HTTPTypes
 import Hummingbird
 import Logging
@@ -8,7 +9,8 @@ public import RunwaySignatures
 ///
 /// A signature covers the status, the digest of the body, and of the request its method, authority, path, query, and the signature
 /// or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the components and has the label
-/// and the nonce that are asked for there.
+/// and the nonce that are asked for there; if that asks for `expires`, it expires 60 seconds after it was made. The digest has the
+/// algorithm that `Want-Content-Digest` prefers (RFC 9530 §4), and SHA-256 if that names none that is known.
 ///
 /// A refusal is signed if the signature or the digest of its request was found to be authentic, as after a replay or with a wrong clock;
 /// anyone could otherwise have the server sign. An error of a handler is signed as the response that it is, or as a bare 500.
@@ -37,6 +39,9 @@ public struct ResponseSigning: Sendable {
     /// digest is verified like all others.
     public var passesUnsigned: @Sendable (HTTPRequest) -> Bool = { _ in false }
 
+    /// How long a signature is valid that must say when it expires.
+    private static let lifetime = Duration.seconds(60)
+
     /// Signs with a key.
     public init(by signer: any MessageSigner, keyID: String, tag: String) {
         (self.signer, self.keyID, self.tag) = (signer, keyID, tag)
@@ -63,7 +68,11 @@ public struct ResponseSigning: Sendable {
             let body = GatheredBody(upTo: maximumBodyByteCount, within: ByteBudget(maximumBodyByteCount))
             try await body.gather(response.body)
             hasBody = !body.bytes.isEmpty
-            if hasBody { response.headers[.contentDigest] = BodyDigest(of: body.bytes).fieldValue }
+            if hasBody {
+                let wanted = try? request.headerFields.wantedDigests(.wantContentDigest)
+                let algorithm = wanted?.first ?? .sha256
+                response.headers[.contentDigest] = BodyDigest(of: body.bytes, by: [algorithm]).fieldValue
+            }
             response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body.bytes))
         }
         do {
@@ -72,8 +81,10 @@ public struct ResponseSigning: Sendable {
             for component in asked?.components.identifiers ?? [] where !components.contains(component) {
                 components.append(component)
             }
+            let created = now()
             let parameters = try SignatureParameters(
-                components: CoveredComponents(components), created: now(), nonce: asked?.nonce,
+                components: CoveredComponents(components), created: created,
+                expires: asked?.wantsExpires == true ? created + Self.lifetime : nil, nonce: asked?.nonce,
                 algorithm: asked?.algorithm, keyID: keyID, tag: tag)
             let signature = try await SignatureContext(response.head, to: request).signature(
                 parameters, label: asked?.label ?? "sig1", by: signer)

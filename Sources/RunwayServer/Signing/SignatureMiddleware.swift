@@ -101,11 +101,12 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             if let source, let limiter, limiter.isExceeded(by: source, at: verifier.now()) {
                 throw SignatureRefusal(.tooManyFailures, "too many requests of this source failed", at: verifier.now())
             }
-            let isExplained = rules.explainsRefusals
-            verified = try await verifier.verify(request) { [outcomes, limiter] refusal in
+            let (head, isExplained) = (request.head, rules.explainsRefusals)
+            verified = try await verifier.verify(request) { [verifier, outcomes, limiter] refusal in
                 outcomes.count(refusal.reason)
                 if let source { limiter?.record(source, at: refusal.time) }
-                return RefusedRequest(refusal: refusal, accepted: nil, isExplained: isExplained)
+                let accepted = await verifier.accepted(after: refusal, of: head)
+                return RefusedRequest(refusal: refusal, accepted: accepted, isExplained: isExplained)
             }
         } catch let refusal as SignatureRefusal {
             return try await refuse(request, refusal, context, source: source)

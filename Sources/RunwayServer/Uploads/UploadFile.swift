@@ -91,8 +91,8 @@ final class UploadFile: Sendable {
 
     static func remove(_ path: String) { unlink(path) }
 
-    /// The name of the system's session since it started; `nil` if the system does not tell. What was written in another one may have been
-    /// lost with the power.
+    /// The name of the system's session since it started; `nil` if the system does not report it. Bytes written in an earlier session
+    /// may have been lost with the power.
     static var bootSession: String? {
         #if canImport(Darwin)
             var bytes = [UInt8](repeating: 0, count: 64)

@@ -138,7 +138,7 @@ public final class SQLiteEventLog: EventLog {
                 }
                 return (max(offset, end) + 1, [])
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-                // SQLite can't tell where the damage ends.
+                // SQLite does not report where the damage ends.
                 return (max(offset, end) + 1, [])
             }
         }

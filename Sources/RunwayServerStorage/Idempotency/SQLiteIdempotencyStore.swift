@@ -192,6 +192,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         guard row.isSound else {
             return .claim(.completed(IdempotentResponse(status: 409, headerFields: [:], body: nil)))
         }
+        let end = Date(milliseconds: row.expiry)
         if let response = row.response {
             if row.expiry > now {
                 guard row.fingerprint == fingerprint else { return .claim(.mismatch) }
@@ -199,8 +200,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             }
         } else if row.fingerprint != fingerprint {
             return .claim(.mismatch)
-        } else if row.expiry > now {
-            return .claim(.inFlight(until: Date(timeIntervalSince1970: Double(row.expiry) / 1000)))
+        } else if IdempotencyLease.isHeld(until: end, at: Date(milliseconds: now), .milliseconds(lease)) {
+            return .claim(.inFlight(until: end))
         }
         try new.write(to: database)
         return .claim(.claimed)

@@ -96,11 +96,17 @@ final class ChangeDrainer: Sendable {
     func run() async {
         await withTaskCancellationHandler {
             var iterator = events.makeAsyncIterator()
-            var isOpen = false
+            var (isOpen, isExpiryDue) = (false, true)
             while !Task.isCancelled {
-                if !isOpen { isOpen = await expire() }
-                if takeReview() { try? await journal.reviewSealed() }
-                switch step(isOpen: isOpen) {
+                let now = link.clock.now
+                // Nothing is read from disk before the server's wait is over; what is due stays due. No grace is taken, since nothing is
+                // sent: an app that is suspended continues later, and one that ends finds what has expired in the list.
+                if !isOpen || !isPaused(at: now) {
+                    if isExpiryDue { isOpen = await expire() || isOpen }
+                    isExpiryDue = false
+                    if takeReview() { try? await journal.reviewSealed() }
+                }
+                switch step(isOpen: isOpen, at: now) {
                 case .replay(let scope): await replay(scope)
                 case .wait(let instant):
                     resumeFlushes(before: instant)
@@ -111,7 +117,8 @@ final class ChangeDrainer: Sendable {
                         }
                     }
                     defer { alarm?.cancel() }
-                    if await iterator.next() != nil, isOpen { await expire() }
+                    _ = await iterator.next()
+                    isExpiryDue = true
                 }
             }
         } onCancel: {
@@ -128,8 +135,13 @@ final class ChangeDrainer: Sendable {
         }
     }
 
-    private func step(isOpen: Bool) -> DrainSchedule.Step {
-        let now = link.clock.now
+    /// Whether the server asked to wait with all changes that may be sent now.
+    private func isPaused(at now: Duration) -> Bool {
+        let sendable = journal.scopes.filter(isSendable)
+        return state.withLock { $0.schedule.isPaused(sendable, at: now) }
+    }
+
+    private func step(isOpen: Bool, at now: Duration) -> DrainSchedule.Step {
         // A file that can't be opened now may be later, such as after the device was unlocked.
         guard isOpen else {
             state.withLock { $0.decidedFlushCount = $0.flushes.count }
@@ -170,7 +182,6 @@ final class ChangeDrainer: Sendable {
     }
 
     /// Hands over what waits too long; returns `false` if the file can't be read now.
-    @discardableResult
     private func expire() async -> Bool {
         guard let expired = try? await journal.expire() else { return false }
         for change in expired { await report(change) }
@@ -375,20 +386,5 @@ extension ChangeDrainer {
         func isOpen(of journal: ChangeJournal?) -> Bool {
             journal.map { ObjectIdentifier($0) } == self.journal && !isOver.load(ordering: .relaxed)
         }
-    }
-}
-
-extension ChangeJournal.Claim {
-    /// Whether this attempt, or one before it, may have reached the server.
-    fileprivate func mayBeTaken(after error: NetworkError) -> Bool {
-        mayHaveBeenSent || error.sending != .notSent && error.kind != .invalidParameters
-    }
-
-    /// The change as the app sees it.
-    fileprivate var queuedChange: QueuedChange {
-        QueuedChange(
-            change,
-            PlacedEntry(
-                sequence: batch.entries[0].sequence, entry: batch.entries[0].entry, state: .claimed, reason: ""))
     }
 }

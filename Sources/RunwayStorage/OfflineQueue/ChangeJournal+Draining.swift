@@ -145,3 +145,18 @@ extension ChangeJournal {
         return changes
     }
 }
+
+extension ChangeJournal.Claim {
+    /// Whether this attempt, or one before it, may have reached the server.
+    func mayBeTaken(after error: NetworkError) -> Bool {
+        mayHaveBeenSent || error.sending != .notSent && error.kind != .invalidParameters
+    }
+
+    /// The change as the app sees it.
+    var queuedChange: QueuedChange {
+        QueuedChange(
+            change,
+            PlacedEntry(
+                sequence: batch.entries[0].sequence, entry: batch.entries[0].entry, state: .claimed, reason: ""))
+    }
+}

@@ -29,7 +29,7 @@ final class ChangeJournal: Sendable {
         var queueState = OfflineQueueState()
     }
 
-    private let store: JournalStore
+    let store: JournalStore
     let options: OfflineQueueOptions
     let time: @Sendable () -> JournalTime
     /// Called when ``queueState`` has changed.

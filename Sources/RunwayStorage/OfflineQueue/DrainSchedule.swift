@@ -97,6 +97,11 @@ struct DrainSchedule: Sendable {
         return wait / 2 + wait / 2 * jitter
     }
 
+    /// Whether the server asked to wait in each of some scopes; `false` if there are none.
+    func isPaused(_ scopes: [String], at now: Duration) -> Bool {
+        !scopes.isEmpty && scopes.allSatisfy { lanes[$0].map { $0.serverPause > now } ?? false }
+    }
+
     /// - Parameters:
     ///   - scopes: The scopes in which changes wait that may be sent as the account that is signed in.
     ///   - hasOthers: Whether changes wait that may not.

@@ -18,8 +18,8 @@ final class StreamAccount: Sendable {
     ///   - subject: What belongs to the account, for the text of ``absence``.
     ///   - service: The service that the account is signed in to.
     ///   - network: The layer.
-    ///   - isBoundLater: If nobody is signed in now, whether the first account that signs in later is the one. The default is `false`: what
-    ///     has no account is continued by everyone.
+    ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The default is `false`: what
+    ///     was begun without an account goes on whoever signs in.
     init(_ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false) {
         (self.subject, self.service, self.network, self.isBoundLater) = (subject, service, network, isBoundLater)
         name = Mutex(network.settings(of: service).account)
@@ -34,7 +34,7 @@ final class StreamAccount: Sendable {
         }
     }
 
-    /// The error of what is continued while the account is not signed in.
+    /// The error with which everything of the account ends when it is not signed in.
     var absence: NetworkError {
         NetworkError(
             .cancelled, in: .authorizing, "The account of the \(subject) signed out, or another signed in.",
@@ -44,7 +44,7 @@ final class StreamAccount: Sendable {
     /// Throws ``absence`` if the account is not signed in.
     func check() throws(NetworkError) { if !isPresent { throw absence } }
 
-    /// Returns a flight of the present session, which is not sent. It tells a sign-out apart from the end of a call for another reason,
-    /// even if the same account has signed in again since.
+    /// Returns a flight of the present session, which is never sent: its `isSignedOut` says whether that session has ended, even if the
+    /// same account has signed in again since.
     func makeSessionFlight() -> Flight { network.makeExchange(with: service, .standard) }
 }

@@ -2,8 +2,8 @@ import Runway
 
 /// Wakes a driver at the deadline of its machine.
 ///
-/// A clock may wake early. The machine then has the same deadline as before: a driver that was woken calls ``expire()`` before it waits
-/// again.
+/// A clock may wake early, so that the machine still has the same deadline. ``wait(for:)`` does nothing for the deadline of the present
+/// wait: a driver that was woken calls ``expire()`` before it waits again.
 struct StreamTimer {
     private let clock: LayerClock
     private let wake: @Sendable () -> Void
@@ -11,7 +11,7 @@ struct StreamTimer {
 
     init(_ clock: LayerClock, wake: @escaping @Sendable () -> Void) { (self.clock, self.wake) = (clock, wake) }
 
-    /// Waits for a deadline, and no longer for the one before; `nil` ends the wait.
+    /// Waits for a deadline instead of the one before; `nil` ends the wait.
     mutating func wait(for deadline: Duration?) {
         if waiting?.deadline == deadline { return }
         waiting = deadline.map { deadline in
@@ -23,6 +23,6 @@ struct StreamTimer {
         }
     }
 
-    /// The driver was woken: a wait for the same deadline begins anew.
+    /// Ends the wait, so that the next one begins anew even if it is for the same deadline.
     mutating func expire() { waiting = nil }
 }

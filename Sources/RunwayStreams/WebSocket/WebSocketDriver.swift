@@ -154,7 +154,8 @@ final class WebSocketDriver: Sendable {
     /// The signs of life of the server on the open connection. A silence counts as survived when a ping has ended it.
     private func life(at now: Duration) -> StreamMachine.Life? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
-        // The silence was measured after `now`. Subtracted from that, it would put a byte that ended a probe before the probe.
+        // The silence was measured later than `now`. Counted back from `now`, the last byte would seem older than it is: a pong would
+        // seem to have come before its ping.
         let lastByte = min(now, network.clock.now - status.silence)
         let last = state.withLock { state in
             // The connection's own clock may stand still while the device sleeps: it is asked only about bytes that have come since.

@@ -55,7 +55,7 @@ extension WireConnection {
     /// that was idle, or that it had announced to close.
     ///
     /// - Parameters:
-    ///   - error: What the channel reported before it ended; `nil` where the server closed it.
+    ///   - error: What the channel reported before it ended; `nil` if the server closed it.
     ///   - isDraining: Whether the server had announced to close the connection. The default is `false`.
     func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
         // A connection that the device closed says nothing about the server.

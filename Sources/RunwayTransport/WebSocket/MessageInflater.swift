@@ -77,7 +77,7 @@ final class MessageInflater {
             guard output.count <= room else { throw .tooLarge }
             switch status {
             case RUNWAY_INFLATE_ENDED:
-                // A block may be the last of its stream although the message goes on (RFC 7692 §7.2.3.4).
+                // A block may be the last of its stream although the message continues (RFC 7692 §7.2.3.4).
                 endCount += 1
                 guard endCount <= Self.maximumEndCount, runway_inflater_continue(inflater) != 0 else {
                     throw .malformed

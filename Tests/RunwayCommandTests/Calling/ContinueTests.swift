@@ -71,7 +71,7 @@ struct ContinueTests {
                 let date = Date(timeIntervalSince1970: 784_111_777)
                 try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
                 let again = try await Tool.run(Tool.path, call, input: [], environment: [:])
-                #expect(again.status == 0 && again.errors.contains("is complete, and nothing was downloaded"))
+                #expect(again.status == 0 && again.errors.contains("has as many bytes as the server's file: nothing"))
                 #expect(Array(try Data(contentsOf: file)) == Self.content)
                 #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=600000-"])
                 // A server that has another file of the same size by now must not confirm this one.
@@ -112,6 +112,38 @@ struct ContinueTests {
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
                 #expect(try await Tool.shell(line).status == 0)
                 #expect(try mode(of: path) == 0o600)
+            }
+        }
+    }
+
+    @Test func linkIsReplacedByAFileForTheUserAlone() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("new"))
+            try await withTemporaryFolder { folder in
+                let (link, target) = (folder.appendingPathComponent("link"), folder.appendingPathComponent("target"))
+                try Data("old".utf8).write(to: target)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: target.path)
+                try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+                let line = "umask 022 && runway call \(origin.baseURL)/x -c -o '\(link.path)'"
+                #expect(try await Tool.shell(line).status == 0)
+                #expect(try mode(of: link.path) == 0o600)
+                #expect(try String(contentsOf: link, encoding: .utf8) == "new")
+                #expect(try String(contentsOf: target, encoding: .utf8) == "old")
+            }
+        }
+    }
+
+    @Test(arguments: [HTTPResponse.Status.unauthorized, .forbidden])
+    func refusedCredentialsAreSentOnce(_ status: HTTPResponse.Status) async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("no", status: status))
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("x")
+                try Data("old".utf8).write(to: file)
+                let tool = try await Tool.run("call", "-a", "ada:wrong", "\(origin.baseURL)/x", "-c", "-o", file.path)
+                #expect(tool.status == 1 && tool.errors.contains("status \(status.code)"), "\(tool.errors)")
+                #expect(origin.requests.map { $0["Range"] } == ["bytes=3-"])
+                #expect(try String(contentsOf: file, encoding: .utf8) == "old")
             }
         }
     }

@@ -98,5 +98,8 @@ struct TunnelTests {
         let line = try #require(output.split(separator: "\n").last)
         let record = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(record["authority"] as? String == "127.0.0.1:\(port)" && record["failure"] != nil)
+        // As in other records, what is beyond the microsecond is noise of the clock.
+        let seconds = try #require(record["seconds"] as? Double)
+        #expect(seconds > 0 && (seconds * 1e6).rounded() / 1e6 == seconds)
     }
 }

@@ -103,11 +103,11 @@ struct SignTests {
     }
 
     /// The reference checker has nothing of this project.
-    @Test(arguments: ["rfc9421", "digest"])
-    func referenceCheckerAcceptsTheMessage(way: String) async throws {
+    @Test(arguments: ["rfc9421", "digest"], ["body\n\n", "body\r\n\r\n"])
+    func referenceCheckerAcceptsTheMessage(way: String, body: String) async throws {
         let vectors = try #require(vectors)
-        let request = "PUT /a%20b?c=d+e&c=%7E HTTP/1.1\nHost: api.example.com\nContent-Type: text/plain\n\nbody\n\n"
-        let signed = try await sign(request, "--way", way, "--key-id", "k", "--message")
+        let head = "PUT /a%20b?c=d+e&c=%7E HTTP/1.1\nHost: api.example.com\nContent-Type: text/plain\n\n"
+        let signed = try await sign(head + body, "--way", way, "--key-id", "k", "--message")
         try await withTemporaryFolder { folder in
             let file = try folder.privateFile("request", signed.output)
             let checker = FormatVectors.root.appending(path: "Scripts/check-signature.py").path

@@ -17,7 +17,7 @@ private final class ListedCount: Sendable {
 struct SQLiteActionLogSinkTests {
     private let folder = ScratchFolder()
 
-    @Test func batchIsStoredOnceAndGapsAreAnswered() async throws {
+    @Test func batchIsStoredOnceAndGapsAreReported() async throws {
         let sink = try SQLiteActionLogSink(at: folder.file)
         let (stream, a, b) = (UUID(), UUID(), UUID())
         #expect(try await sink.store(.init(2, stream: stream, [a])) == .gap(expected: 1))

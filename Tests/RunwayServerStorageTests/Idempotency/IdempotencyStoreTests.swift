@@ -91,6 +91,24 @@ struct IdempotencyStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
+    func clockSetBackEndsLeasesAndNoResponses(_ kind: Kind) async throws {
+        let store = try store(kind)
+        let (year, first, second) = (365 * 86_400.0, UUID(), UUID())
+        #expect(try await claim(store, token: first, after: year) == .claimed)
+        try await execute("done", by: "ada", store, after: year)
+        // Clocks that differ by less than a day mean nothing.
+        #expect(try await claim(store, after: year - 86_000) == .inFlight(until: start + year + 60))
+        #expect(try await claim(store, token: second) == .claimed)
+        let key = IdempotencyKey(principal: "ada", text: "k")
+        #expect(try await store.complete(key, token: first, with: response, until: start + 1000) == false)
+        #expect(try await store.complete(key, token: second, with: response, until: start + 1000))
+        guard case .completed = try await claim(store, "done") else {
+            Issue.record("The request would be executed again.")
+            return
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
     func releasedKeyCanBeClaimedByAnyRequest(_ kind: Kind) async throws {
         let store = try store(kind)
         let token = UUID()

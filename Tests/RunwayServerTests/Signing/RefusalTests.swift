@@ -82,6 +82,9 @@ struct RefusalTests {
             $0.headerFields.append(HTTPField(name: .signature, value: $0.headerFields[.signature] ?? ""))
         },
         Fault(name: "only one field", status: 400, reason: "malformed") { $0.headerFields[.signature] = nil },
+        Fault(name: "only the other field", status: 400, reason: "malformed") {
+            $0.headerFields[.signatureInput] = nil
+        },
         Fault(name: "signature empty", status: 400, reason: "malformed") { $0.headerFields[.signature] = "" },
         Fault(name: "signature too long", status: 400, reason: "malformed") {
             $0.headerFields[.signature] = "sig1=:" + String(repeating: "A", count: 12_000) + ":"
@@ -92,6 +95,12 @@ struct RefusalTests {
         Fault(
             name: "unknown component beside the required", status: 400, reason: "components",
             input: #"sig1=("@method" "@authority" "@path" "@query" "@unknown");created=1790000000;keyid="k-1""#
+                + #";nonce="n";tag="app""#),
+        // Middleware has no trailer section, and a header field is none.
+        Fault(
+            name: "trailer field covered", status: 400, reason: "components",
+            prepare: { $0.fields[.userAgent] = "ios" },
+            input: #"sig1=("@method" "@authority" "@path" "@query" "user-agent";tr);created=1790000000;keyid="k-1""#
                 + #";nonce="n";tag="app""#),
         Fault(
             name: "unregistered algorithm", status: 401, reason: "invalid",
@@ -156,8 +165,12 @@ struct RefusalTests {
         let log = InMemoryLogHandler()
         var logger = Logger(label: "test", factory: { _ in log })
         logger.logLevel = .trace
-        let secrets = ["secret-of-a-field", "secret-of-a-query", "secret-of-a-body", "secret-of-a-key"]
-        try await withSignedServer(rules: { $0.explainsRefusals = true }, logger: logger) { server in
+        let secrets = [
+            "secret-of-a-field", "secret-of-a-query", "secret-of-a-body", "secret-of-a-key", "a secret of the tests",
+        ]
+        try await withSignedServer(
+            rules: { ($0.explainsRefusals, $0.digests) = (true, DigestRules()) }, logger: logger
+        ) { server in
             for fault in Self.faults {
                 var call = fault.isPost ? SignedCall.post("secret-of-a-body") : SignedCall()
                 call.fields[.authorization] = "Bearer secret-of-a-field"
@@ -171,6 +184,19 @@ struct RefusalTests {
                 }
             }
             _ = try await SignedCall.post("secret-of-a-body").send(to: server)
+            let sealing = Curve25519.KeyAgreement.PrivateKey().publicKey
+            let changes: [(inout DigestTests.Digested) -> Void] = [
+                { $0.secret = SymmetricKey(size: .bits256) }, { $0.time = ServerTime.start - .seconds(121) },
+                { $0.sealed = ("secret-of-a-key", SignedServer.secret, sealing) }, { $0.algorithm = .saltedMD5 },
+                { $0.head.headerFields[.runwaySealedKey] = "v=1, to=secret-of-a-field" },
+            ]
+            for change in changes {
+                var digested = DigestTests.Digested()
+                digested.head.path = "/v1/form?token=secret-of-a-query"
+                (digested.body, digested.keyID) = (Array("user=secret-of-a-body".utf8), "secret-of-a-key")
+                change(&digested)
+                #expect(try await digested.send(to: server).status >= 400)
+            }
         }
         #expect(log.entries.count > Self.faults.count)
         for entry in log.entries {
@@ -193,23 +219,30 @@ struct RefusalTests {
         }
     }
 
-    @Test func megabyteOfSignatureIsRefusedBeforeItIsParsed() async throws {
+    @Test(arguments: [HTTPField.Name.signature, .contentDigest, .runwayDigest, .runwaySealedKey])
+    func megabyteOfAFieldIsRefusedBeforeItIsParsed(_ name: HTTPField.Name) async throws {
         // An HTTP implementation refuses such a header section before. The middleware does not depend on that.
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
         let keys = InMemoryKeyDirectory()
-        let signatures = SignatureVerifier(
-            policy: rules.policy, keys: keys, nonces: NonceMemory(startedAt: ServerTime.start))
+        let nonces = NonceMemory(startedAt: ServerTime.start)
+        let signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
+        let digests = DigestVerifier(
+            rules: DigestRules(), policy: rules.policy, keys: keys, nonces: nonces, decoys: signatures.decoys,
+            judgesTimeLast: false)
         let verifier = RequestVerifier(
-            rules: rules, keys: keys, signatures: signatures, digests: nil, now: { ServerTime.start })
-        var head = try await SignedCall().signed()
-        head.headerFields[.signature] = "sig1=:" + String(repeating: "A", count: 1 << 20) + ":"
+            rules: rules, keys: keys, signatures: signatures, digests: digests, now: { ServerTime.start })
+        let isOfDigest = [.runwayDigest, .runwaySealedKey].contains(name)
+        var head = try await isOfDigest ? DigestTests.Digested().request() : SignedCall.post("a").signed()
+        head.headerFields[name] = "sig1=:" + String(repeating: "A", count: 1 << 20) + ":"
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
         let refusal = await #expect(throws: SignatureRefusal.self) {
             _ = try await verifier.verify(request) { refusal in
                 RefusedRequest(refusal: refusal, accepted: nil, isExplained: false)
             }
         }
-        #expect(refusal?.reason == .malformed)
+        let reason: SignatureRefusal.Reason = name == .contentDigest ? .components : .malformed
+        #expect(refusal?.reason == reason)
+        #expect(refusal?.detail == "\(name.canonicalName) exceeds a limit")
     }
 
     @Test func tooLargeBodyIsRefused() async throws {

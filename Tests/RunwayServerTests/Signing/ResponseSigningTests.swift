@@ -37,7 +37,7 @@ struct ResponseSigningTests {
     private static func call(nonce: String) throws -> SignedCall {
         var call = SignedCall()
         let wanted = try SignatureRequest(
-            label: "answer", components: CoveredComponents([.field(.contentType)]), nonce: nonce, tag: "reply")
+            label: "response", components: CoveredComponents([.field(.contentType)]), nonce: nonce, tag: "reply")
         try call.fields.append(wanted)
         return call
     }
@@ -48,7 +48,7 @@ struct ResponseSigningTests {
             let request = try await Self.call(nonce: "c-1").signed()
             let reply = try await server.send(request)
             let signature = try await Self.verify(reply, to: request, nonce: "c-1")
-            #expect(signature.label == "answer")
+            #expect(signature.label == "response")
             #expect(signature.parameters.components.contains(.field(.contentType)))
             var other = request
             other.path = "/v1/echo/other"
@@ -62,6 +62,32 @@ struct ResponseSigningTests {
             let again = try await Self.call(nonce: "c-1").signed()
             await #expect(throws: SignatureRefusal.self) {
                 _ = try await Self.verify(reply, to: again, nonce: "c-1")
+            }
+        }
+    }
+
+    @Test func expiryThatTheClientWantsIsStated() async throws {
+        let wishes: [(String, UnixTime?)] = [("", nil), (";expires", ServerTime.start + .seconds(60))]
+        try await withSignedServer(rules: Self.sign) { server in
+            for (wish, expires) in wishes {
+                var call = SignedCall()
+                call.fields[.acceptSignature] = #"sig1=();created\#(wish);nonce="c-1";tag="reply""#
+                let request = try await call.signed()
+                let signature = try await Self.verify(server.send(request), to: request, nonce: "c-1")
+                #expect(signature.parameters.expires == expires)
+            }
+        }
+    }
+
+    @Test func digestIsTheOneThatTheClientPrefers() async throws {
+        try await withSignedServer(rules: Self.sign) { server in
+            for (wish, name) in [("sha-256=1, sha-512=3", "sha-512"), ("sha-512=0", "sha-256"), ("odd", "sha-256")] {
+                var call = try Self.call(nonce: "c-1")
+                call.fields[.wantContentDigest] = wish
+                let request = try await call.signed()
+                let reply = try await server.send(request)
+                #expect(reply.fields[.contentDigest]?.hasPrefix("\(name)=:") == true)
+                _ = try await Self.verify(reply, to: request, nonce: "c-1")
             }
         }
     }

@@ -85,6 +85,8 @@ struct SignedRequestTests {
             let changed = try await call.send(to: server, body: Array("abd".utf8))
             #expect(changed.status == 400)
             #expect(try changed.reason == "body")
+            let wanted = try #require(try changed.fields.signatureRequests().first)
+            #expect(wanted.tag == "app" && wanted.components.contains(.contentDigest))
             // The handler had begun.
             #expect(server.handled.value == 2)
             #expect(try server.outcomes("body") == 1)

@@ -153,7 +153,8 @@ struct LogLossTests {
 
     @Test func recordsOfNobodyAreSentWithoutAToken() async throws {
         let (watch, folder) = (TokenWatch(), ScratchFolder())
-        let network = NetworkLayer(transport: watch, limits: LayerLimits(admission: .none, retrying: .none))
+        let network = NetworkLayer(
+            transport: watch, pipeline: .tested, limits: LayerLimits(admission: .none, retrying: .none))
         var options = ActionLogOptions()
         options.gap = .zero
         let log = ActionLog(at: folder.file, sendingTo: Notebook.self, at: "log", over: network, options: options)

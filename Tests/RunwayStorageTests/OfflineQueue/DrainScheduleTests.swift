@@ -52,6 +52,15 @@ struct DrainScheduleTests {
         }
     }
 
+    @Test func onlyPausesOfTheServerInAllScopesCount() {
+        var schedule = schedule()
+        schedule.didReplay("a", .failed(retryAfter: .seconds(100)), at: .zero, jitter: 1)
+        schedule.didReplay("b", .failed(), at: .zero, jitter: 1)
+        #expect(schedule.isPaused(["a"], at: .seconds(99)) && !schedule.isPaused(["a"], at: .seconds(100)))
+        #expect(!schedule.isPaused(["a", "b"], at: .zero) && !schedule.isPaused(["a", "c"], at: .zero))
+        #expect(!schedule.isPaused([], at: .zero))
+    }
+
     @Test func serverPauseOutlastsAFlush() {
         var schedule = schedule()
         schedule.didReplay("a", .failed(retryAfter: .seconds(100)), at: .zero, jitter: 1)

@@ -81,6 +81,60 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
+    @Test func serverThatAsksToWaitHasNothingReadFromDisk() async throws {
+        let server = NoteServer { _, count in count == 0 ? .status(503, retryAfter: 3600) : nil }
+        let fixture = QueueFixture(server) { $0.maximumAge = .seconds(1500) }
+        #expect(await fixture.write("a")?.kind == .queued)
+        #expect(await fixture.write("b")?.kind == .queued)
+        await fixture.queue.flush()
+        let store = try fixture.queue.parts().journal.store
+        let count = store.operationCount
+        for _ in 0..<5 {
+            // The timer, and what the app asks for.
+            fixture.clock.advance(by: .seconds(301))
+            await fixture.queue.flush()
+        }
+        #expect(store.operationCount == count && fixture.results.all.isEmpty)
+        fixture.clock.advance(by: .seconds(2200))
+        // What was due before is done first: the second change was never sent.
+        try await waitUntil("the end of their time") { Set(fixture.results.all) == ["a expired", "b expired"] }
+        #expect(server.received.count == 1)
+        await fixture.queue.close()
+    }
+
+    /// As SQLite reports a file that nobody can open or read while the device is locked.
+    @Test(arguments: [ResultCode.SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_IOERR_READ, .SQLITE_IOERR_AUTH, .SQLITE_AUTH])
+    func fileOfALockedDeviceIsNotSetAside(_ code: ResultCode) async throws {
+        let fixture = QueueFixture(status: .none)
+        await fixture.write("a")
+        let journal = try fixture.queue.parts().journal
+        let file = fixture.folder.file
+        await #expect {
+            try await journal.run { (_: Journal) throws(StorageError) -> Void in
+                throw StorageError(DatabaseError(resultCode: code), at: file)
+            }
+        } throws: {
+            ($0 as? StorageError)?.kind == .unavailable
+        }
+        // The device is unlocked.
+        #expect(await fixture.write("b")?.kind == .queued)
+        let state = fixture.queue.currentState
+        #expect(state.unreadableFiles.isEmpty && state.damagedCount == 0)
+        #expect(try await fixture.states() == ["a waiting", "b waiting"])
+        await fixture.queue.close()
+    }
+
+    @Test func fileThatCannotBeOpenedIsNotSetAside() async throws {
+        let folder = ScratchFolder()
+        // SQLite reports SQLITE_CANTOPEN.
+        try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: true)
+        let fixture = QueueFixture(in: folder, status: .none)
+        #expect(problem(await fixture.write("a")) == .unavailable)
+        #expect(fixture.queue.currentState.unreadableFiles.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["log.sqlite"])
+        await fixture.queue.close()
+    }
+
     @Test func secondQueueOfAFileIsLocked() async throws {
         let first = QueueFixture(status: .none)
         await first.write("a")

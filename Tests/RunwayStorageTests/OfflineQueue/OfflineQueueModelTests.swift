@@ -94,7 +94,7 @@ struct OfflineQueueModelTests {
             }
             let queue = OfflineQueue(at: URL(fileURLWithPath: path), replaying: [ReplayedEndpoint(WriteNote.self)])
             let status = SettableNetworkStatus(.none)
-            let network = NetworkLayer(transport: server, offlineQueue: queue, status: status)
+            let network = NetworkLayer(transport: server, pipeline: .tested, offlineQueue: queue, status: status)
             _ = try? await network.call(WriteNote("a"))
             status.set(.wifi)
             try await waitUntil("the kill") { false }

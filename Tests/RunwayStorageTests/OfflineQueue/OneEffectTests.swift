@@ -93,6 +93,29 @@ struct OneEffectTests {
         await second.queue.close()
     }
 
+    @Test(arguments: [-365, 365]) func jumpOfTheDateChangesNoWaitAndNoAge(_ days: Int) async throws {
+        let date = Mutex(Date(timeIntervalSince1970: 1_790_000_000))
+        let isDown = Flag(true)
+        let server = NoteServer { _, _ in isDown.isOn ? .unreachable : nil }
+        let fixture = QueueFixture(server, { $0.maximumAge = .seconds(3600) }, wall: { date.withLock { $0 } })
+        #expect(await fixture.write("a")?.kind == .queued)
+        date.withLock { $0 += Double(days) * 86_400 }
+        isDown.isOn = false
+        // The longest backoff after one failure.
+        fixture.clock.advance(by: .seconds(1))
+        try await waitUntil("the change") { fixture.results.all == ["a done"] }
+        isDown.isOn = true
+        #expect(await fixture.write("b")?.kind == .queued)
+        date.withLock { $0 -= Double(days) * 86_400 }
+        fixture.clock.advance(by: .seconds(3500))
+        await fixture.queue.flush()
+        #expect(try await fixture.states() == ["b waiting"])
+        fixture.clock.advance(by: .seconds(200))
+        try await waitUntil("the end of its time") { fixture.results.all == ["a done", "b expired"] }
+        #expect(server.texts == ["a"])
+        await fixture.queue.close()
+    }
+
     @Test func changeThatMayBeTakenIsRetriedWithItsKey() async throws {
         let server = NoteServer { _, count in count < 5 ? .taken(500) : nil }
         let fixture = QueueFixture(server, status: .none)

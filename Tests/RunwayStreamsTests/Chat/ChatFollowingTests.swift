@@ -34,7 +34,7 @@ struct ChatFollowingTests {
     private let live = "id: e-0\nevent: runway.live\ndata: {}\n\n"
 
     private func makeClient(store: (any ChatStateStore)? = nil) -> ChatClient<News> {
-        let network = NetworkLayer(transport: server, status: SettableNetworkStatus())
+        let network = NetworkLayer(transport: server, pipeline: .tested, status: SettableNetworkStatus())
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         return ChatClient(
             member: "ada", on: network, stream: News([]), streamOptions: hasty, store: store, cursors: cursors)

@@ -78,6 +78,9 @@ extension ModelChatClient {
         drainSoon()
     }
 
+    /// Sends the first call of the queue after a while, whether or not the stream has caught up: the queue knows nothing of streams. So there
+    /// is no ``checkReplay()`` here. ``checkScreen()`` checks what holds for a message that is stored before the replay: it is shown once, in
+    /// the place that its number has.
     func drainSoon() {
         guard isAlive, !queue.isEmpty, !isDraining else { return }
         isDraining = true

@@ -70,6 +70,11 @@ private func follow(on network: NetworkLayer) async throws {
 }
 
 extension ListController {
+    func appDidEnterBackground() { events.pause() }
+    func appWillEnterForeground() { events.resume() }
+}
+
+extension ListController {
     private var list: RentalRows { RentalRows() }
     private var network: NetworkLayer { NetworkLayer(transport: StubTransport { _ in .json("{}") }) }
     private func reload() {}

@@ -12,7 +12,7 @@ struct EventStreamTopicsTests {
     private let screen = TopicScreen()
 
     private func makeStream(_ topics: Set<String>? = ["a"]) -> EventStream<News> {
-        let network = NetworkLayer(transport: server, status: SettableNetworkStatus())
+        let network = NetworkLayer(transport: server, pipeline: .tested, status: SettableNetworkStatus())
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         return EventStream(News(topics), on: network, delegate: screen, options: hasty)
     }

@@ -69,7 +69,7 @@ final class FakeEvents: Transport {
             for (name, value) in fields where !value.isEmpty {
                 if let name = HTTPField.Name(name) { head.headerFields[name] = value }
             }
-            return Response(head: head, body: .stream(BodyStream(link.parts)))
+            return Response(head: head, body: .stream(link.body))
         }
     }
 
@@ -101,13 +101,29 @@ final class FakeEvents: Transport {
 /// An open link, whose server a test plays. The epoch of its events is `e`.
 final class FakeLink: Sendable {
     let request: Request
-    let parts: AsyncThrowingStream<[UInt8], any Error>
+    private let parts: AsyncThrowingStream<[UInt8], any Error>
     private let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
+    /// Guards how often the client has asked for a part.
+    private let count = Mutex(0)
 
     init(_ request: Request) {
         self.request = request
         (parts, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
     }
+
+    /// The body of the response.
+    var body: BodyStream {
+        BodyStream {
+            var iterator = self.parts.makeAsyncIterator()
+            return {
+                self.count.withLock { $0 += 1 }
+                return try await iterator.next(isolation: #isolation)
+            }
+        }
+    }
+
+    /// How many parts the client has read: it asks for another when it has read one.
+    var readCount: Int { count.withLock { max(0, $0 - 1) } }
 
     /// The topics that the client asked for.
     var topics: Set<String> {

@@ -46,6 +46,27 @@ struct FollowedStreamTests {
         try await waitUntil("the deadline") { stream.clock.nextDeadline?.offset == .seconds(45) }
     }
 
+    @Test func linkThatNeverStatesItsContinuityIsDropped() async throws {
+        let stream = FollowedStream()
+        let link = try await stream.link(1)
+        // Suspected and dropped as a silent link, although bytes come.
+        for (count, deadline) in [(1, 45), (2, 55)] {
+            try await waitUntil("the deadline") { stream.clock.nextDeadline?.offset == .seconds(deadline) }
+            stream.clock.advance(to: ManualClock.Instant(offset: .seconds(deadline - 1)))
+            link.send(": alive\nid: e-\(count)\n\n")
+            try await waitUntil("the reader") { link.readCount == count }
+            stream.clock.advance(to: ManualClock.Instant(offset: .seconds(deadline)))
+        }
+        _ = try await stream.link(2)
+        #expect(stream.reception.continuities.isEmpty)
+    }
+
+    @Test func linkAsksForPaddingAndNoContentCoding() async throws {
+        let stream = FollowedStream()
+        let link = try await stream.link(1)
+        #expect(link.field("Runway-Padding") == "512" && link.field("Accept-Encoding") == "identity")
+    }
+
     @Test func clockThatWakesEarlyHidesNoSilence() async throws {
         let stream = FollowedStream(wakingEarly: true)
         _ = try await stream.openedLink()
@@ -116,7 +137,7 @@ struct FollowedStreamTests {
     @MainActor @Test(arguments: [204, 403]) func delegateIsNotifiedOfTheEnd(_ status: Int) async throws {
         let server = FakeEvents()
         server.refuseLink(.init(code: status))
-        let network = NetworkLayer(transport: server, status: SettableNetworkStatus())
+        let network = NetworkLayer(transport: server, pipeline: .tested, status: SettableNetworkStatus())
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         let reader = CursorReader(MemoryStreamCursorStore())
         let events = EventStream(News(["a"]), on: network, delegate: reader)

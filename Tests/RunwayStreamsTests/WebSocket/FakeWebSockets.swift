@@ -79,7 +79,7 @@ final class FakeConnection: WebSocketConnection {
     private struct State {
         var lastByte: ManualClock.Instant
         var pingCount = 0
-        var answersPings = false
+        var respondsToPings = false
         var closes: [WebSocketClose] = []
         var errors: [NetworkError] = []
         var sent: [WebSocketPayload] = []
@@ -105,7 +105,7 @@ final class FakeConnection: WebSocketConnection {
     var sent: [WebSocketPayload] { state.withLock { $0.sent } }
 
     /// From now on the server sends a pong a millisecond after each ping.
-    func respondToPings() { state.withLock { $0.answersPings = true } }
+    func respondToPings() { state.withLock { $0.respondsToPings = true } }
 
     /// The server sends something that is no message, such as a pong.
     func showLife() {
@@ -150,11 +150,11 @@ final class FakeConnection: WebSocketConnection {
     func send(_ payload: WebSocketPayload) async throws(NetworkError) { state.withLock { $0.sent.append(payload) } }
 
     func ping() {
-        let answers = state.withLock { state in
+        let responds = state.withLock { state in
             state.pingCount += 1
-            return state.answersPings
+            return state.respondsToPings
         }
-        if answers {
+        if responds {
             clock.advance(by: .milliseconds(1))
             showLife()
         }

@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayStreams
+import RunwayTesting
 import RunwayTransport
 import Testing
 
@@ -22,7 +23,7 @@ struct QuietWebSocketTests {
 
     @Test(arguments: servers)
     func pingsKeepAQuietConnection(server: String) async throws {
-        let network = NetworkLayer(transport: try NIOTransport())
+        let network = NetworkLayer(transport: try NIOTransport(), pipeline: .tested)
         network.configure(QuietService.self) { $0.baseURLs = [.release: server] }
         var elements: [String] = []
         // The server speaks after 75 s, and proxies cut what is silent after 50 or 60 s.

@@ -10,7 +10,7 @@ struct WebSocketHeartbeatTests {
     @Test func sleepOfTheDeviceHidesNoSilence() async throws {
         let clock = ManualClock()
         let sockets = FakeWebSockets(clock)
-        let network = NetworkLayer(transport: sockets, clock: LayerClock(clock))
+        let network = NetworkLayer(transport: sockets, pipeline: .tested, clock: LayerClock(clock))
         let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
         let reading = Task { for try await _ in chat {} }
         defer { reading.cancel() }
@@ -24,7 +24,7 @@ struct WebSocketHeartbeatTests {
     @Test func clockThatWakesEarlyHidesNoSilence() async throws {
         let clock = ManualClock()
         let sockets = FakeWebSockets(clock)
-        let network = NetworkLayer(transport: sockets, clock: LayerClock(EarlyClock(clock)))
+        let network = NetworkLayer(transport: sockets, pipeline: .tested, clock: LayerClock(EarlyClock(clock)))
         let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
         let reading = Task { for try await _ in chat {} }
         defer { reading.cancel() }
@@ -38,7 +38,7 @@ struct WebSocketHeartbeatTests {
     @Test func expiredGracePausesTheWebSocket() async throws {
         let (clock, gate, grace) = (ManualClock(), ScriptedGate(), ScriptedGrace())
         let sockets = FakeWebSockets(clock)
-        let network = NetworkLayer(transport: sockets, clock: LayerClock(clock), grace: grace)
+        let network = NetworkLayer(transport: sockets, pipeline: .tested, clock: LayerClock(clock), grace: grace)
         let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
         let reading = Task { for try await _ in chat {} }
         defer { reading.cancel() }
@@ -61,7 +61,7 @@ struct WebSocketHeartbeatTests {
     @Test func silencesThatPingsEndedMakeTheNextConnectionPatient() async throws {
         let clock = ManualClock()
         let sockets = FakeWebSockets(clock)
-        let network = NetworkLayer(transport: sockets, clock: LayerClock(clock))
+        let network = NetworkLayer(transport: sockets, pipeline: .tested, clock: LayerClock(clock))
         let chat = network.webSocket(ChatRoom(), randomness: SeededGenerator(seed: 1))
         let reading = Task { for try await _ in chat {} }
         defer { reading.cancel() }

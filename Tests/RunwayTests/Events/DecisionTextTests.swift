@@ -83,6 +83,14 @@ struct DecisionTextTests {
         }
     }
 
+    /// Programs compare these names, which stay the same if a case is renamed.
+    @Test func fieldsNameReasonsInWords() {
+        for decision in Self.decisions {
+            let fields = decision.entry.fields.filter { ["reason", "cause"].contains($0.key) }
+            #expect(!fields.values.contains { $0.contains(/[a-z][A-Z]/) }, "\(type(of: decision)): \(fields)")
+        }
+    }
+
     @Test func causeOfAStoredChangeIsSaidInWords() {
         let decision = QueueingDecision.failed(cause: .failed(.noNetwork))
         #expect(decision.entry.text == "no network: could not be stored")

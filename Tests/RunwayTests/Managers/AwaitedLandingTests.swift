@@ -89,7 +89,8 @@ struct AwaitedLandingTests {
     }
 
     @Test func loadOfAListIsAwaitedLikeACall() async throws {
-        let list = PagedAPIManager<MemberList>(on: NetworkLayer(transport: ClubOrigin()), delegate: recorder)
+        let network = NetworkLayer(transport: ClubOrigin(), pipeline: .tested)
+        let list = PagedAPIManager<MemberList>(on: network, delegate: recorder)
         // Nobody is signed in.
         let error = await #expect(throws: NetworkError.self) { try await list.landing(of: MemberList()) }
         #expect(error?.kind == .needsLogin && recorder.landings.count == 1)

@@ -5,7 +5,7 @@ import Testing
 
 /// The machine of a manager's landings alone, without tasks, hooks and I/O.
 struct LandingMachineTests {
-    private static let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+    private static let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
 
     private func call() -> Flight { Self.network.makeFlight(Work.self, .standard) }
 

@@ -23,7 +23,8 @@ struct FileClaimsTests {
 
     /// Runs `body` while a cancelled download that does not end has the file; `body` receives a later call.
     private func whileFileIsInUse(_ body: (Flight) async throws -> Void) async throws {
-        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, clock: LayerClock(clock))
+        let network = NetworkLayer(
+            transport: StubTransport { _ in .json("{}") }, pipeline: .tested, clock: LayerClock(clock))
         let gate = ScriptedGate()
         let (claims, file, flight) = (claims, file, network.makeFlight(Film.self, .standard))
         let first = Task {

@@ -84,7 +84,7 @@ struct InterruptedUploadTests {
         let results = try await upload(byteCount: 400_000, times: 5, on: layer, opensCircuit: true)
         for result in results { _ = try result.get() }
         #expect(await openings(on: layer) == 1)
-        #expect(await holds(on: layer) >= 5)
+        #expect(await holds(on: layer) > 0)
         // What was refused was not sent: for each the request, one for the offset, and one with the rest.
         #expect(layer.transport.requests.count == 15)
     }

@@ -93,6 +93,15 @@ struct ResumedUploadTests {
         #expect(error?.status == .notFound && methods.all == [.post, .head, .head])
     }
 
+    @Test func resumedUploadWhoseRecordIsGoneIsNotSentAgain() async throws {
+        let network = layer(then: .noContent)
+        let manager = try await failed(on: network) { Film(file: $0) }
+        try FileManager.default.removeItem(at: URL(fileURLWithPath: folder.file().path + ".upload"))
+        let resumed = try #require(network.resumeCalls(of: Archive.self).first)
+        let error = await #expect(throws: NetworkError.self) { try await manager.landing(of: resumed) }
+        #expect(error?.kind == .storage && methods.all == [.post, .head])
+    }
+
     @Test func uploadThatCannotContinueIsNotResumed() async throws {
         let network = layer(then: .noContent)
         let manager = try await failed(on: network) { PassingFilm(file: $0) }

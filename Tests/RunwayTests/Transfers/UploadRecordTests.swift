@@ -27,7 +27,7 @@ struct UploadRecordTests {
     @Test func storedRecordIsReadByALaterCall() async throws {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
-            await first.save(record())
+            await first.save { [record = record()] in record }
             first.close()
             #expect(await UploadRecordFile(beside: path, claims).load() == record())
         }
@@ -39,7 +39,7 @@ struct UploadRecordTests {
             let file = UploadRecordFile(beside: path, claims)
             #expect(!file.isStored)
             for later in [record(), record(passed: .whole), record("/longer/uploads/1"), record("/1")] {
-                await file.save(later)
+                await file.save { [record = later] in record }
                 #expect(file.isStored)
                 let stored = try Data(contentsOf: URL(fileURLWithPath: path + ".upload"))
                 #expect(UploadRecord(Array(stored)) == later)
@@ -52,10 +52,10 @@ struct UploadRecordTests {
     @Test func recordOfARunningCallIsNobodyElses() async throws {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
-            await first.save(record())
+            await first.save { [record = record()] in record }
             let second = UploadRecordFile(beside: path, claims)
             #expect(await second.load() == nil)
-            await second.save(record("https://api.test/uploads/2"))
+            await second.save { [record = record("https://api.test/uploads/2")] in record }
             await second.remove()
             first.close()
             #expect(await UploadRecordFile(beside: path, claims).load() == record())
@@ -76,9 +76,9 @@ struct UploadRecordTests {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
             if isCancelledFirst { first.cancel() }
-            await first.save(record())
+            await first.save { [record = record()] in record }
             if !isCancelledFirst { first.cancel() }
-            let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+            let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
             let flight = network.makeFlight(Film.self, .standard)
             let second = Task { [claims] in
                 let file = UploadRecordFile(beside: path, claims)
@@ -94,8 +94,8 @@ struct UploadRecordTests {
     @Test func callDoesNotWaitForARunningCallsRecord() async throws {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
-            await first.save(record())
-            let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+            await first.save { [record = record()] in record }
+            let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
             let file = UploadRecordFile(beside: path, claims)
             try await file.waitForCancelled(in: network.makeFlight(Film.self, .standard))
             #expect(await file.load() == nil)
@@ -110,7 +110,7 @@ struct UploadRecordTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = group.appendingPathComponent("film").path
         let first = UploadRecordFile(beside: path, claims)
-        await first.save(record())
+        await first.save { [record = record()] in record }
         #expect(await UploadRecordFile(beside: path, claims).load() == nil)
         #expect(await UploadRecordFile(beside: path, FileClaims()).load() == record())
         first.close()
@@ -121,7 +121,7 @@ struct UploadRecordTests {
     @Test func removedRecordIsGone() async throws {
         try await withFolder { path in
             let file = UploadRecordFile(beside: path, claims)
-            await file.save(record())
+            await file.save { [record = record()] in record }
             await file.remove()
             #expect(!FileManager.default.fileExists(atPath: path + ".upload"))
         }

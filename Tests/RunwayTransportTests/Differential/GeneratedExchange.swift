@@ -14,7 +14,7 @@ struct GeneratedExchange: CustomStringConvertible {
     }
 
     var description: String {
-        "\(request), answer: \(response.status.code) \(response.headerFields) \(response.rawHeaderLines), "
+        "\(request), response: \(response.status.code) \(response.headerFields) \(response.rawHeaderLines), "
             + "framing \(response.framing), ending \(response.ending), pieces \(response.chunks.map(\.count))"
     }
 }

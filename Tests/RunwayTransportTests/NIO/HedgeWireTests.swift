@@ -140,7 +140,7 @@ struct HedgeWireTests {
         world.silence.silenceNext()
 
         let raw = try await world.hedgedRead()
-        #expect(raw.text == "answer")
+        #expect(raw.text == "response")
         let record = try await world.record(3)
         let hedges = record.decisions(of: HedgeDecision.self)
         #expect(hedges.count == 2, "\(record)")

@@ -38,7 +38,7 @@ struct SettingBoundsTests {
         let network = NetworkLayer(to: baseURL, over: try NIOTransport(configuration: configuration))
         do throws(NetworkError) {
             let text = try await network.call(Fetch<POST>("a", .bytes([1, 2, 3]))).text
-            #expect(text == "answer")
+            #expect(text == "response")
         } catch {
             #expect(mayFail, "\(error)")
         }
@@ -52,7 +52,7 @@ struct SettingBoundsTests {
             }
         }
         try await withScriptedOrigin { origin in
-            origin.otherwise(respond: .text("answer"))
+            origin.otherwise(respond: .text("response"))
             for configuration in variants(of: TransportConfiguration(connectTimeout: .seconds(300)), number) {
                 try await call(origin.baseURL, configuration, mayFail: number != .max)
             }

@@ -87,8 +87,8 @@ struct BrokenServerTests {
         }
     }
 
-    @Test func endlessPingsAreAnsweredWithinBounds() async throws {
-        // Pings without end from a server that reads nothing: only the newest is answered when there is room again.
+    @Test func responsesToEndlessPingsAreBounded() async throws {
+        // Pings without end from a server that reads nothing: only the newest gets a response when there is room again.
         let ping: [UInt8] = [0x89, 125] + [UInt8](repeating: 0x70, count: 125)
         let burst = [UInt8]((0..<8192).map { _ in ping }.joined())
         try await withWebSocketPeer { peer in

@@ -89,8 +89,8 @@ struct WebSocketInteroperationTests {
     }
 
     @Test(arguments: servers)
-    func pingsAreAnsweredBothWays(_ server: String) async throws {
-        // The server sends pings, and tells how many of them were answered.
+    func pingsGetPongsBothWays(_ server: String) async throws {
+        // The server sends pings, and reports how many pongs it received.
         let chat = try await Self.open(server, path: "pings")
         chat.connection.ping()
         #expect(try await chat.next() == .text("5 pongs"))

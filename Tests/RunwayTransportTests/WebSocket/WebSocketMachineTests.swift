@@ -162,7 +162,7 @@ struct WebSocketMachineTests {
         #expect(Self.failure(machine.receive(Self.frame(.binary, bomb, rsv1: true))) == 1009)
     }
 
-    @Test func closingFrameOfTheServerIsAnswered() {
+    @Test func closingFrameOfTheServerGetsAResponse() {
         var machine = Self.machine()
         let actions = machine.receive(Self.frame(.connectionClose, [3, 233] + Array("bye".utf8)))
         #expect(actions == [.sendClose(WebSocketClose(1001)), .end(nil), .awaitClose])
@@ -183,7 +183,7 @@ struct WebSocketMachineTests {
         var machine = Self.machine()
         #expect(machine.close(WebSocketClose(1000)) == [.sendClose(WebSocketClose(1000)), .awaitClose])
         #expect(machine.close(WebSocketClose(1001)) == [])
-        // What the server sent before it saw the close frame still comes; a ping is not answered after it.
+        // What the server sent before it saw the close frame still comes; a ping gets no response after it.
         #expect(machine.receive(Self.text("last")) == [.deliver(.text("last"))])
         #expect(machine.receive(Self.frame(.ping)) == [])
         #expect(machine.receive(Self.frame(.connectionClose, [3, 232])) == [.end(nil), .awaitClose])

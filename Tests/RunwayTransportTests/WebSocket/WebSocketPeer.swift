@@ -17,7 +17,7 @@ final class WebSocketPeer: Sendable {
         ]
         /// Sent in the same write as the response.
         var first: [UInt8] = []
-        /// Whether the channel is closed after the client's close frame, which is answered.
+        /// Whether the peer responds to the client's close frame and closes the channel.
         var closes = true
     }
 
@@ -156,9 +156,9 @@ final class WebSocketPeer: Sendable {
             log.frames.yield(
                 Frame(opcode: frame.opcode, payload: payload, isMasked: frame.maskKey != nil, isCompressed: frame.rsv1))
             guard frame.opcode == .connectionClose, closes else { return }
-            let answer = ByteBuffer(bytes: [0x88, UInt8(min(payload.count, 2))] + payload.prefix(2))
+            let response = ByteBuffer(bytes: [0x88, UInt8(min(payload.count, 2))] + payload.prefix(2))
             let channel = context.channel
-            channel.writeAndFlush(answer).whenComplete { _ in channel.close(promise: nil) }
+            channel.writeAndFlush(response).whenComplete { _ in channel.close(promise: nil) }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -23,7 +23,7 @@ struct WebSocketStreamTests {
             }
             guard let head = connection.heads[frame.stream] else { return }
             if head.first(name: ":method") == "CONNECT" { return onTunnel(connection, frame) }
-            if frame.is(.headers) { connection.write(.headers(frame.stream), .data(frame.stream, "answer")) }
+            if frame.is(.headers) { connection.write(.headers(frame.stream), .data(frame.stream, "response")) }
         }
     }
 

@@ -223,7 +223,7 @@ struct WebSocketWireTests {
             configuration.wire.pingTimeout = .milliseconds(50)
             let transport = try NIOTransport(configuration: configuration)
             let chat = try await NetworkLayer(to: "http://127.0.0.1:\(peer.port)", over: transport).openChat()
-            // The peer answers no ping.
+            // The peer responds to no ping.
             transport.retireConnections()
             let error = try await #require(throws: NetworkError.self) { _ = try await chat.next() }
             #expect(error.kind == .noNetwork)

@@ -217,12 +217,13 @@ func pulled(_ homes: APIManager<Homes>, in city: String) {
 
 func text(for error: NetworkError) -> String? {
     switch error.kind {
-    case .cancelled, .loginCancelled, .needsLogin, .needsAccessToken, .notCached: nil
+    case .cancelled, .loginCancelled, .needsLogin, .notCached: nil
     case .queued: "Saved. We send it when you are online."
     case .noNetwork: "No connection."
     case .timedOut: "This is taking too long."
     case .unavailable: "The service is down. Try again soon."
-    case .overloaded: "Too much is going on. Try again soon."
+    case .overloaded: "The server is busy. Try again later."
+    case .needsAccessToken: "Your login was not accepted. Log in again."
     case .notTrusted: "This network is not safe."
     case .storage: "No space left."
     case .service: error.serviceError?.message

@@ -279,6 +279,20 @@ func rentals(in city: String, on network: NetworkLayer) async throws -> [Rental]
         // In the app's delegate, application(_:handleEventsForBackgroundURLSession:completionHandler:):
         transfers.handleEvents(completionHandler)
     }
+
+    func makeLayersWithKeychain() -> [NetworkLayer] {
+        let network = NetworkLayer(tokens: KeychainTokenStore())
+        // In an app and in its extension, which share their tokens:
+        let shared = NetworkLayer(tokens: KeychainTokenStore(accessGroup: "A1B2C3D4E5.com.example.films"))
+        return [network, shared]
+    }
+
+    func makeLayerWithStatus() throws -> NetworkLayer {
+        let status = PathNetworkStatus()
+        let network = NetworkLayer(transport: try NIOTransport(), status: status)
+        print(status.current.link)  // unknown, until the system has reported
+        return network
+    }
 #endif
 
 enum CarryingTokens {

@@ -15,6 +15,22 @@ func platformWire() -> NetworkLayer {
     return network
 }
 
+func tunedWire() throws -> NetworkLayer {
+    var configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 4)
+    configuration.trustPolicy.minimumVersion = .tls13
+    configuration.wire.pingInterval = .seconds(30)
+    let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
+    return network
+}
+
+func boundedWire() throws -> NIOTransport {
+    var configuration = TransportConfiguration()
+    configuration.wire.firstByteTimeout = .seconds(20)
+    configuration.wire.maximumHeadByteCount = 16 << 10
+    let transport = try NIOTransport(configuration: configuration)
+    return transport
+}
+
 func warm(_ network: NetworkLayer) {
     network.warmUp(Listings.self)  // at launch, before the first screen asks
 }

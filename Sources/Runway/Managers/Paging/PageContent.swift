@@ -1,6 +1,6 @@
 public import RunwayJSON
 
-/// The page that an endpoint finds in a response: its rows, their ids, and how the list goes on.
+/// The page that an endpoint finds in a response: its rows, their ids, and how the list continues.
 public struct PageContent: Sendable {
     /// The array of the rows.
     public let rows: JSONValue

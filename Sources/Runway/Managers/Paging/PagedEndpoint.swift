@@ -25,7 +25,7 @@ public protocol PagedEndpoint: Endpoint {
 
     /// Sets the parameters that identify the page to request.
     mutating func ask(for page: PageRequest)
-    /// Finds the rows in a response, and how the list goes on. Called off the main actor and on it.
+    /// Finds the rows in a response, and how the list continues. Called off the main actor and on it.
     ///
     /// - Throws: The reason why the response has no page; the call fails as ``NetworkError/Kind/invalidResponse``.
     func read(_ rawData: RawData) throws -> PageContent

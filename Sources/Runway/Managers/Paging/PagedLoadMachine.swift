@@ -59,7 +59,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     /// Whether a load could not start, and has yet to fail.
     func isRefused(_ id: FlightID) -> Bool { refused.contains(id) }
 
-    /// Makes a load, whose first request is made next. A load in flight goes on until ``begin(_:as:_:under:)``: hooks of interceptors may veto
+    /// Makes a load, whose first request is made next. A load in flight continues until ``begin(_:as:_:under:)``: hooks of interceptors may veto
     /// the new one.
     mutating func start(
         _ direction: PageDirection, _ endpoint: E, _ options: CallOptions, _ pages: any PageLoad

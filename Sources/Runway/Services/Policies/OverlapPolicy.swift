@@ -5,7 +5,7 @@
 ///
 /// If a policy cancels calls, the newest `load` counts even if it fails before it starts, because of a bad parameter for instance: no
 /// older call lands after its error. A call that an interceptor vetoes before it starts is not made, and changes nothing: a call in flight
-/// goes on. An interceptor in whose case the older result would mislead cancels it, by ``APIManaging/cancelAll()``.
+/// continues. An interceptor in whose case the older result would mislead cancels it, by ``APIManaging/cancelAll()``.
 ///
 /// ```swift
 /// struct ReserveHome: Endpoint {

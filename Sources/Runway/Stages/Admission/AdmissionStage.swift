@@ -164,7 +164,7 @@ private struct LossCheck: StageValueKey {
 
 extension Request {
     /// Whether a lost connection is no evidence about the endpoint, asked when it is lost: the server was receiving a body that the sender
-    /// goes on with where the server has it. The default, `nil`, is that it is evidence.
+    /// resumes at the offset that the server has reached. The default, `nil`, is that it is evidence.
     var isLossHarmless: (@Sendable () -> Bool)? {
         get { values[LossCheck.self]?.isHarmless }
         set { values[LossCheck.self] = newValue.map(LossCheck.init) }

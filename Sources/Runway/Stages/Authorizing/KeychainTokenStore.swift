@@ -6,6 +6,12 @@
     ///
     /// They can be read after the device was unlocked once since it started, and do not leave it, neither by a backup nor by the
     /// synchronisation of keychains.
+    ///
+    /// ```swift
+    /// let network = NetworkLayer(tokens: KeychainTokenStore())
+    /// // In an app and in its extension, which share their tokens:
+    /// let shared = NetworkLayer(tokens: KeychainTokenStore(accessGroup: "A1B2C3D4E5.com.example.films"))
+    /// ```
     public struct KeychainTokenStore: TokenStore {
         /// The access group that the tokens belong to; `nil` is the app's own.
         public let accessGroup: String?

@@ -37,8 +37,8 @@ package enum CompressionDecision: StageDecision, Equatable {
                 "notCompressed", ["reason": "small", "byteCount": byteCount], "sent unchanged: only \(byteCount) bytes")
         case .unchanged(.coded): .init("notCompressed", ["reason": "coded"], "sent unchanged: it has a content coding")
         case .unchanged(.compressedContents):
-            .init("notCompressed", ["reason": "compressedContents"], "sent unchanged: its contents are compressed")
-        case .unchanged(.noGain): .init("notCompressed", ["reason": "noGain"], "sent unchanged: gzip gains nothing")
+            .init("notCompressed", ["reason": "compressed contents"], "sent unchanged: its contents are compressed")
+        case .unchanged(.noGain): .init("notCompressed", ["reason": "no gain"], "sent unchanged: gzip gains nothing")
         case .unchanged(.stream): .init("notCompressed", ["reason": "stream"], "sent unchanged: a stream")
         }
     }

@@ -10,14 +10,14 @@ package enum HedgeDecision: StageDecision, Equatable {
         var other: Contender { self == .first ? .second : .first }
     }
 
-    /// Why a slow read got no second attempt.
+    /// Why a slow read got no second attempt, as the record names it: the names stay the same from release to release.
     package enum Reason: String, Sendable, Hashable {
         /// The host's budget of second attempts is spent.
-        case budgetSpent = "the host's budget is spent"
+        case budgetSpent = "budget spent"
         /// The circuit of the host or the endpoint is open, or this call is its probe.
-        case circuitOpen = "the circuit is open"
+        case circuitOpen = "circuit open"
         /// The user asked for low data use.
-        case constrained = "the network is constrained"
+        case constrained = "constrained network"
     }
 
     /// The first attempt had no response after this delay, and a second one was sent.
@@ -34,7 +34,7 @@ package enum HedgeDecision: StageDecision, Equatable {
     package var entry: DecisionRecord {
         switch self {
         case .started(let delay): .init("started", ["delay": delay], "hedged: no response after \(delay.text)")
-        case .heldBack(let reason): .init("notStarted", ["reason": reason], "not hedged: \(reason.rawValue)")
+        case .heldBack(let reason): .init("notStarted", ["reason": reason.rawValue], "not hedged: \(reason.rawValue)")
         case .won(let contender, let time):
             .init(
                 "won", ["attempt": contender, "time": time], "the \(contender.rawValue) attempt won after \(time.text)")

@@ -43,13 +43,13 @@ package enum MergeDecision: StageDecision, Equatable {
         case .waitedAlone: .init("sentAlone", "sent alone after waiting for others")
         case .carried(let position, let count, let flight):
             .init(
-                "merged", ["position": position, "count": count, "carrier": flight],
+                "merged", ["position": position, "count": count, "flight": flight],
                 "merged as item \(position) of \(count) in \(flight)")
         case .apart(.endpoint): .init("notMerged", ["reason": "endpoint"], "not merged: the endpoint does not allow it")
         case .apart(.unsuited):
             .init("notMerged", ["reason": "unsuited"], "not merged: not a request that is allowed in an envelope")
         case .apart(.http2): .init("notMerged", ["reason": "http2"], "not merged: the origin uses HTTP/2")
-        case .apart(.noRoute): .init("notMerged", ["reason": "noRoute"], "not merged: the server has no route for it")
+        case .apart(.noRoute): .init("notMerged", ["reason": "no route"], "not merged: the server has no route for it")
         case .notAccepted(let status):
             .init(
                 "envelopeRefused", ["status": status],

@@ -72,7 +72,7 @@ package enum CacheDecision: StageDecision, Equatable {
                 "notStored", ["reason": "outdated"], "not stored: a newer response is stored, or the cache was cleared")
         case .tooLarge(let byteCount):
             .init(
-                "notStored", ["reason": "tooLarge", "byteCount": byteCount],
+                "notStored", ["reason": "too large", "byteCount": byteCount],
                 "not stored: \(byteCount) bytes are too many")
         case .refused: .init("evicted", ["reason": "refused"], "the cached response was refused, and evicted")
         case .invalidated(let count, let isCertain):

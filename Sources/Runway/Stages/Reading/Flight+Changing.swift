@@ -18,11 +18,13 @@ extension Flight {
             let response = try await send()
             let isCertain = response.refusal == nil || !response.hops.isEmpty
             let mayHaveTakenEffect = isCertain || response.refusal?.mayHaveTakenEffect ?? true
-            endChange(isCertain: isCertain, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearAttempt)
+            endChange(
+                isCertain: isCertain, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearEarlierAttempt)
             return response
         } catch {
             let mayHaveTakenEffect = (error.sending == .sent || mayHaveSent) && error.mayHaveTakenEffect
-            endChange(isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearAttempt)
+            endChange(
+                isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearEarlierAttempt)
             throw error
         }
     }

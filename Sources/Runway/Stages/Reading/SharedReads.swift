@@ -43,7 +43,7 @@ struct SharedReads {
     ///
     /// - Parameters:
     ///   - lookup: What the lookup found.
-    ///   - store: Stores the response for this call, and returns what the call makes of it; `nil` if it makes nothing of it. Called once:
+    ///   - store: Stores the response for this call, and returns this call's own form of it; `nil` if there is none. Called once:
     ///     for the leader before the read ends, for the others when they receive the response.
     /// - Returns: The response, and what `store` returned; `nil` if the cache has changed since the lookup.
     func send(

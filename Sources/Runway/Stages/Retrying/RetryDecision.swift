@@ -38,23 +38,23 @@ package enum RetryDecision: StageDecision, Equatable {
             )
         case .gaveUp(.attemptsUsed(let count), let cause):
             .init(
-                "gaveUp", ["reason": "attemptsUsed", "count": count, "cause": cause],
+                "gaveUp", ["reason": "attempts used", "count": count, "cause": cause],
                 "\(cause): given up after \(count) attempts")
         case .gaveUp(.notRepeatable, let cause):
             .init(
-                "gaveUp", ["reason": "notRepeatable", "cause": cause],
+                "gaveUp", ["reason": "not repeatable", "cause": cause],
                 "\(cause): not retried, the request may have had its effect")
         case .gaveUp(.bodyUsed, let cause):
             .init(
-                "gaveUp", ["reason": "bodyUsed", "cause": cause],
+                "gaveUp", ["reason": "body used", "cause": cause],
                 "\(cause): not retried, the body can't be sent twice")
         case .gaveUp(.budgetSpent, let cause):
             .init(
-                "gaveUp", ["reason": "budgetSpent", "cause": cause],
+                "gaveUp", ["reason": "budget spent", "cause": cause],
                 "\(cause): not retried, the host's budget is spent")
         case .gaveUp(.circuitOpen, let cause):
             .init(
-                "gaveUp", ["reason": "circuitOpen", "cause": cause],
+                "gaveUp", ["reason": "circuit open", "cause": cause],
                 "\(cause): not retried, the circuit is open")
         case .gaveUp(.deadline(let wait), let cause):
             .init(

@@ -74,6 +74,8 @@ struct ResumableUpload: Sendable {
             request.forUpload(at: stored.location, policy) != nil
         {
             plan.resume(stored)
+        } else if flight.options.resumption?.mustContinue == true {
+            throw .notContinued
         }
         var attempt = 1
         while true {
@@ -165,9 +167,14 @@ struct ResumableUpload: Sendable {
 
     /// Stores where the upload continues, once that is known.
     private func saveRecord() async {
-        guard let record, let (location, passed) = plan.takeUnsaved() else { return }
-        await record.save(
-            UploadRecord(source: source, location: location, byteCount: byteCount, passed: passed, file: file))
+        guard let record, plan.isUnsaved else { return }
+        let (plan, source, byteCount, file) = (plan, source, byteCount, file)
+        // Read when it is its turn to be written, so that no earlier state replaces a later one.
+        await record.save {
+            plan.takeUnsaved().map { location, passed in
+                UploadRecord(source: source, location: location, byteCount: byteCount, passed: passed, file: file)
+            }
+        }
     }
 
     /// All bytes of the file before `offset` are about to be passed to the wire. What a later call must know of it is stored before.
@@ -354,7 +361,7 @@ private enum IsContinuedByNext: StageValueKey {
 }
 
 extension Flight {
-    /// Whether a later call would continue what this one sent, and have nothing executed twice.
+    /// Whether a later call with the same request would continue what this one sent.
     var isContinuedByNext: Bool { remembered(IsContinuedByNext.self, or: false) }
     /// A later call would continue what this one sent.
     fileprivate func setContinuedByNext() { _ = remembered(IsContinuedByNext.self, or: true) }

@@ -13,13 +13,13 @@ struct UploadRecord: Codable, Equatable, Sendable {
     /// The URL of the upload. Whoever has it may append to the upload.
     var location: String
     var byteCount: Int
-    /// How much of the file was passed to the wire.
+    /// How much of the file was passed to the wire, or was about to be.
     var passed: Extent
     /// When the file was last changed, in nanoseconds since 1970, and its number on its disk.
     var modified: Int64
     var number: UInt64
 
-    /// A part of a file that is not all of it, or all of it. Both take the same room in a record.
+    /// A part of the bytes of a file, or all of them. Both cases are one digit, so that a record has the same length with either.
     enum Extent: Int, Codable { case part, whole }
 
     /// The record as it is stored: a line with the digest of what follows, and JSON.
@@ -65,7 +65,7 @@ final class UploadRecordFile: Sendable {
         var isTaken = false
         /// Whether the task of the call was cancelled.
         var isCancelled = false
-        /// Whether a later call would find what this call read or stored last.
+        /// Whether the file has the record that this call read, or gave to be stored last.
         var isStored = false
     }
 
@@ -97,7 +97,7 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Whether a later call would find the record that this call read or stored last.
+    /// Whether the file has the record that this call read, or gave to be stored last.
     var isStored: Bool { state.withLock { $0.isStored } }
 
     /// The stored record; `nil` if there is none.
@@ -113,11 +113,12 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Stores a record.
-    func save(_ record: UploadRecord) async {
-        state.withLock { $0.isStored = false }
-        guard let text = record.text(), text.count <= UploadRecord.maximumByteCount else { return }
+    /// Stores a record, which is made when the ones before are stored; `nil` if nothing is to be stored.
+    func save(_ makeRecord: @escaping @Sendable () -> UploadRecord?) async {
         try? await queue.run { () throws(FileError) in
+            guard let record = makeRecord() else { return }
+            self.state.withLock { $0.isStored = false }
+            guard let text = record.text(), text.count <= UploadRecord.maximumByteCount else { return }
             var file = self.state.withLock { $0.isTaken ? nil : $0.file }
             if file == nil {
                 if self.state.withLock({ $0.isTaken }) { return }
@@ -125,10 +126,11 @@ final class UploadRecordFile: Sendable {
                 guard try self.take(new) else { return }
                 file = new
             }
-            // A crash in between leaves a record whose digest is wrong, unless both have the same length.
-            try file?.write(text, at: 0)
-            try file?.truncate(to: text.count)
-            try file?.sync()
+            guard let stored = file, try stored.isInPlace() else { return }
+            // A process that ends in between leaves a record whose digest is wrong, unless the former record had the same length.
+            try stored.write(text, at: 0)
+            try stored.truncate(to: text.count)
+            try stored.sync()
             self.state.withLock { $0.isStored = true }
         }
     }

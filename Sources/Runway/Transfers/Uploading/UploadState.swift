@@ -5,7 +5,7 @@ import Synchronization
 final class UploadState: Sendable {
     private struct State {
         var plan: UploadPlan
-        /// Whether a later call would not continue where this plan does.
+        /// Whether what a later call needs to continue has changed, and was not taken to be stored.
         var isUnsaved = false
     }
 
@@ -43,6 +43,9 @@ final class UploadState: Sendable {
     func take(interim fields: UploadFields, location: String?) {
         update { $0.take(interim: fields, location: location) }
     }
+
+    /// Whether there is something to store for a later call.
+    var isUnsaved: Bool { state.withLock { $0.isUnsaved && $0.plan.location != nil } }
 
     /// What a later call needs to continue, once after it has changed.
     func takeUnsaved() -> (location: String, passed: UploadRecord.Extent)? {

@@ -5,7 +5,7 @@ import Testing
 
 /// The machine of a paged manager's load alone, without requests.
 struct PagedLoadMachineTests {
-    private static let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+    private static let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
     private typealias Machine = PagedLoadMachine<OffsetList>
 
     private let pages = CursorLoad(.first, of: PageWindow(), size: 5, PagingLimits())

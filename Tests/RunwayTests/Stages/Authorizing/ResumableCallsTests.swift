@@ -6,7 +6,7 @@ import Testing
 /// Which calls can be made again, without making any.
 @MainActor
 struct ResumableCallsTests {
-    private let network = NetworkLayer(transport: StubTransport { _ in .json("{}") })
+    private let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
 
     private func owner(_ account: String) -> TokenIdentity {
         TokenIdentity(service: Club.self, environment: .release, account: account)

@@ -130,6 +130,28 @@ struct ResumingTests {
         #expect((manager.landedEndpoint as? Members)?.page == 3)
     }
 
+    @Test func loginAlsoResumesACallWithARefusedToken() async throws {
+        let (refused, later) = (manager(), manager())
+        try await house.signIn()
+        house.origin.revoke()
+        house.origin.refuseRenewedTokens()
+        refused.load(Members(page: 3))
+        try await recorder.landings(count: 1)
+        #expect(refused.error?.kind == .needsAccessToken)
+        house.clock.advance(by: RenewalBackoff.firstDelay)
+        house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
+        later.load(Members(page: 4))
+        try await recorder.landings(count: 2)
+        #expect(later.error?.kind == .needsLogin)
+        try await waitUntil { !needs.all.isEmpty }
+        // The refused token itself caused no notification.
+        #expect(needs.all.map(\.flights) == [[later.landedFlight].compactMap(\.self)])
+        try await signInAgain()
+        #expect(needs.all[0].resume().count == 2)
+        try await recorder.landings(count: 4)
+        #expect(refused.error == nil && later.error == nil)
+    }
+
     @Test func concurrentCallsAreAllResumed() async throws {
         let manager = manager(overlap: .concurrent)
         for page in 1...3 { manager.load(Members(page: page)) }
@@ -142,14 +164,32 @@ struct ResumingTests {
     }
 
     @Test func listContinuesWhereItFailed() async throws {
-        let list = PagedAPIManager<MemberList>(on: house.network, delegate: recorder)
+        let transport = StubTransport { request in
+            if request.head.path == "/token" { return .json("{}", status: .badRequest) }
+            let isFirst = request.head.path?.hasSuffix("offset=0") == true
+            // The first token is good for the first page alone.
+            let isRefused = !isFirst && request.head.headerFields[.authorization] == "Bearer t1"
+            if isRefused { return .json("{}", status: .unauthorized) }
+            let rows = (isFirst ? 1...20 : 20...25).map { #"{"id":\#($0)}"# }.joined(separator: ",")
+            return .json(#"{"members":[\#(rows)]}"#)
+        }
+        let network = NetworkLayer(transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()))
+        needs.watch(network)
+        try await network.signIn(AccessToken("t1", account: "ann", refreshToken: "r1"), to: Club.self)
+        let list = PagedAPIManager<MemberList>(on: network, delegate: recorder)
         list.load(MemberList())
         try await recorder.landings(count: 1)
+        list.loadNextPage()
+        try await recorder.landings(count: 2)
+        #expect(list.error?.kind == .needsLogin && list.items.count == 20)
         try await waitUntil { !needs.all.isEmpty }
-        try await signInAgain()
+        try await network.signIn(AccessToken("t2", account: "ann"), to: Club.self)
         let resumed = needs.all[0].resume()
-        #expect(resumed.count == 1 && list.isLoading)
-        list.cancelAll()
+        try await recorder.landings(count: 3)
+        #expect(list.error == nil && resumed == [list.landedFlight])
+        // A page begins with the last row of the page before it.
+        #expect(transport.requests.last?.head.path?.hasSuffix("offset=19") == true)
+        #expect(list.items.compactMap { $0["id"].int } == Array(1...25))
     }
 
     @Test func callsAreResumedWhenTheNetworkIsBack() async throws {

@@ -138,7 +138,7 @@ struct InvalidationTests {
             if request.head.method == .get { return .json("{}") }
             return .json("{}", status: attempts.next() == 0 ? .serviceUnavailable : .notFound)
         }
-        let network = NetworkLayer(transport: transport, clock: LayerClock(clock))
+        let network = NetworkLayer(transport: transport, pipeline: .tested, clock: LayerClock(clock))
         _ = try await network.call(Work())
         let options = CallOptions(retry: .standard, deadline: .seconds(86_400))
         let change = Task { try await network.call(Change<Delete>(), options: options) }
@@ -155,7 +155,7 @@ struct InvalidationTests {
         let network = NetworkLayer(
             transport: StubTransport { request throws(NetworkError) in
                 .json(request.head.method == .get ? #"{"code":0}"# : #"{"code":7}"#)
-            })
+            }, pipeline: .tested)
         _ = try await network.call(Drawer())
         await #expect(throws: NetworkError.self) { try await network.call(DrawerChange()) }
         #expect(await isStored(Drawer(), in: network))

@@ -14,7 +14,7 @@ struct HTTP2WireTests {
         guard let frame else { return connection.write(.settings()) }
         if frame.is(.settings), frame.flags & RawFrame.ack == 0 { connection.write(.settingsAck) }
         let isEnd = frame.flags & RawFrame.endStream != 0 && (frame.is(.headers) || frame.is(.data))
-        if isEnd { connection.write(.headers(frame.stream), .data(frame.stream, "answer")) }
+        if isEnd { connection.write(.headers(frame.stream), .data(frame.stream, "response")) }
     }
 
     @Test func firstRequestLeavesBeforeTheServersSettings() async throws {
@@ -271,8 +271,8 @@ struct HTTP2WireTests {
                 #expect(wire.address == server.baseURL.replacing("https://localhost", with: "127.0.0.1"))
                 #expect(wire.tlsVersion == "TLSv1.3")
                 #expect(wire.sending != nil && wire.waiting != nil && wire.receiving != nil && wire.queueing != nil)
-                // A head of one byte and a body of six, each with the nine bytes of a frame.
-                #expect(wire.receivedByteCount == 9 + 1 + 9 + 6)
+                // A head of one byte and a body of eight, each with the nine bytes of a frame.
+                #expect(wire.receivedByteCount == 9 + 1 + 9 + 8)
             }
             #expect(wires[0].tcp != nil && wires[0].tls != nil)
             #expect(wires[1].tcp == nil && wires[1].tls == nil && wires[1].dns == nil)

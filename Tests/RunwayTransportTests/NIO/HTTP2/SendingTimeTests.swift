@@ -35,7 +35,7 @@ struct SendingTimeTests {
             for _ in 0..<10 { _ = try await network.call(Fetch<GET>("neighbour")) }
             let held = Duration(NIODeadline.now() - start)
             _ = try await network.call(Fetch<GET>("on"))
-            #expect(try await upload.value == "answer")
+            #expect(try await upload.value == "response")
 
             #expect(server.connectionCount == 1)
             let all = try await records.records(count: 12)

@@ -39,7 +39,7 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
                 "\(age.wholeSeconds) old, fresh for another \(remaining.wholeSeconds)")
         case .stale(let staleBy, let reason):
             .init(
-                "stale", ["staleBy": staleBy, "reason": reason],
+                "stale", ["staleBy": staleBy, "reason": reason.name],
                 "stale by \(staleBy.wholeSeconds), used because \(reason.sentence)")
         case .validating(let staleBy): .init("validating", ["staleBy": staleBy], "\(Self.state(staleBy)), revalidating")
         case .revalidating: .init("revalidating", "stale, revalidating")
@@ -55,7 +55,7 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
             .init(
                 "stored", ["lifetime": lifetime, "isHeuristic": isHeuristic],
                 "stored, fresh for \(lifetime.wholeSeconds)\(isHeuristic ? " by estimate" : "")")
-        case .notStored(let reason): .init("notStored", ["reason": reason], "not stored: \(reason.text)")
+        case .notStored(let reason): .init("notStored", ["reason": reason.name], "not stored: \(reason.text)")
         case .head(let updated, let distrusted):
             .init(
                 "freshenedByHead", ["updated": updated, "distrusted": distrusted],
@@ -70,7 +70,35 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
 }
 
 extension StaleReason {
+    /// The reason as the record names it, which stays the same from release to release.
+    fileprivate var name: String {
+        switch self {
+        case .requestAllows: "allowed by the request"
+        case .whileRevalidating: "while revalidating"
+        case .responseAllows: "allowed by the response"
+        case .afterError: "after an error"
+        case .disconnected: "disconnected"
+        }
+    }
+
     fileprivate var sentence: String { rawValue }
+}
+
+extension NotStoredReason {
+    /// The reason as the record names it, which stays the same from release to release.
+    fileprivate var name: String {
+        switch self {
+        case .method: "method"
+        case .status: "status"
+        case .noStore: "no-store"
+        case .notCacheable: "not cacheable"
+        case .varies: "varies"
+        case .notFine: "not fine"
+        case .partial: "partial"
+        case .tooLarge: "too large"
+        case .outdated: "outdated"
+        }
+    }
 }
 
 extension Duration {
