@@ -11,8 +11,8 @@ extension NetworkLayer {
     /// (``UploadResumption``). An `Idempotency-Key` is no reason, since the new
     /// call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
     /// Nor is a change resumed that failed for want of a login or a token, and an attempt of which may have taken effect. An upload that is
-    /// resumed only because it continues is sent no second time: if what is stored of it is gone, the call fails as
-    /// ``NetworkError/Kind/storage``.
+    /// resumed only because it continues is sent no second time: if what is stored of it is gone, in use or of another request, the call
+    /// fails as ``NetworkError/Kind/storage``.
     ///
     /// A call can be resumed for ``LayerLimits/resumptionTime`` after it failed; of one layer, at most
     /// ``LayerLimits/maximumResumableCalls``. It can't any more once its manager is released, has cancelled or cleared its calls or, if its
@@ -90,6 +90,8 @@ extension Flight {
         default: return nil
         }
         guard mayBeRepeated || isContinuedByNext else { return nil }
-        return Resumption(flight: id, account: account, environment: environment, mustContinue: !mayBeRepeated)
+        // Nothing may have been sent by this call, and all of it by the call that it continues.
+        let mustContinue = !mayBeRepeated || options.resumption?.mustContinue == true
+        return Resumption(flight: id, account: account, environment: environment, mustContinue: mustContinue)
     }
 }

@@ -129,8 +129,8 @@ extension FlightRecorder {
         state.withLock { $0.attempts.dropLast().contains { $0.record.status?.kind != .clientError } }
     }
 
-    /// Whether a call that needs a login may have taken effect: an earlier attempt is unclear, or the last has neither a refusal nor a 2xx
-    /// response, which the service then reads as a refusal.
+    /// Whether a call that needs a login may have taken effect: an earlier attempt is unclear, or the last has no response, or one that is
+    /// neither 4xx nor a 2xx that the service read as a refusal.
     var hasUnclearAttempt: Bool {
         guard let last = state.withLock({ $0.attempts.last }) else { return false }
         let kind = last.record.status?.kind

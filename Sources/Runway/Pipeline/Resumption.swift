@@ -14,7 +14,7 @@ extension NetworkError {
     static var notContinued: NetworkError {
         NetworkError(
             .storage, in: .preparing,
-            "What is stored of the upload is gone or of another request. The upload may have taken effect, and is not sent again.",
+            "What is stored of the upload is gone, in use or of another request: what may have taken effect is not sent again.",
             sending: .notSent)
     }
 }

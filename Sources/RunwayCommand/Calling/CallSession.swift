@@ -134,7 +134,7 @@ struct CallSession: Sendable {
         }
         // The error of a probe that was refused is that of its record.
         return Result(
-            head: file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
+            head: probed ?? file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)
     }
 

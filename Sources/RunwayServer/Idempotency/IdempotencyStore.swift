@@ -11,7 +11,7 @@ public protocol IdempotencyStore: Sendable {
     ///
     /// If there is no record of the key, or only one that has expired, the implementation inserts one with the token. If there is one
     /// whose lease has ended without a response, the implementation replaces its token: the former owner is fenced out. A lease
-    /// that ends more than a day later than one that begins now is from before the clock was set back, and counts as ended.
+    /// that ends more than a day later than one that begins now is taken to be from before the clock was set back: it has ended.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.
@@ -99,7 +99,7 @@ public struct IdempotentResponse: Sendable, Hashable, Codable {
 
 /// Decides whether a claim without a response holds off others.
 package enum IdempotencyLease {
-    /// How far the clocks of servers may be apart, and the leases of one store.
+    /// How far the clocks of servers may be apart, and how much the leases of those that share a store may differ.
     private static let tolerance = Duration.seconds(86_400)
 
     /// Whether a lease has not ended.

@@ -25,7 +25,7 @@ struct RequestVerifier: Sendable {
 
     /// Returns who signed a request, and the request with its verified body.
     ///
-    /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if it is another than the signed one.
+    /// - Parameter onStreamFailure: Makes the error that a streamed body throws at its end if its digest differs from the signed one.
     /// - Throws: ``SignatureRefusal``, or what reading the body throws.
     func verify(
         _ request: Request, onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest

@@ -9,7 +9,7 @@ public import RunwaySignatures
 ///
 /// A signature covers the status, the digest of the body, and of the request its method, authority, path, query, and the signature
 /// or the salted digest that was verified. If the request has `Accept-Signature`, it also covers the components and has the label
-/// and the nonce that are asked for there; if that asks for `expires`, it expires 60 seconds after it was made. The digest has the
+/// and the nonce that are asked for there; if that asks for `expires`, the signature expires 60 seconds after it was made. The digest has the
 /// algorithm that `Want-Content-Digest` prefers (RFC 9530 §4), and SHA-256 if that names none that is known.
 ///
 /// A refusal is signed if the signature or the digest of its request was found to be authentic, as after a replay or with a wrong clock;
@@ -39,7 +39,7 @@ public struct ResponseSigning: Sendable {
     /// digest is verified like all others.
     public var passesUnsigned: @Sendable (HTTPRequest) -> Bool = { _ in false }
 
-    /// How long a signature is valid that must say when it expires.
+    /// How long a signature is valid if it must say when it expires.
     private static let lifetime = Duration.seconds(60)
 
     /// Signs with a key.

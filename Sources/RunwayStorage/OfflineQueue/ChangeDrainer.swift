@@ -99,13 +99,13 @@ final class ChangeDrainer: Sendable {
             var (isOpen, isExpiryDue) = (false, true)
             while !Task.isCancelled {
                 let now = link.clock.now
-                // Nothing is read from disk before the server's wait is over; what is due stays due. No grace is taken, since nothing is
-                // sent: an app that is suspended continues later, and one that ends finds what has expired in the list.
+                // While servers have asked to wait in all scopes that can be sent, nothing is read to find what has expired, and that stays
+                // due. It takes no grace, since nothing is sent: an app that is suspended continues later.
                 if !isOpen || !isPaused(at: now) {
                     if isExpiryDue { isOpen = await expire() || isOpen }
                     isExpiryDue = false
-                    if takeReview() { try? await journal.reviewSealed() }
                 }
+                if takeReview() { try? await journal.reviewSealed() }
                 switch step(isOpen: isOpen, at: now) {
                 case .replay(let scope): await replay(scope)
                 case .wait(let instant):

@@ -102,6 +102,19 @@ struct ResumedUploadTests {
         #expect(error?.kind == .storage && methods.all == [.post, .head])
     }
 
+    @Test func callThatResumesAResumedUploadMustContinueToo() async throws {
+        let network = layer(then: .unauthorized)
+        let manager = try await failed(on: network) { Film(file: $0) }
+        let second = try #require(network.resumeCalls(of: Archive.self).first)
+        // The request for the offset is refused, so that nothing of this call can have taken effect.
+        let refusal = await #expect(throws: NetworkError.self) { try await manager.landing(of: second) }
+        #expect(refusal?.kind == .needsAccessToken && methods.all == [.post, .head, .head])
+        try FileManager.default.removeItem(at: URL(fileURLWithPath: folder.file().path + ".upload"))
+        let third = try #require(network.resumeCalls(of: Archive.self).first)
+        let error = await #expect(throws: NetworkError.self) { try await manager.landing(of: third) }
+        #expect(error?.kind == .storage && methods.all == [.post, .head, .head])
+    }
+
     @Test func uploadThatCannotContinueIsNotResumed() async throws {
         let network = layer(then: .noContent)
         let manager = try await failed(on: network) { PassingFilm(file: $0) }

@@ -23,8 +23,10 @@ extension Flight {
             return response
         } catch {
             let mayHaveTakenEffect = (error.sending == .sent || mayHaveSent) && error.mayHaveTakenEffect
-            endChange(
-                isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearEarlierAttempt)
+            // The error of a token that is missing for another attempt is none of the last one.
+            let isUnclear =
+                error.step == .authorizing ? recorder.hasUnclearAttempt : recorder.hasUnclearEarlierAttempt
+            endChange(isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || isUnclear)
             throw error
         }
     }
