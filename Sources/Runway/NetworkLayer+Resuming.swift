@@ -8,8 +8,7 @@ extension NetworkLayer {
     ///
     /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110 §9.2.2), or none of it was
     /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``, or it is an upload that the new call continues
-    /// (``UploadResumption``). An `Idempotency-Key` is no reason, since the new
-    /// call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
+    /// (``UploadResumption``). An `Idempotency-Key` is no reason, since the new call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
     /// Nor is a change resumed that failed for want of a login or a token, and an attempt of which may have taken effect. An upload that is
     /// resumed only because it continues is sent no second time: if what is stored of it is gone, in use or of another request, the call
     /// fails as ``NetworkError/Kind/storage``.

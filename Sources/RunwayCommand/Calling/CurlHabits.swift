@@ -1,6 +1,6 @@
 /// What `runway call` has in place of the options of curl that are typed out of habit.
 enum CurlHabits {
-    /// Says what to write instead of an unknown option; `nil` if it is none of curl's most used ones.
+    /// Says what to write instead of an unknown option; `nil` if it is not one of curl's most used ones.
     ///
     /// - Parameter message: What the parser of the command line says of the option.
     static func advice(on message: String) -> String? {

@@ -19,7 +19,7 @@ final class StreamAccount: Sendable {
     ///   - service: The service that the account is signed in to.
     ///   - network: The layer.
     ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The default is `false`: what
-    ///     was begun without an account goes on whoever signs in.
+    ///     was begun without an account continues, and any account may sign in meanwhile.
     init(_ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false) {
         (self.subject, self.service, self.network, self.isBoundLater) = (subject, service, network, isBoundLater)
         name = Mutex(network.settings(of: service).account)

@@ -96,7 +96,7 @@ struct RefusalTests {
             name: "unknown component beside the required", status: 400, reason: "components",
             input: #"sig1=("@method" "@authority" "@path" "@query" "@unknown");created=1790000000;keyid="k-1""#
                 + #";nonce="n";tag="app""#),
-        // Middleware has no trailer section, and a header field is none.
+        // Middleware has no trailer section, and a header field does not count as a trailer field.
         Fault(
             name: "trailer field covered", status: 400, reason: "components",
             prepare: { $0.fields[.userAgent] = "ios" },

@@ -116,7 +116,7 @@ final class FakeConnection: WebSocketConnection {
     /// The connection measures this silence from now on, as one whose clock stands still while the device sleeps.
     func measureSilence(_ silence: Duration) { state.withLock { $0.silence = silence } }
 
-    /// Whoever asks for the status is preempted for this time before the silence is measured.
+    /// From now on the clock advances by this time in each request for the status, before the silence is measured.
     func delayStatus(by delay: Duration) { state.withLock { $0.delay = delay } }
 
     /// The server sends a message.

@@ -23,7 +23,7 @@ extension Flight {
             return response
         } catch {
             let mayHaveTakenEffect = (error.sending == .sent || mayHaveSent) && error.mayHaveTakenEffect
-            // The error of a token that is missing for another attempt is none of the last one.
+            // A token was missing for another attempt: the error says nothing of the last one.
             let isUnclear =
                 error.step == .authorizing ? recorder.hasUnclearAttempt : recorder.hasUnclearEarlierAttempt
             endChange(isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || isUnclear)
