@@ -13,6 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Everything is several times as slow: hundreds of tests at once would leave each other no processor within their waits.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 ASAN_OPTIONS=detect_leaks=0
 export RUNWAY_INTERLEAVINGS=${RUNWAY_INTERLEAVINGS:-300} RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-20000}
-swift test --sanitize=address --scratch-path "$PWD/.build-asan" --disable-xctest --filter "${1:-.}" \
-    --skip largeBodiesPassInConstantMemory
+build=(--sanitize=address --scratch-path "$PWD/.build-asan")
+SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "${build[@]}"
+swift test --skip-build "${build[@]}" --disable-xctest --filter "${1:-.}" --skip largeBodiesPassInConstantMemory
 echo "address-sanitizer: nothing reported, every test passed"

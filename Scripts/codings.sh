@@ -15,5 +15,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -qq
     apt-get install -y -qq "${missing[@]}" >/dev/null
 fi
-swift test --traits Command,Brotli,Zstd --scratch-path "$PWD/.build-codings" --disable-xctest \
+build=(--traits Command,Brotli,Zstd --scratch-path "$PWD/.build-codings")
+SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "${build[@]}"
+swift test --skip-build "${build[@]}" --disable-xctest \
     --filter 'RunwayTransportTests\.(ContentDecoderTests|ContentCodingTests|WireCodingTests)'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", and the crash test with two servers, for records, changes and
-# event streams, over a real PostgreSQL server, which is started for it in a temporary folder.
+# Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", and the crash test with two servers, for records, changes,
+# event streams and conversations, over a real PostgreSQL server, which is started for it in a temporary folder.
 # Installs Debian's server and libpq where they are missing. Needs a debug build: what the package trait PostgreSQL adds is compiled against
 # its modules, which takes a minute and not a second build. Arguments: the seconds of the crash test, 15 by default.
 set -euo pipefail
@@ -131,3 +131,12 @@ echo "runway serve and runway log: $counted"
 
 TMPDIR=$work "$work/crash-test" --seconds "${1:-15}" --writers 2 --changers 2 --servers 2 --postgres "$RUNWAY_POSTGRESQL"
 TMPDIR=$work "$work/crash-test" streams --time "${1:-15}" --readers 20 --hubs 2 --database "$RUNWAY_POSTGRESQL"
+TMPDIR=$work "$work/crash-test" chat --time "${1:-15}" --database "$RUNWAY_POSTGRESQL"
+code=0
+TMPDIR=$work "$work/crash-test" chat --time 5 --database "$RUNWAY_POSTGRESQL" --bug forgottenMessages >"$work/log" || code=$?
+[ "$code" = 1 ] && grep -q "are not those that were written" "$work/log" || {
+    cat "$work/log"
+    echo "postgresql.sh: the planted bug forgottenMessages was not found (exit code $code)" >&2
+    exit 1
+}
+echo "The planted bug forgottenMessages was found: $(grep -m 1 "are not those that were written" "$work/log")"

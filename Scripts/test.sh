@@ -18,7 +18,6 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get install -y -qq "${missing[@]}" >/dev/null
 fi
 
-# The package manager passes traits to the compiler in the order of a set. With a fixed order the next build compiles only what changed.
 SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests
 
 log=$(mktemp)
@@ -56,7 +55,8 @@ SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 run --filter "$computing"
 run --skip "$sockets" --skip "$computing"
 # Once more with a custom stage that changes nothing at every place of the pipeline: everything is still as the tests claim. Left out are
 # the tests of code without a pipeline (JSON, signatures, house rules) and those of servers, the test server, the command and the demo, whose
-# layers have the default stages; of storage also what kills processes or damages files, for which a stage makes no difference.
+# layers have the default stages; of storage also the tests of Journal, which has no pipeline, and those that kill processes or damage files,
+# for which a stage makes no difference.
 RUNWAY_TESTS_PASS_THROUGH=1 run --filter '^Runway(Streams|Storage)?Tests\.' --skip 'StorageTests\.(Journal|.*(Kill|Damage|Crash))'
 # And so are signatures, redirects, cookies, TLS alone, compressed bodies, caching by HTTP, transfers and effects over connections. The other
 # suites of the transport are left out: they test connections and frames, which no stage sees.

@@ -66,6 +66,9 @@ for name in swift-mutex swift-continuation; do
 done
 check_sanitizer
 
+arguments=(--sanitize=thread --scratch-path "$build" "${objects[@]}")
+SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests "${arguments[@]}"
+
 # Everything is ten times as slow: hundreds of tests at once would leave each other no processor within their waits.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The sanitizer writes to one file for each process, so that reports cannot be lost among the tests' output.
@@ -78,8 +81,7 @@ for sequences in INTERLEAVINGS CACHE_SEQUENCES CIRCUIT_SEQUENCES COALESCING EXCH
 done
 export RUNWAY_JSON_DOCUMENTS=${RUNWAY_JSON_DOCUMENTS:-2000}
 TSAN_OPTIONS="$options:suppressions=$PWD/Scripts/tsan/suppressions.txt:log_path=$reports/process" \
-    swift test --sanitize=thread --scratch-path "$build" "${objects[@]}" --disable-xctest \
-    --filter "${1:-.}" || code=$?
+    swift test --skip-build "${arguments[@]}" --disable-xctest --filter "${1:-.}" || code=$?
 
 count=$(cat "$reports"/* 2>/dev/null | grep -c 'WARNING: ThreadSanitizer' || true)
 if [ "$count" -gt 0 ]; then

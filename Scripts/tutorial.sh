@@ -33,7 +33,8 @@ code() {
 }
 
 build() {
-    swift build --build-tests >build.log 2>&1 || { cat build.log >&2; say "the package does not build: $1" >&2; exit 1; }
+    SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests >build.log 2>&1 ||
+        { cat build.log >&2; say "the package does not build: $1" >&2; exit 1; }
     say "built: $1"
 }
 

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 # The lookup with its key in hand is no public operation of the layer: the benchmark sees what its tests see.
-swift build -c release --scratch-path .build-release -Xswiftc -enable-testing
+SWIFT_DETERMINISTIC_HASHING=1 swift build -c release --scratch-path .build-release -Xswiftc -enable-testing
 program=.build-release/release/CacheBenchmark
 
 if [ "${1:-}" != --instructions ]; then exec "$program" "$@"; fi

@@ -12,7 +12,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -qq && apt-get install -y -qq "${missing[@]}" >/dev/null
 fi
 
-swift build -c release --scratch-path .build-release
+SWIFT_DETERMINISTIC_HASHING=1 swift build -c release --scratch-path .build-release
 g++ -std=c++17 -O3 -march=native -o .build-release/simdjson-peer simdjson/peer.cpp -lsimdjson
 [ $# -gt 0 ] || set -- --simdjson .build-release/simdjson-peer
 .build-release/release/JSONBenchmark "$@"

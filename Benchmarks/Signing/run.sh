@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 scratch=${RUNWAY_BENCHMARK_SCRATCH:-.build-release}
-swift build -c release --scratch-path "$scratch"
+SWIFT_DETERMINISTIC_HASHING=1 swift build -c release --scratch-path "$scratch"
 failed=()
 for part in signing nonces server flood; do "$scratch/release/SigningBenchmark" "$part" "$@" || failed+=("$part"); done
 if [ ${#failed[@]} -gt 0 ]; then echo "run: failed: ${failed[*]}" >&2; exit 1; fi

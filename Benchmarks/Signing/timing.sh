@@ -4,13 +4,15 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 scratch=${RUNWAY_BENCHMARK_SCRATCH:-.build-release}
-[ -x "$scratch/release/SigningBenchmark" ] || swift build -c release --scratch-path "$scratch"
+[ -x "$scratch/release/SigningBenchmark" ] || SWIFT_DETERMINISTIC_HASHING=1 swift build -c release --scratch-path "$scratch"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+# Valgrind ends at debug information that it can't read.
+strip --strip-debug -o "$folder/SigningBenchmark" "$scratch/release/SigningBenchmark"
 
 instructions() {
     # With another seed of the hashes, dictionaries are walked in another order.
-    SWIFT_DETERMINISTIC_HASHING=1 valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$scratch/release/SigningBenchmark" verify "$1" "$2" >/dev/null 2>"$folder/log" ||
+    SWIFT_DETERMINISTIC_HASHING=1 valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$folder/SigningBenchmark" verify "$1" "$2" >/dev/null 2>"$folder/log" ||
         { cat "$folder/log" >&2; exit 1; }
     sed -n 's/^summary: //p; s/^totals: //p' "$folder/out" | head -1
 }

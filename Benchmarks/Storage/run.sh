@@ -12,5 +12,5 @@ cd "$(dirname "$0")"
 
 # Keys are made of calls: the benchmark sees what the tests see.
 scratch=${SCRATCH:-.build-release}
-swift build -c release --scratch-path "$scratch" -Xswiftc -enable-testing
+SWIFT_DETERMINISTIC_HASHING=1 swift build -c release --scratch-path "$scratch" -Xswiftc -enable-testing
 exec "$scratch/release/StorageBenchmark" "${FOLDER:-$scratch/measured}" "$@"

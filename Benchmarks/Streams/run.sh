@@ -32,7 +32,7 @@ for part in "${parts[@]}"; do
     esac
 done
 
-swift build -c release --scratch-path "$scratch"
+SWIFT_DETERMINISTIC_HASHING=1 swift build -c release --scratch-path "$scratch"
 scratch=$(realpath "$scratch")
 program=$scratch/release/StreamsBenchmark
 

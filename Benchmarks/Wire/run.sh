@@ -37,7 +37,7 @@ case $mode in
         ;;
 esac
 
-swift build -c release --scratch-path .build-release
+SWIFT_DETERMINISTIC_HASHING=1 swift build -c release --scratch-path .build-release
 binaries=$PWD/.build-release/release
 benchmark=$binaries/WireBenchmark
 

@@ -81,7 +81,7 @@ plant Runway/URLSession/PinnedTrust+Darwin.swift 's/outcome == \.refused/outcome
 # Pins that are compared with a chain that the system did not verify.
 plant Runway/URLSession/PinnedTrust+Darwin.swift 's/, SecTrustEvaluateWithError\(trust, nil\)//' 'pinMakesNoUntrustedChainTrusted.* failed'
 # A request that no server may receive is sent.
-plant Runway/URLSession/URLSessionMessages.swift 's/ \|\| head\.method == \.trace//' 'traceWithABodyIsRefusedBeforeItLeaves.* failed'
+plant Runway/URLSession/URLSessionMessages.swift 's/ \|\| head\.method == \.trace//' 'traceWithABodyIsRefusedUnsent.* failed'
 # A downloaded file is moved when the session has removed it.
 plant Runway/Transfers/Background/BackgroundRelay.swift \
     's/guard rename\(location\.path, path\) == 0 else .*/queue.addOperation { rename(location.path, path) }/' \
@@ -95,7 +95,7 @@ plant Runway/Transfers/Background/BackgroundTransfers.swift 's/PinnedTrust\(pins
     'serverWithoutAPinnedKeyGetsNoTransfer.* failed'
 # An unknown authority is taken for a lost connection.
 plant Runway/URLSession/URLSessionErrors.swift '/case \.serverCertificateHasUnknownRoot:/,+1d' \
-    'aCertificateOfAnUnknownAuthorityIsNotTrusted.* failed'
+    'certificateOfAnUnknownAuthorityIsNotTrusted.* failed'
 # Every device is said to have a Secure Enclave.
 plant RunwaySigning/Enrolment/DeviceKey.swift 's/\{ SecureEnclave\.isAvailable \}/{ true }/' \
     'deviceWithoutAnEnclaveMakesNoKey.* failed'

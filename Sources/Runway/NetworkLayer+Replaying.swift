@@ -1,6 +1,6 @@
 import HTTPTypes
 
-import struct Foundation.UUID
+package import struct Foundation.UUID
 
 extension NetworkLayer {
     /// What the offline queue uses of the layer, for as long as the layer exists.
@@ -25,6 +25,19 @@ extension NetworkLayer {
         } beginGrace: { [weak self] name in
             self?.beginGrace(name)
         }
+    }
+
+    /// Delays the stored changes of the account that is signed in to a service; see ``ChangeQueue``.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - owner: Identifies the caller.
+    ///   - limit: How long they wait at most, counted from when they could be sent; `nil` ends the delay of the owner, whichever account it
+    ///     is for.
+    package func delayChanges<Service: APIService>(of service: Service.Type, owner: UUID, upTo limit: Duration?) {
+        let settings = settings(of: service)
+        offlineQueue?.delayChanges(
+            of: service, in: settings.environment, for: settings.account, owner: owner, upTo: limit)
     }
 
     /// Sends a stored change through all stages, as a call of its own with a record of its own.

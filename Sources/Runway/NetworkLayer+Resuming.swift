@@ -84,7 +84,8 @@ extension Flight {
         var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
         switch error.kind {
         // The server refused the last request, if it got one.
-        case .needsLogin, .needsAccessToken: mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt
+        case .needsLogin, .needsAccessToken:
+            mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt(includingLast: true)
         case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent
         default: return nil
         }

@@ -31,6 +31,8 @@ extension NetworkLayer {
         // Failures on the last network are no evidence about this one.
         admission.forgetFailures()
         notifyTransports(of: status)
+        // After the transports, so that no upload continues over a connection of the last network.
+        if status.isReachable { admission.endWaitsForCircuits() }
         NotificationCenter.default.post(
             name: Self.statusDidChange, object: self,
             userInfo: [Self.networkNameKey: name, Self.networkStatusKey: status])

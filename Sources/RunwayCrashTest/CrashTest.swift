@@ -20,8 +20,9 @@ struct CrashTest: AsyncParsableCommand {
               2  The test itself failed.
             """,
         subcommands: [
-            EventStreamCrash.self, OpenStreams.self, WriterProcess.self, ChangerProcess.self, ServerProcess.self,
-            EventServerProcess.self, OpenServerProcess.self, OpenClientsProcess.self,
+            EventStreamCrash.self, ChatCrash.self, OpenStreams.self, WriterProcess.self, ChangerProcess.self,
+            ServerProcess.self, EventServerProcess.self, ChatServerProcess.self, OpenServerProcess.self,
+            OpenClientsProcess.self,
         ])
 
     @Option(help: "How long processes are killed.")

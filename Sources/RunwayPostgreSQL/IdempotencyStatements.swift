@@ -15,6 +15,13 @@ enum IdempotencyStatements {
         WHERE tenant = $1 AND expiry <= $2::bigint AND (response IS NOT NULL OR expiry <= $3::bigint)
         ORDER BY expiry LIMIT 20 FOR UPDATE SKIP LOCKED)
         """
+    /// Removes the claims of a principal from before the clock was set back that were never completed, in the same way; returns a row for
+    /// each.
+    static let removeAbandoned = """
+        DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
+        WHERE tenant = $1 AND principal = $2 AND response IS NULL AND expiry > $3::bigint FOR UPDATE SKIP LOCKED)
+        RETURNING token
+        """
     /// How many keys and bytes a principal has, up to a number of keys.
     static let usage = """
         SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT octet_length(response) AS bytes FROM runway_claim
@@ -41,5 +48,5 @@ enum IdempotencyStatements {
         """
 
     /// Every statement with a predicate or a key, for the tests that hold the rules.
-    static var all: [String] { tables + [remove, usage, insert, find, takeOver, complete, release] }
+    static var all: [String] { tables + [remove, removeAbandoned, usage, insert, find, takeOver, complete, release] }
 }

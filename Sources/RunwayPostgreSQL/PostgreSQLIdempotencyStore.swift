@@ -11,7 +11,8 @@
     ///
     /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A key is claimed by the insertion of a row, so that of
     /// several servers one executes the request. Claims and responses survive what the database survives: `synchronous_commit` must be on.
-    /// A claim that was never completed is removed a day after its lease. The database bounds what all principals have together.
+    /// A claim that was never completed is removed a day after its lease; one from before the clock was set back, when its principal has no
+    /// room without that. The database bounds what all principals have together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
         /// How long after its lease a claim is removed that was never completed, in milliseconds.
         private static let abandonedTime: Int64 = 86_400_000
@@ -50,22 +51,34 @@
             let claim = [
                 fingerprint.bytea, token.uuidString, "\(now + Int64(lease / .milliseconds(1)))",
             ]
+            let latestEnd = Self.milliseconds(IdempotencyLease.latestEnd(at: Self.date(now), lease))
             let (maximumCount, maximumByteCount) = (maximumCount, maximumByteCount)
             let found = try await run(key) { names, connection throws(PostgreSQLError) -> IdempotencyClaim? in
                 try connection.run(
                     IdempotencyStatements.remove, [names[0], "\(now)", "\(now - Self.abandonedTime)"])
-                let usage = try connection.run(
-                    IdempotencyStatements.usage, [names[0], names[1], "\(maximumCount)"]
-                ).first
-                let hasRoom =
-                    usage?[0].flatMap { Int($0) } ?? 0 < maximumCount
-                    && usage?[1].flatMap { Int($0) } ?? 0 < maximumByteCount
-                if hasRoom, try !connection.run(IdempotencyStatements.insert, names + claim).isEmpty { return .claimed }
-                guard let row = try connection.run(IdempotencyStatements.find, names).first else {
-                    // It was released in between: the transaction is run again.
-                    if hasRoom { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
-                    return nil
+                func hasRoom() throws(PostgreSQLError) -> Bool {
+                    let usage = try connection.run(
+                        IdempotencyStatements.usage, [names[0], names[1], "\(maximumCount)"]
+                    ).first
+                    return usage?[0].flatMap { Int($0) } ?? 0 < maximumCount
+                        && usage?[1].flatMap { Int($0) } ?? 0 < maximumByteCount
                 }
+                var record: [String?]?
+                if try !hasRoom() {
+                    // A known key needs no room. Its record, which may be an abandoned one, is looked for before those are removed.
+                    record = try connection.run(IdempotencyStatements.find, names).first
+                    if record == nil {
+                        let removed = try connection.run(
+                            IdempotencyStatements.removeAbandoned, [names[0], names[1], "\(latestEnd)"])
+                        guard !removed.isEmpty, try hasRoom() else { return nil }
+                    }
+                }
+                if record == nil {
+                    if try !connection.run(IdempotencyStatements.insert, names + claim).isEmpty { return .claimed }
+                    record = try connection.run(IdempotencyStatements.find, names).first
+                }
+                // It was released in between: the transaction is run again.
+                guard let row = record else { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
                 if let claim = try Self.claim(row, fingerprint, now, lease) { return claim }
                 try connection.run(IdempotencyStatements.takeOver, names + claim)
                 return .claimed

@@ -123,7 +123,7 @@ struct ExitCodeTests {
     ]
 
     @Test(arguments: misuses)
-    func unusableInputIsOneSentenceAndExitCode2(misuse: Misuse) async throws {
+    func unusableInputIsASentenceAndCode2(misuse: Misuse) async throws {
         let tool = try await Tool.run(Tool.path, misuse.arguments, input: [], environment: [:])
 
         #expect(tool.status == 2)
@@ -133,14 +133,14 @@ struct ExitCodeTests {
         #expect(tool.errors.dropLast().allSatisfy { $0 != "\n" } && tool.errors.last == "\n", "\(tool.errors)")
     }
 
-    @Test func anArgumentThatIsNotUTF8IsRefused() async throws {
+    @Test func argumentThatIsNotUTF8IsRefused() async throws {
         let tool = try await Tool.shell(#"runway call GET "http://x/$(printf '\377')""#)
 
         #expect(tool.status == 2)
         #expect(tool.errors.contains("Argument 3 is not UTF-8"))
     }
 
-    @Test func aStatusOf400AndMoreEndsWithOne() async throws {
+    @Test func statusOf400AndMoreEndsWithOne() async throws {
         try await withScriptedOrigin { origin in
             for status in [HTTPResponse.Status.badRequest, .unauthorized, .notFound, .internalServerError] {
                 origin.on("/x", respond: .json(#"{"why":"no"}"#, status: status))
@@ -153,7 +153,7 @@ struct ExitCodeTests {
         }
     }
 
-    @Test func redirectsThatCannotBeFollowedEndWithExitCode1() async throws {
+    @Test func unfollowableRedirectsEndWithExitCode1() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/loop", respond: .redirect(to: "/loop"))
             origin.on("/away", respond: .redirect(to: "ftp://example.com/"))
@@ -191,7 +191,7 @@ struct ExitCodeTests {
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "the system has no /dev/full"))
-    func anOutputThatTakesNoMoreEndsWithTwo() async throws {
+    func outputThatTakesNoMoreEndsWithTwo() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: .text("text"))
             let tool = try await Tool.shell("runway call GET \(origin.baseURL)/x > /dev/full")

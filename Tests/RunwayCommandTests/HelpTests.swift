@@ -7,7 +7,7 @@ struct HelpTests {
     @Test(arguments: [
         [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["demo"], ["proxy"], ["sign"], ["verify"], ["keys"],
     ])
-    func everyCommandExplainsItselfWithExamplesAndExitCodes(command: [String]) async throws {
+    func everyCommandsHelpHasExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
 
         #expect(tool.status == 0)
@@ -19,7 +19,7 @@ struct HelpTests {
         #expect(long.isEmpty, "\(long)")
     }
 
-    @Test func callAndListenHaveTheSameOptionsOfAConnection() async throws {
+    @Test func callAndListenHaveTheSameConnectionOptions() async throws {
         let helps = try await [Tool.run("call", "--help").output, Tool.run("listen", "--help").output]
         for option in ["--timeout <seconds>", "--proxy <url>", "--cacert <file>", "-k, --insecure", "--http1"] {
             let texts = helps.map { help in help.components(separatedBy: "\n  \(option) ").last?.prefix { $0 != "\n" } }

@@ -47,7 +47,7 @@
             #expect(try await stores[2].append(changed, at: 9, upToMembers: 10) == .mismatch)
         }
 
-        @Test func pagesMarksAndPublicationAreThoseOfEveryStore() async throws {
+        @Test func pagesMarksAndPublicationMatchOtherStores() async throws {
             let store = try await store()
             for number in 1...9 { _ = try await store.append(submission("\(number)"), at: 7, upToMembers: 2) }
             for (range, numbers) in [
@@ -68,7 +68,7 @@
             #expect(try await store.unpublishedConversations(upTo: 10).isEmpty)
         }
 
-        @Test func logHasABoundAndSaysWhereItBegins() async throws {
+        @Test func logIsBoundedAndReportsItsFirstOffset() async throws {
             let log = try await log(upTo: 10)
             for number in 1...25 { _ = try await log.append([PublishedEvent(topic: "a", data: "\(number)")]) }
             let range = try await log.range()
@@ -229,7 +229,7 @@
             #expect(try await log.range().last == 0)
         }
 
-        @Test func signalsReachAProcessAlsoAfterItsConnectionIsLost() async throws {
+        @Test func signalsArriveAgainAfterALostConnection() async throws {
             let name = "listen-\(tenant)"
             let url = Self.url + (Self.url.contains("?") ? "&" : "?") + "application_name=\(name)"
             let listening = try await PostgreSQLEventLog(at: url, name: "chat", tenant: tenant)

@@ -43,7 +43,7 @@
             #expect(try await claim(other, print: 2, after: 1000) == .claimed)
         }
 
-        @Test func expiredLeaseIsTakenOverAndFencesItsOwnerOut() async throws {
+        @Test func claimingAnExpiredLeaseFencesOutItsOwner() async throws {
             let store = try await store()
             let (key, first, second) = (IdempotencyKey(principal: "ada", text: "k"), UUID(), UUID())
             #expect(try await claim(store, token: first) == .claimed)
@@ -62,6 +62,25 @@
             // Clocks that differ by less than a day mean nothing.
             #expect(try await claim(store, after: year - 86_000) == .inFlight(until: start + year + 60))
             #expect(try await claim(store) == .claimed)
+        }
+
+        @Test func abandonedClaimsOfALaterDateMakeRoom() async throws {
+            let (store, year) = (try await store(upTo: 2), 365 * 86_400.0)
+            #expect(try await claim(store, "abandoned", after: year) == .claimed)
+            #expect(try await claim(store, "in flight") == .claimed)
+            #expect(try await claim(store, "new") == .claimed)
+            await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "newer") }
+            #expect(try await claim(store, "in flight") == .inFlight(until: start + 60))
+        }
+
+        @Test func abandonedKeyOfFullPrincipalRefusesOtherRequests() async throws {
+            let (store, year) = (try await store(upTo: 2), 365 * 86_400.0)
+            #expect(try await claim(store, "abandoned", after: year) == .claimed)
+            #expect(try await claim(store, "in flight") == .claimed)
+            // Known keys need no room: nothing is removed for them.
+            #expect(try await claim(store, "in flight") == .inFlight(until: start + 60))
+            #expect(try await claim(store, "abandoned", print: 2) == .mismatch)
+            #expect(try await claim(store, "abandoned") == .claimed)
         }
 
         @Test func releasedKeyCanBeClaimedByAnyRequest() async throws {

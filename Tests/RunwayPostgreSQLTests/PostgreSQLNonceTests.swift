@@ -53,7 +53,7 @@
             #expect(claims.count { $0 == .claimed } == 10 && claims.count { $0 == .replayed } == 190)
         }
 
-        @Test func keyFillsItsShareAloneUntilItsNoncesExpire() async throws {
+        @Test func keyFillsOnlyItsShareUntilNoncesExpire() async throws {
             let store = try await store(perKey: 2)
             for (value, key, claim) in [
                 ("a", "k", NonceClaim.claimed), ("b", "k", .claimed), ("c", "k", .full), ("a", "k", .replayed),
@@ -66,7 +66,7 @@
             #expect(try await claim("c", created: 121, in: store) == .claimed)
         }
 
-        @Test func clockThatIsSetBackLetsNothingBeReplayed() async throws {
+        @Test func clockSetBackAllowsNoReplay() async throws {
             let (store, other) = (try await store(), try await store())
             #expect(try await claim("a", in: store) == .claimed)
             // A claim with a clock that is ahead removes what has expired by it.
@@ -76,7 +76,7 @@
         }
 
         /// Servers whose clocks differ remove and claim the same nonces at the same time.
-        @Test func nonceThatIsBeingRemovedIsNotClaimedAgain() async throws {
+        @Test func nonceIsNotClaimedAgainDuringItsRemoval() async throws {
             let stores = [try await store(), try await store()]
             for index in 0..<50 { #expect(try await claim("n\(index)", in: stores[0]) == .claimed) }
             let claims = try await withThrowingTaskGroup(of: NonceClaim.self) { group in

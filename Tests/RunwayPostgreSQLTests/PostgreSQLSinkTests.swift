@@ -171,7 +171,7 @@
             await #expect(throws: CancellationError.self) { try await sink.erase(account: "ada") }
         }
 
-        @Test func valueThatIsNotTakenFailsItsBatchAlone() async throws {
+        @Test func unstorableValueFailsOnlyItsBatch() async throws {
             let sink = try await PostgreSQLActionLogSink(at: Self.url, tenant: tenant, connectionCount: 1)
             let stored = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<40 {

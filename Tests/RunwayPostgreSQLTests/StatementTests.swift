@@ -24,7 +24,7 @@ struct StatementTests {
     }
 
     @Test(arguments: all)
-    func nothingNeedsASequenceOrALockOfATable(_ statement: String) {
+    func noStatementNeedsASequenceOrTableLock(_ statement: String) {
         let words = [
             "serial", "identity", "sequence", "nextval", "lock table", "trigger", "references", "unique", "join",
         ]

@@ -32,7 +32,7 @@ struct ServerDatabaseTests {
         try database.close()
     }
 
-    @Test func slowReaderStopsNoWriterAndTheLogShrinks() throws {
+    @Test func slowReaderBlocksNoWriterAndLogShrinks() throws {
         let folder = ScratchFolder()
         let database = try ServerDatabase(
             at: folder.file, Self.schema, waitsForDrive: false, bound: LogBound(byteCount: 5 << 20), busyTimeout: 0.01)
@@ -50,7 +50,7 @@ struct ServerDatabaseTests {
         try database.close()
     }
 
-    @Test func failedMoveIsRepeatedWhenTheLogHasDoubled() {
+    @Test func failedMoveIsRetriedWhenTheLogDoubles() {
         var bound = LogBound(byteCount: 100)
         #expect(!bound.isExceeded(by: 100) && bound.isExceeded(by: 101))
         bound.didMove(false)
@@ -64,7 +64,7 @@ struct ServerDatabaseTests {
         #expect(!bound.isExceeded(by: .max))
     }
 
-    @Test func fullDiskMovesTheWriteAheadLogAndTriesAgain() throws {
+    @Test func fullDiskMovesTheWALAndRetriesOnce() throws {
         let folder = ScratchFolder()
         let schema = ServerDatabase.Schema(
             applicationID: 7, tables: "CREATE TABLE item (number INTEGER NOT NULL UNIQUE)")

@@ -45,7 +45,7 @@ struct KeyStoreTests {
         }
     }
 
-    @Test func aCallIsCancelledWhileItsKeyIsSought() async throws {
+    @Test func callIsCancelledWhileItsKeyIsSought() async throws {
         try await withScriptedOrigin { origin in
             let arrival = ScriptedGate()
             let network = try NetworkLayer(to: origin, keys: endlessStore(arrival))

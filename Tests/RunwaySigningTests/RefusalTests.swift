@@ -87,7 +87,7 @@ struct RefusalTests {
         }
     }
 
-    @Test func aBodyThatCannotBeSentTwiceIsSentOnce() async throws {
+    @Test func unrepeatableBodyIsSentOnce() async throws {
         try await withScriptedOrigin { origin in
             verify(at: origin)
             let network = try NetworkLayer(to: origin, keys: OneKey(peers.requestKey), clock: .wrong(by: -3600))

@@ -27,7 +27,7 @@ struct ReplayTests {
         return response
     }
 
-    @Test func anUnsafeRequestThatWasReplayedIsNotSentAgain() async throws {
+    @Test func replayedUnsafeRequestIsNotSentAgain() async throws {
         try await withScriptedOrigin { origin in
             let peers = peers
             origin.on("/a", respond: try replayed(at: Peers.now))
@@ -67,7 +67,7 @@ struct ReplayTests {
         }
     }
 
-    @Test(arguments: [false, true]) func aRepeatableRequestThatWasReplayedIsSignedAnew(hasKey: Bool) async throws {
+    @Test(arguments: [false, true]) func repeatableRequestThatWasReplayedIsSignedAnew(hasKey: Bool) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             origin.on("/a", respond: [.problem("replayed", at: Peers.now), .text("fine")])
@@ -86,7 +86,7 @@ struct ReplayTests {
     }
 
     /// The transport sends the request a second time with the same signature, since the connection was an old one.
-    @Test func aRequestOnALostConnectionIsSignedAnew() async throws {
+    @Test func requestOnALostConnectionIsSignedAnew() async throws {
         try await withScriptedOrigin { origin in
             let (peers, isRead) = (peers, AwaitedValue(0))
             origin.on("/a", respond: .text("fine"))

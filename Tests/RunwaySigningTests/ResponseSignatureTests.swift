@@ -128,7 +128,7 @@ struct ResponseSignatureTests {
         }
     }
 
-    @Test func aStreamWithAnotherDigestThrowsAtItsEnd() async throws {
+    @Test func streamWithAnotherDigestThrowsAtItsEnd() async throws {
         try await withScriptedOrigin { origin in
             let peers = peers
             origin.otherwise { received in
@@ -154,7 +154,7 @@ struct ResponseSignatureTests {
         }
     }
 
-    @Test func aCallIsCancelledWhileItsResponseIsVerified() async throws {
+    @Test func callIsCancelledWhileItsResponseIsVerified() async throws {
         try await withScriptedOrigin { origin in
             let (peers, arrival) = (peers, ScriptedGate())
             origin.otherwise { try await peers.signed(.text("fine"), to: $0) }

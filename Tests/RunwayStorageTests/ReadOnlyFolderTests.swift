@@ -76,7 +76,7 @@ import Testing
             }
         }
 
-        @Test func cacheFailsWithOneReportAndFindsNothingWrong() async throws {
+        @Test func cacheReportsOneFailureAndReturnsNothingWrong() async throws {
             let folder = CacheFolder()
             defer {
                 for path in [folder.url.path, folder.bodies.path] { _ = chmod(path, 0o700) }

@@ -186,7 +186,7 @@ struct SealingTests {
         await log.close()
     }
 
-    @Test func sealedEntryDoesNotOpenInThePlaceOfAnother() throws {
+    @Test func sealedPayloadOpensOnlyInItsEntry() throws {
         let coder = PayloadCoder(sealing: sealing)
         let (first, second) = (JournalEntry("first"), JournalEntry("second"))
         var moved = second
@@ -238,6 +238,29 @@ struct SealingTests {
         await second.queue.close()
     }
 
+    @Test func sealedChangesAreReviewedWhileAServerPauses() async throws {
+        let server = NoteServer { _, count in count == 0 ? .status(503, retryAfter: 3600) : nil }
+        // Stored before the app had a sealing, so that each key can read it.
+        let plain = QueueFixture(server, status: .none)
+        await plain.write("paused")
+        await plain.queue.close()
+        let first = QueueFixture(server, in: plain.folder, status: .none) { $0.sealing = sealing }
+        await first.write("sealed")
+        await first.queue.close()
+        let changing = ChangingSealing(other)
+        let second = QueueFixture(server, in: plain.folder) { $0.sealing = changing }
+        try await waitUntil("the server to ask to wait") {
+            server.received.count == 1 && !second.queue.currentState.isSending
+        }
+        #expect(second.queue.currentState.sealedCount == 1)
+        changing.set(sealing)
+        await second.queue.flush()
+        #expect(second.queue.currentState.sealedCount == 0 && server.received.count == 1)
+        second.clock.advance(by: .seconds(3601))
+        try await waitUntil("both changes") { server.texts == ["paused", "sealed"] }
+        await second.queue.close()
+    }
+
     @Test func changeThatMayHaveArrivedSurvivesAnotherKey() async throws {
         let first = QueueFixture(status: .none) { $0.sealing = sealing }
         await first.write("a")
@@ -263,7 +286,7 @@ struct SealingTests {
         await right.queue.close()
     }
 
-    @Test func whatARefusedChangeHoldsStaysHeldUnderAnotherKey() async throws {
+    @Test func heldChangeStaysHeldAfterAWrongKey() async throws {
         let server = NoteServer { item, _ in item.text == "refused" ? .status(422) : nil }
         let first = QueueFixture(server, status: .none) { $0.sealing = sealing }
         await first.write("refused", "note 1")

@@ -8,7 +8,7 @@ import Testing
 struct StorageDatabaseTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "runway-storage-\(UUID().uuidString)")
 
-    @Test func databaseUsesTheWriteAheadLogAndIsPrivate() throws {
+    @Test func databaseUsesTheWALAndIsPrivate() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = folder.appending(path: "log.sqlite")
         let queue = try StorageDatabase.open(at: url, durability: .full)

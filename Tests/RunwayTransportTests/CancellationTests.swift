@@ -7,7 +7,7 @@ import Testing
 /// A cancelled call stops its work on the socket.
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct CancellationTests {
-    @Test func aCallThatWaitsForItsResponseClosesItsConnection() async throws {
+    @Test func cancelledWaitForAResponseClosesTheConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .text("late").held(by: gate))
@@ -33,7 +33,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func aCallCancelledBeforeItStartsSendsNoRequest() async throws {
+    @Test func callCancelledBeforeItStartsSendsNoRequest() async throws {
         try await withScriptedOrigin { origin in
             let network = try NetworkLayer(to: origin.baseURL)
             let gate = ScriptedGate()
@@ -68,7 +68,7 @@ struct CancellationTests {
     }
 
     @Test(.exceptSessionOnLinux("it reads a streamed body whole before it sends it"))
-    func aCallThatSendsAStreamStopsReadingIt() async throws {
+    func callThatSendsAStreamStopsReadingIt() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             let gate = ScriptedGate()
             origin.on("/a", responding: .afterHead, respond: .text("late").held(by: gate))

@@ -69,7 +69,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aStreamReadToItsEndReleasesItsConnection() async throws {
+    @Test func streamReadToItsEndReleasesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .chunks(["one", "two"]))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -81,7 +81,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aStreamThatIsReleasedUnreadFreesItsConnection() async throws {
+    @Test func streamThatIsReleasedUnreadFreesItsConnection() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/endless", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))

@@ -76,7 +76,7 @@ struct ContentCodingTests {
     }
 
     @Test(.exceptSessionOnLinux("libcurl refuses codings that it does not know"))
-    func unknownCodingIsAnInvalidResponseThatNamesIt() async throws {
+    func unknownCodingIsNamedAsAnInvalidResponse() async throws {
         let error = try await failure(of: .text("as it came").header(.contentEncoding, "compress"))
         #expect(error.kind == .invalidResponse && error.detail.contains("content coding \"compress\""))
         let raw = try #require(error.rawData)
@@ -86,7 +86,7 @@ struct ContentCodingTests {
     }
 
     @Test(.exceptSessionOnLinux("libcurl refuses codings that it does not know"))
-    func unknownCodingOfAStreamIsAnInvalidResponse() async throws {
+    func streamsUnknownCodingIsAnInvalidResponse() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("as it came").header(.contentEncoding, "compress"))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -97,7 +97,7 @@ struct ContentCodingTests {
     }
 
     @Test(.exceptSessionOnLinux("libcurl refuses codings that it does not know"))
-    func codingThatTheCallAsksForIsLeftToIt() async throws {
+    func requestedCodingIsLeftToTheCall() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("as it came").header(.contentEncoding, "compress"))
             let raw = try await NetworkLayer(to: origin.baseURL).call(
@@ -127,13 +127,13 @@ struct ContentCodingTests {
     }
 
     @Test(.except(.urlSession, "the system decides how many codings are too many"))
-    func aBodyOfMoreCodingsThanAllowedIsNotRead() async throws {
+    func bodyWithTooManyCodingsIsNotRead() async throws {
         let names = Array(repeating: "gzip", count: 6).joined(separator: ", ")
         let error = try await failure(of: .bytes(Coded.gzip).header(.contentEncoding, names))
         #expect(error.kind == .invalidResponse && error.detail.contains("more than 5 content codings"), "\(error)")
     }
 
-    @Test func bodyThatIsNotCodedAsItSaysFails() async throws {
+    @Test func wronglyDeclaredCodingFails() async throws {
         let error = try await failure(of: .text("not gzip at all").header(.contentEncoding, "gzip"))
         #expect(error.kind == .invalidResponse)
     }
@@ -150,7 +150,7 @@ struct ContentCodingTests {
         #expect(error.detail.contains("The compressed body of the response of 127.0.0.1:"))
     }
 
-    @Test func aResponseWithoutABodyMayNameACoding() async throws {
+    @Test func responseWithoutABodyMayNameACoding() async throws {
         try await withScriptedOrigin { origin in
             let empty = ScriptedResponse.bytes(Coded.gzip).header(.contentEncoding, "gzip")
             origin.on(.head, "/a", respond: empty)

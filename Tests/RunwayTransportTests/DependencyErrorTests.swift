@@ -201,7 +201,7 @@ struct DependencyErrorTests {
         }
     }
 
-    @Test func errorsOfCodableSayWhichTypeIsExpectedWhere() {
+    @Test func codableErrorsSayWhichTypeIsExpectedWhere() {
         #expect(
             Self.ofCodable.map(\.redactedDescription) == [
                 "The value \"rent\" is not of the type Int.", "The value \"rent\" is missing; its type is Int.",
@@ -214,7 +214,7 @@ struct DependencyErrorTests {
         #expect(error?.redactedDescription == "The body is not JSON (line 1, column 17, byte 16): expected ',' or ']'")
     }
 
-    @Test func errorsOfAnAppSayTheirTypeAndCase() {
+    @Test func appErrorsSayTheirTypeAndCase() {
         #expect(Payload.token(Self.secret).redactedDescription == "Payload.token")
         #expect(Held().redactedDescription == "Held")
         #expect(Localized.plain.redactedDescription == "Localized.plain")

@@ -93,7 +93,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func aServerThatDisappearsFailsItsCallsAsNoNetwork() async throws {
+    @Test func disappearedServerFailsCallsAsNoNetwork() async throws {
         let clock = ManualClock()
         let calls = try await withListingsBackend(ListingsBackend(seed: 3, listingsPerKind: 50, clock: clock)) {
             serving in

@@ -41,7 +41,7 @@ struct LostFieldTests {
     }
 
     @Test(.overEveryTransport, .except(.urlSession, "it trusts the system's authorities alone"))
-    func redirectOverHTTP2IsNotCalledOneWithoutLocation() async throws {
+    func http2RedirectIsNotCalledLocationless() async throws {
         try await withHTTP2Server("302", [("location", Self.location)]) { network, records in
             let error = try await network.failure(of: Fetch<GET>("a"))
             expectUnknownTarget(error, try #require(try await records.records(count: 1).first))
@@ -49,7 +49,7 @@ struct LostFieldTests {
     }
 
     @Test(.overEveryTransport, .except(.urlSession, "it trusts the system's authorities alone"))
-    func cookieOverHTTP2IsNotLeftOutSilently() async throws {
+    func cookieOverHTTP2IsNeverOmittedSilently() async throws {
         let fields = [("set-cookie", Self.cookie), ("set-cookie", Array("a=1".utf8)), ("location", Self.location)]
         try await withHTTP2Server("201", fields) { network, records in
             let response = try await network.call(Fetch<GET>("a")).response
@@ -104,7 +104,7 @@ struct LostFieldTests {
         #endif
     }
 
-    @Test func fieldsOfASessionWithoutTheirOctetsAreNamed() throws {
+    @Test func sessionFieldsWithoutTheirOctetsAreNamed() throws {
         let fields = ["Location": "/caf\u{FFFD}", "Set-Cookie": "a=\u{FFFD}, b=1", "X-Note": "\u{FFFD}"]
         let url = try #require(URL(string: "https://h.test/a"))
         let response = try #require(

@@ -94,7 +94,7 @@ struct MisbehaviourTests {
     ]
 
     @Test(.except(.urlSession, "the system decides what is HTTP"), arguments: garbage.indices)
-    func whatIsNotHTTPFailsAsAnInvalidResponse(index: Int) async throws {
+    func bytesOtherThanHTTPAreAnInvalidResponse(index: Int) async throws {
         let error = try await failure(of: Self.garbage[index])
         #expect(error.kind == .invalidResponse)
         #expect(error.detail.contains("is not HTTP"))
@@ -145,7 +145,7 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test func earlyResponseIsRefusedOrBelongsToItsRequest() async throws {
+    @Test func earlyResponseIsRefusedOrOfItsRequest() async throws {
         try await withScriptedOrigin { origin in
             origin.onConnections([.respond(.text("unasked")), .serve])
             origin.on("/a", respond: .text("asked"))
@@ -192,7 +192,7 @@ struct MisbehaviourTests {
         #expect(error.detail.hasSuffix("Connection refused."))
     }
 
-    @Test func aNameThatNobodyKnowsFailsAsNoNetwork() async throws {
+    @Test func nameThatNobodyKnowsFailsAsNoNetwork() async throws {
         let error = try await NetworkLayer(to: "https://nobody.invalid").failure(of: Fetch<GET>("a"))
         #expect(error.kind == .noNetwork)
         #expect(error.detail.contains("No connection to nobody.invalid could be made: its name could not be looked up"))
@@ -200,7 +200,7 @@ struct MisbehaviourTests {
     }
 
     @Test(arguments: [ScriptedConnection.close, .reset])
-    func aConnectionThatEndsAtOnceFailsAsNoNetwork(connection: ScriptedConnection) async throws {
+    func connectionEndingAtOnceFailsAsNoNetwork(connection: ScriptedConnection) async throws {
         try await withScriptedOrigin { origin in
             origin.onConnections([connection])
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))

@@ -24,7 +24,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aChainIsFollowedWithItsCredentialsWithinItsOrigin() async throws {
+    @Test func chainWithinItsOriginIsFollowedWithCredentials() async throws {
         try await withTwoOrigins { home, _, network, records in
             home.on("/a", respond: .redirect(to: "/b?c=1"))
             home.on("/b", respond: .redirect(to: home.baseURL + "/d", status: .movedPermanently))
@@ -42,7 +42,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func credentialsAreNeverCarriedToAnotherOriginNorBack() async throws {
+    @Test func credentialsAreNeverCarriedAcrossOriginsOrBack() async throws {
         try await withTwoOrigins { home, away, network, _ in
             home.on("/a", respond: .redirect(to: away.baseURL + "/b", status: .temporaryRedirect))
             away.on("/b", respond: .redirect(to: home.baseURL + "/c", status: .temporaryRedirect))
@@ -60,7 +60,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func anotherHostAtTheSamePortIsAnotherOrigin() async throws {
+    @Test func anotherHostAtSamePortIsAnotherOrigin() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .redirect(to: "http://localhost:\(home.port)/b"))
             home.on("/b", respond: .text("there"))
@@ -69,7 +69,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aPostBecomesAGetWithoutBodyAfterSeeOther() async throws {
+    @Test func seeOtherTurnsAPostIntoBodilessGet() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on(.post, "/a", respond: .redirect(to: "/b", status: .seeOther))
             home.on(.get, "/b", respond: .text("there"))
@@ -80,7 +80,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aSignedTargetIsAskedForAsItWasSigned() async throws {
+    @Test func signedTargetIsRequestedAsSigned() async throws {
         try await withTwoOrigins { home, away, network, _ in
             home.on("/a", respond: .redirect(to: away.baseURL + "/x/../f?sig=a%2Fb%3D&name=my file.pdf"))
             away.otherwise(respond: .text("there"))
@@ -120,7 +120,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: ["xn--bcher-kva.localhost", "b\u{FC}cher.localhost"])
-    func anInternationalHostIsProvedByItsALabel(_ host: String) async throws {
+    func internationalHostIsProvedByItsALabel(_ host: String) async throws {
         let label = "xn--bcher-kva.localhost"
         let certificate = try TestCertificate(for: label)
         try await withScriptedOrigin(tls: certificate.tls) { origin in
@@ -135,7 +135,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aStreamThatCanBeReadAgainIsSentAgain() async throws {
+    @Test func repeatableStreamIsSentAgain() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .redirect(to: "/b", status: .permanentRedirect))
             home.on("/b", respond: .text("there"))
@@ -146,7 +146,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aStreamThatCanBeReadOnceEndsTheChain() async throws {
+    @Test func unrepeatableStreamEndsTheChain() async throws {
         try await withTwoOrigins { home, _, network, _ in
             home.on("/a", respond: .redirect(to: "/b", status: .permanentRedirect))
             let body = RequestBody.stream(BodyStream(Array("once".utf8)), byteCount: nil, isReplayable: false)

@@ -56,14 +56,14 @@ struct RequestTests {
     }
 
     @Test(.except(.urlSession, "the system names the codings"))
-    func theTransportAsksForTheCodingsThatItUndoes() async throws {
+    func transportAsksForTheCodingsThatItUndoes() async throws {
         let request = try await received(Fetch<GET>("a"))
         #expect(request.values(of: "accept-encoding") == ["gzip, deflate"])
         #expect(request.values(of: "user-agent") == ["runway"])
         #expect(request.values(of: "host").count == 1)
     }
 
-    @Test func fieldsOfTheCallerReplaceThoseOfTheTransport() async throws {
+    @Test func callersFieldsReplaceTheTransports() async throws {
         let request = try await received(
             Fetch<GET>("a", headers: ["Accept-Encoding": "identity", "User-Agent": "listings/1"]))
         #expect(request.values(of: "accept-encoding") == ["identity"])
@@ -112,7 +112,7 @@ struct RequestTests {
         #expect(request["transfer-encoding"] == "chunked")
     }
 
-    @Test func wrongLengthOrCodingOfTheCallerIsCorrected() async throws {
+    @Test func callersWrongLengthOrCodingIsCorrected() async throws {
         let request = try await received(
             Fetch<POST>(
                 "a", .bytes(Array("four".utf8)), headers: ["Content-Length": "9", "Transfer-Encoding": "chunked"]))
@@ -159,7 +159,7 @@ struct RequestTests {
     }
 
     @Test(.exceptSessionOnLinux("it reads a streamed body whole before it sends it"))
-    func aServerThatReadsSlowlySlowsTheStreamDown() async throws {
+    func serverThatReadsSlowlySlowsTheStreamDown() async throws {
         let produced = ScriptedGate()
         produced.open()
         let part = [UInt8](repeating: 7, count: 1 << 20)
@@ -189,7 +189,7 @@ struct RequestTests {
         }
     }
 
-    @Test func traceWithABodyIsRefusedBeforeItLeaves() async throws {
+    @Test func traceWithABodyIsRefusedUnsent() async throws {
         try await withScriptedOrigin { origin in
             let network = try NetworkLayer(to: origin.baseURL)
             let error = try await network.failure(of: Fetch<TRACE>("a", .bytes([1])))

@@ -30,7 +30,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func cookiesOfOneResponseStayApartAndNoneIsSent() async throws {
+    @Test func responsesCookiesStayApartAndAreNotSent() async throws {
         try await withScriptedOrigin { origin in
             let cookies = [
                 "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Path=/", "b=2", "c=x, y; Secure", "d=; Max-Age=0",
@@ -103,7 +103,7 @@ struct ResponseTests {
     }
 
     @Test(.exceptSessionOnLinux("it reads a streamed body whole before it sends it"))
-    func responseBeforeTheEndOfTheRequestEndsTheCall() async throws {
+    func responseBeforeTheRequestsEndEndsTheCall() async throws {
         try await withScriptedOrigin(limits: .init(bodyBytes: 0)) { origin in
             origin.on("/a", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             let network = try NetworkLayer(to: origin.baseURL)
@@ -117,7 +117,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func partsOfAStreamAreReturnedAsTheyArrive() async throws {
+    @Test func streamPartsAreReturnedAsTheyArrive() async throws {
         try await withScriptedOrigin { origin in
             let gates = (1...2).map { _ in ScriptedGate() }
             origin.on(
@@ -191,7 +191,7 @@ struct ResponseSizeTests {
         }
     }
 
-    @Test func aDeclaredTooLargeResponseIsRefusedAtOnce() async throws {
+    @Test func declaredTooLargeResponseIsRefusedAtOnce() async throws {
         try await withScriptedOrigin { origin in
             // The body never comes: only the head can be what is refused.
             let gate = ScriptedGate()
@@ -211,7 +211,7 @@ struct ResponseSizeTests {
         }
     }
 
-    @Test func aResponseIsMeasuredAfterItsContentCodingIsUndone() async throws {
+    @Test func responsesAreMeasuredAfterDecoding() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .bytes(Coded.zeros).header(.contentEncoding, "gzip"))
             #expect(Coded.zeros.count < 1000)
@@ -231,7 +231,7 @@ struct ResponseSizeTests {
             sourceLocation: sourceLocation)
     }
 
-    @Test func lengthOfAResponseToHEADIsNotItsSize() async throws {
+    @Test func headResponsesLengthIsNotItsSize() async throws {
         struct SmallHead: Endpoint {
             static let service = TestService.self
             static let method = HTTPRequest.Method.head

@@ -39,7 +39,7 @@ struct ShutdownTests {
         return try #require(refusal)
     }
 
-    @Test func waitingLetsRunningCallsEndAndRefusesNewOnes() async throws {
+    @Test func waitingLetsCallsEndAndRefusesNewOnes() async throws {
         try await withHeldCall { origin, gate, transport, network, call in
             async let shutdown: Void = transport.shutdown(.waiting(atMost: .seconds(60)))
             let error = try await waitUntilRefusing(network)
@@ -72,7 +72,7 @@ struct ShutdownTests {
         await shutdown.value
     }
 
-    @Test func shutdownThatIsCancelledEndsNoOtherOnesWait() async {
+    @Test func cancelledShutdownEndsNoOthersWait() async {
         let gauge = RequestGauge()
         #expect(gauge.begin())
         let end = ScriptedGate()
@@ -136,7 +136,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test func aShutdownWhoseTaskIsCancelledWaitsNoLonger() async throws {
+    @Test func shutdownWhoseTaskIsCancelledWaitsNoLonger() async throws {
         try await withHeldCall { origin, _, transport, network, call in
             let shutdown = Task { await transport.shutdown(.waiting(atMost: .seconds(3600))) }
             _ = try await waitUntilRefusing(network)

@@ -56,7 +56,7 @@ struct TimeTests {
         }
     }
 
-    @Test func aStreamThatFallsSilentFailsWithinTheIdleTimeout() async throws {
+    @Test func silentStreamFailsWithinTheIdleTimeout() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .chunks(["one", "two"]).pausing(.betweenChunks, .gate(gate)))

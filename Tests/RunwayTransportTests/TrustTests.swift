@@ -27,7 +27,7 @@ struct TrustTests {
         }
     }
 
-    @Test func aTrustedCertificateForTheRightHostGetsTheRequest() async throws {
+    @Test func trustedCertificateForTheHostGetsTheRequest() async throws {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.otherwise(respond: .json("{}"))
@@ -55,7 +55,7 @@ struct TrustTests {
         #expect(try await failure(at: TestCertificate(), trusting: .system).kind == .notTrusted)
     }
 
-    @Test func aCertificateOfAnUnknownAuthorityIsNotTrusted() async throws {
+    @Test func certificateOfAnUnknownAuthorityIsNotTrusted() async throws {
         let other = try TestAuthority("other").pem
         let error = try await failure(at: TestCertificate(), trusting: .certificates(pem: [other]))
         #expect(error.kind == .notTrusted)
@@ -74,7 +74,7 @@ struct TrustTests {
         #expect(error.kind == .notTrusted)
     }
 
-    @Test func aServerWithoutTLSIsNotTrustedAtAnHTTPSURL() async throws {
+    @Test func httpsRefusesAServerWithoutTLS() async throws {
         try await withScriptedOrigin(hostname: "localhost") { origin in
             let network = try NetworkLayer(to: "https://localhost:\(origin.port)")
             let error = try await network.failure(of: Fetch<GET>("a"))
@@ -93,7 +93,7 @@ struct TrustTests {
         }
     }
 
-    @Test func connectionCutInTheHandshakeIsNoTrustError() async throws {
+    @Test func connectionCutInHandshakeIsNoTrustError() async throws {
         try await withScriptedOrigin(tls: TestCertificate().tls) { origin in
             origin.onConnections([.reset])
             let error = try await NetworkLayer(to: origin.baseURL).failure(of: Fetch<GET>("a"))

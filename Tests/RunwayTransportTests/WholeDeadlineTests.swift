@@ -57,7 +57,7 @@ struct WholeDeadlineTests {
         }
     }
 
-    @Test func aStreamThatEndsInTimeIsNotTouched() async throws {
+    @Test func streamThatEndsInTimeIsNotTouched() async throws {
         try await withScriptedOrigin { origin in
             let clock = ManualClock()
             origin.on("/a", respond: .chunks(["one", "two"]))
@@ -79,7 +79,7 @@ struct WholeDeadlineTests {
         }
     }
 
-    @Test func aHeadThatDoesNotComeEndsWithIt() async throws {
+    @Test func headThatDoesNotComeEndsWithIt() async throws {
         try await withScriptedOrigin { origin in
             let clock = ManualClock()
             origin.on("/a", respond: .never)

@@ -3,7 +3,7 @@ import Testing
 
 /// The names of decisions are read by programs: each stands in the article about records, and none leaves it unnoticed.
 struct DecisionNameTests {
-    @Test func namesAndFieldsOfDecisionsAreThoseOfTheArticle() throws {
+    @Test func decisionsHaveTheArticlesNamesAndFields() throws {
         let article = try Project.file("Sources/Runway/Runway.docc/ReadingRecords.md")
         var documented: [String: Set<String>] = [:]
         for line in article.lines where line.hasPrefix("| `") {

@@ -67,7 +67,7 @@ struct NarrowIntTests {
         (#"json["exp"].int ?? 0"#, true), (#"json["expires"].int64"#, false), (#"json["time"].integer"#, false),
         (#"json["status"].int"#, false), (#"json["n"].int.map { Int64($0) }"#, true),
     ])
-    func timeThatIsReadAsAnIntIsFound(_ line: String, _ isFound: Bool) {
+    func timeReadAsAnIntIsFound(_ line: String, _ isFound: Bool) {
         #expect(readsNarrowTime(line[...]) == isFound)
     }
 

@@ -49,7 +49,7 @@ struct PublicTypeTests {
     }
 
     /// See `docs/decisions/0027-names-of-types.md`.
-    @Test func publicEnumsAreClosedOrNeverReadByApps() throws {
+    @Test func publicEnumsAreClosedOrUnreadByApps() throws {
         let closed: Set = [
             "CallPriority", "Link", "Outcome", "ParameterValue", "RequestBody", "ResponseBody", "ResponseDelivery",
             "SendState",

@@ -12,7 +12,7 @@ struct SameListTests {
         return Set(part[..<last.lowerBound].matches(of: /"([a-z-]+)"/).map { String($0.output.1) })
     }
 
-    @Test func clientsAndServersOmitTheSameHopByHopFields() throws {
+    @Test func hopByHopFieldsAgreeBetweenBothSides() throws {
         let client = try names(
             in: "Sources/Runway/Pipeline/HTTPFields+EndToEnd.swift", from: "var isConnectionSpecific", to: "extension ")
         let server = try names(

@@ -159,7 +159,7 @@ struct WebSocketTests {
         #expect(try await chat.next() == .text("a"))
     }
 
-    @Test func serverThatDoesNotCloseIsCutInTime() async throws {
+    @Test func serverThatNeverClosesIsCutInTime() async throws {
         let chat = try await open { $0.closeTimeout = .milliseconds(20) } _: { $0.open() }
         chat.connection.close(WebSocketClose(1000))
         let error = try await #require(throws: NetworkError.self) { _ = try await chat.next() }

@@ -11,6 +11,11 @@ final class AdmissionControl: Sendable {
         var waiting: [UInt64: (flight: FlightID, continuation: CheckedContinuation<WaitEnd, Never>)] = [:]
         /// The numbers of the waiting flights.
         var numbers: [FlightID: UInt64] = [:]
+        /// The calls that wait for a circuit, by their numbers.
+        var held: [UInt64: Race<WaitEnd>] = [:]
+        /// How often the waits for circuits were ended.
+        var networkGeneration: UInt64 = 0
+        /// Numbers the calls that wait.
         var number: UInt64 = 0
 
         /// Removes a waiter and returns its continuation.
@@ -160,6 +165,40 @@ final class AdmissionControl: Sendable {
     /// Closes all circuits.
     func forgetFailures() {
         state.withLock { $0.circuits.removeAll() }
+    }
+
+    /// How many networks have come since the layer was created. A call reads it before a request that a circuit may refuse.
+    var networkGeneration: UInt64 { state.withLock { $0.networkGeneration } }
+
+    /// Waits until an instant, or until another network comes.
+    ///
+    /// - Parameter generation: The ``networkGeneration`` before the request that was refused. If it has changed since, this returns at once.
+    /// - Returns: ``WaitEnd/granted``, or ``WaitEnd/cancelled`` if the task is cancelled.
+    func waitForCircuit(
+        since generation: UInt64, until instant: Duration, on clock: LayerClock
+    ) async -> WaitEnd {
+        let race = Race<WaitEnd>()
+        let number: UInt64? = state.withLock { state in
+            // Not whether a circuit is closed: a stage may have changed the host, so that the caller does not know which one refused.
+            guard state.networkGeneration == generation else { return nil }
+            state.number += 1
+            state.held[state.number] = race
+            return state.number
+        }
+        guard let number else { return .granted }
+        defer { state.withLock { _ = $0.held.removeValue(forKey: number) } }
+        return await race.run(onCancel: .cancelled) {
+            (try? await clock.sleep(until: instant)) == nil ? .cancelled : .granted
+        }
+    }
+
+    /// Lets all calls continue that wait for a circuit, since another network has come.
+    func endWaitsForCircuits() {
+        let held = state.withLock { state in
+            state.networkGeneration += 1
+            return Array(state.held.values)
+        }
+        for race in held { race.finish(.granted) }
     }
 
     /// How many calls hold a slot, and how many wait for one.

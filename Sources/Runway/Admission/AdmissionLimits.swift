@@ -62,7 +62,7 @@ public struct AdmissionLimits: Sendable, Hashable {
 /// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload of which the server has a part waits instead, within its
 /// deadline. ``NetworkError/retryAfter`` says when the next call can be sent, and ``CallOptions/bypassesCircuit`` sends one before. After
 /// ``openTime`` one call is sent as a probe; if it succeeds the circuit is closed, if not it stays open for twice as long as before. A
-/// change of network closes all circuits.
+/// change of network closes all circuits. If the device has a network then, uploads that waited continue.
 public struct CircuitLimits: Sendable, Hashable {
     /// How many failures in a row open the circuit. The default is 5; at least 1.
     public let consecutiveFailures: Int

@@ -20,6 +20,30 @@ public protocol ChangeQueue: Sendable {
     func settle(_ change: UUID, isQueued: Bool) async
     /// Another account was signed in to a service, or the service changed.
     func servicesDidChange()
+    /// Delays the changes of an account until the events that the app missed have arrived, or `limit` has passed. The default
+    /// implementation does nothing.
+    ///
+    /// The changes of an account wait as long as at least one owner delays them.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - environment: The environment of the service.
+    ///   - account: The account; `nil` if nobody is signed in.
+    ///   - owner: Identifies the caller, which delays one account at a time: a delay of another account ends the former one.
+    ///   - limit: How long changes wait at most, counted from when they could be sent; `nil` ends the delay of the owner, whichever
+    ///     account it is for.
+    func delayChanges(
+        of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
+        upTo limit: Duration?
+    )
+}
+
+extension ChangeQueue {
+    /// Does nothing.
+    public func delayChanges(
+        of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
+        upTo limit: Duration?
+    ) {}
 }
 
 /// A call that could not be sent: what has to be stored to send it later.

@@ -139,7 +139,8 @@ extension NetworkError {
         /// The server keeps failing for this endpoint, so that the call was not sent. ``NetworkError/retryAfter`` says when the next one
         /// can be, and ``CallOptions/bypassesCircuit`` sends one before that. A host that can't be reached is ``noNetwork``.
         public static let unavailable = Kind(.unavailable)
-        /// The device's storage failed.
+        /// The device could not store or read what the call needs: the disk is full, a file or a key can't be used or has changed, or what is
+        /// stored of an upload is gone.
         public static let storage = Kind(.storage)
         /// The call is stored, and sent when that is possible: this is no failure. ``NetworkError/queuedChange`` identifies it; see
         /// ``OfflinePolicy``.

@@ -74,9 +74,13 @@ extension APIManager {
             endpoint = prepared
             var draft = try network.draft(endpoint, in: flight)
             let file = destination(of: endpoint)
-            let identity =
-                overlap == .joinOrReplace
-                ? draft.content.map { CallIdentity(endpoint, $0, in: flight, writing: file) } : nil
+            var identity: CallIdentity?
+            if overlap == .joinOrReplace, let content = draft.content {
+                // Read once, so that a later call is compared with what this one sends.
+                let body: RequestBody? =
+                    if case .raw = E.encoding { try draft.request(in: flight).body } else { nil }
+                identity = CallIdentity(endpoint, content, in: flight, sending: body, writing: file)
+            }
             switch decide(identity, flight.id) ?? state.machine.requested(identity) {
             case .start: break
             case .join(let running):

@@ -5,13 +5,20 @@ struct CallIdentity {
     private let flight: Flight
     private let endpoint: any Endpoint
     private let content: CallContent
+    private let body: RequestBody?
     private let file: URL?
 
-    /// - Parameter file: The file that the call writes; `nil` if it writes none.
-    init(_ endpoint: any Endpoint, _ content: CallContent, in flight: Flight, writing file: URL? = nil) {
+    /// - Parameters:
+    ///   - body: The body of the request, if it is ``Endpoint/content``; otherwise `nil`, the default.
+    ///   - file: The file that the call writes; `nil`, the default, if it writes none.
+    init(
+        _ endpoint: any Endpoint, _ content: CallContent, in flight: Flight, sending body: RequestBody? = nil,
+        writing file: URL? = nil
+    ) {
         self.flight = flight
         self.endpoint = endpoint
         self.content = content
+        self.body = body
         self.file = file
     }
 
@@ -23,7 +30,13 @@ struct CallIdentity {
         else { return false }
         let (use, runningUse) = (flight.effectiveCacheUse, running.flight.effectiveCacheUse)
         guard use == runningUse || (use == .standard && runningUse == .refresh) else { return false }
-        return content.canonicalForm == running.content.canonicalForm && endpoint.sendsSameBody(as: running.endpoint)
+        return content.canonicalForm == running.content.canonicalForm && sendsSameBody(as: running)
+    }
+
+    /// Whether both calls send the same body, beside the encoded parameters.
+    private func sendsSameBody(as running: CallIdentity) -> Bool {
+        if let body, let runningBody = running.body { return body.isIdentical(to: runningBody) }
+        return endpoint.sendsSameParts(as: running.endpoint)
     }
 }
 
@@ -63,30 +76,34 @@ extension CallContent {
 }
 
 extension Endpoint {
-    /// Whether the call sends the same body as another, beside the encoded parameters.
-    fileprivate func sendsSameBody(as other: any Endpoint) -> Bool {
-        switch Self.encoding {
-        case .query, .form, .json: return true
-        case .raw:
-            guard let body = try? content, let otherBody = try? other.content else { return false }
-            return body.isIdentical(to: otherBody)
-        case .multipart:
-            guard let parts = try? parts, let others = try? other.parts else { return false }
-            return parts.elementsEqual(others) { $0.isEqual(to: $1) }
-        }
+    /// Whether the call sends the same parts of a form as another. A form with a file equals none: the parts of the call in flight are read
+    /// here, and its file may have changed since they were sent.
+    fileprivate func sendsSameParts(as other: any Endpoint) -> Bool {
+        guard case .multipart = Self.encoding else { return true }
+        guard let parts = try? parts, let others = try? other.parts else { return false }
+        return parts.elementsEqual(others) { $0.isEqual(to: $1) }
     }
 }
 
 extension FormPart {
     fileprivate func isEqual(to other: FormPart) -> Bool {
         name == other.name && fileName == other.fileName && contentType == other.contentType
-            && body.isIdentical(to: other.body)
+            && body.hasSameBytes(as: other.body)
     }
 }
 
 extension RequestBody {
-    /// Whether both are the same bytes. A stream equals none.
+    /// Whether both are the same bytes in memory, or the same file, which did not change between the two calls. Any other stream equals
+    /// none.
     fileprivate func isIdentical(to other: RequestBody) -> Bool {
+        guard case .stream(let stream, let byteCount, _) = self, case .stream(let otherStream, byteCount, _) = other,
+            let file = stream.filePart, let otherFile = otherStream.filePart
+        else { return hasSameBytes(as: other) }
+        return (file.path, file.modified, file.number) == (otherFile.path, otherFile.modified, otherFile.number)
+    }
+
+    /// Whether both are the same bytes in memory.
+    fileprivate func hasSameBytes(as other: RequestBody) -> Bool {
         switch (self, other) {
         case (.none, .none): true
         case (.bytes(let bytes), .bytes(let others)): bytes == others

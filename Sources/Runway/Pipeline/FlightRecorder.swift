@@ -124,17 +124,17 @@ extension FlightRecorder {
     /// How many requests went to the transport so far.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
 
-    /// Whether an attempt before the last ended in anything but a refusal of the request (RFC 9110 §15.5).
-    var hasUnclearEarlierAttempt: Bool {
-        state.withLock { $0.attempts.dropLast().contains { $0.record.status?.kind != .clientError } }
-    }
-
-    /// Whether a call that needs a login may have taken effect: an earlier attempt is unclear, or the last has no response, or one that is
-    /// neither 4xx nor a 2xx that the service read as a refusal.
-    var hasUnclearAttempt: Bool {
-        guard let last = state.withLock({ $0.attempts.last }) else { return false }
-        let kind = last.record.status?.kind
-        return hasUnclearEarlierAttempt || (kind != .clientError && kind != .successful)
+    /// Whether an attempt may have taken effect: it ended in anything but a refusal of the request (RFC 9110 §15.5).
+    ///
+    /// - Parameter includingLast: Whether the last attempt counts, too: `true` for a call that ends for want of a login or a token. A response
+    ///   of 2xx to the last attempt is then one that the service read as a refusal.
+    func hasUnclearAttempt(includingLast: Bool) -> Bool {
+        state.withLock { state in
+            let isEarlierUnclear = state.attempts.dropLast().contains { $0.record.status?.kind != .clientError }
+            guard includingLast, let last = state.attempts.last else { return isEarlierUnclear }
+            let kind = last.record.status?.kind
+            return isEarlierUnclear || (kind != .clientError && kind != .successful)
+        }
     }
 
     /// The version of HTTP of an attempt, counted from 0; `nil` if it is not known.

@@ -15,6 +15,9 @@ public struct IdempotencyRules: Sendable {
     public var lifetime = Duration.seconds(31 * 86_400)
     /// How long a request may be executed before another one with its key is executed in its place, because the server is supposed to
     /// have stopped. The default is 5 minutes. A request that takes longer is then executed twice, and its response is not stored.
+    ///
+    /// Leases of servers that share a store must not differ by more than a day, less what the clocks of the servers are apart. A server
+    /// takes a longer lease of another for one from before its clock was set back, and executes the request in its place.
     public var lease = Duration.seconds(300)
     /// The most bytes of a key. The default is 255.
     public var maximumKeyByteCount = 255

@@ -11,7 +11,8 @@ public protocol IdempotencyStore: Sendable {
     ///
     /// If there is no record of the key, or only one that has expired, the implementation inserts one with the token. If there is one
     /// whose lease has ended without a response, the implementation replaces its token: the former owner is fenced out. A lease
-    /// that ends more than a day later than one that begins now is taken to be from before the clock was set back: it has ended.
+    /// that ends more than a day later than one that begins now is taken to be from before the clock was set back: it has ended. The
+    /// implementation removes such claims before it throws ``IdempotencyStoreFull``, since their date is far away.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.
@@ -102,6 +103,15 @@ package enum IdempotencyLease {
     /// How far the clocks of servers may be apart, and how much the leases of those that share a store may differ.
     private static let tolerance = Duration.seconds(86_400)
 
+    /// The latest end of a lease that any server has begun. One that ends later is from before the clock was set back.
+    ///
+    /// - Parameters:
+    ///   - now: The date.
+    ///   - lease: The length of a lease that begins now.
+    package static func latestEnd(at now: Date, _ lease: Duration) -> Date {
+        now.addingTimeInterval((lease + tolerance) / .seconds(1))
+    }
+
     /// Whether a lease has not ended.
     ///
     /// - Parameters:
@@ -109,8 +119,7 @@ package enum IdempotencyLease {
     ///   - now: The date, which may have been set back since the lease began.
     ///   - lease: The length of a lease that begins now.
     package static func isHeld(until end: Date, at now: Date, _ lease: Duration) -> Bool {
-        let rest = end.timeIntervalSince(now)
-        return rest > 0 && rest <= (lease + tolerance) / .seconds(1)
+        end > now && end <= latestEnd(at: now, lease)
     }
 }
 

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed again.
 ///
-/// Records that have expired make room for others. None is removed before: a full store claims nothing more. A principal that has used its
-/// share of the bounds claims nothing more either, and others do.
+/// Records that have expired make room for others, and so do claims from before the clock was set back. None is removed before: a full
+/// store claims nothing more. A principal that has used its share of the bounds claims nothing more either, and others do.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
@@ -76,7 +76,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
                     return .inFlight(until: record.expiry)
                 }
             } else if !state.hasRoom(for: key, bounds) {
-                for (key, record) in state.records where record.expiry <= now { state.set(key, nil) }
+                for (key, record) in state.records where record.isOver(at: now, lease) { state.set(key, nil) }
                 guard state.hasRoom(for: key, bounds) else { throw IdempotencyStoreFull() }
             }
             let expiry = now.addingTimeInterval(lease / .seconds(1))
@@ -108,6 +108,11 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 
 extension MemoryIdempotencyStore.Record {
     fileprivate var byteCount: Int { fingerprint.count + (response?.byteCount ?? 0) }
+
+    /// Whether the response has expired or, while there is none, the lease has ended.
+    fileprivate func isOver(at now: Date, _ lease: Duration) -> Bool {
+        response == nil ? !IdempotencyLease.isHeld(until: expiry, at: now, lease) : expiry <= now
+    }
 
     /// What a claim of a record with a response finds.
     fileprivate func claim(_ fingerprint: [UInt8]) -> IdempotencyClaim {

@@ -13,11 +13,14 @@ public import RunwayServer
 ///
 /// A key is claimed before its request is executed, and that claim is on the drive; so is a response before it is sent. Claims and
 /// responses of many requests share transactions. Records that have expired are removed by later claims, and none before; a claim that was
-/// never completed, a day after its lease. A full store claims nothing more, nor does a principal that has used its share of the bounds.
+/// never completed, a day after its lease; one from before the clock was set back, when there is no room without that. A full store claims
+/// nothing more, nor does a principal that has used its share of the bounds.
 ///
 /// Rows have checksums. A request whose row is damaged is not executed again: the response is 409 (`IdempotencyProblem.Reason.notStored`).
 /// The principal and the key themselves are what a row is found by: if they are damaged, it is not found, and the request is executed
-/// again. `PRAGMA integrity_check` and the file system's own checksums detect more.
+/// again. Removals verify no checksum: a row that the damage makes look expired, or, when there is no room, like a claim from before the
+/// clock was set back, is removed, and its request is executed again, too. `PRAGMA integrity_check` and the file system's own checksums
+/// detect more.
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)
@@ -75,7 +78,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
                     WHERE principal = NEW.principal;
                 UPDATE size SET bytes = bytes + ifnull(length(NEW.response), 0) - ifnull(length(OLD.response), 0);
             END;
-            """
+            """,
+            "CREATE INDEX claim_in_flight ON claim (expiry) WHERE response IS NULL",
         ])
 
     /// How long after its lease a claim is removed that was never completed, in milliseconds.
@@ -184,7 +188,11 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         let new = ClaimRow(
             key: request.key, fingerprint: fingerprint, token: request.token.data, expiry: now + lease, response: nil)
         guard let row = try ClaimRow(request.key, in: database) else {
-            guard try hasRoom(for: request.key.principal, in: database, bounds) else { return .full }
+            let principal = request.key.principal
+            if try !hasRoom(for: principal, in: database, bounds) {
+                try removeAbandoned(at: now, lease, in: database)
+                guard try hasRoom(for: principal, in: database, bounds) else { return .full }
+            }
             try new.insert(into: database)
             return .claim(.claimed)
         }
@@ -216,6 +224,14 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
                 ORDER BY expiry LIMIT 20)
                 """
         ).execute(arguments: [now, abandonedTime])
+    }
+
+    /// Removes the claims from before the clock was set back that were never completed. They are few: most requests complete.
+    private static func removeAbandoned(at now: Int64, _ lease: Int64, in database: Database) throws {
+        let end = IdempotencyLease.latestEnd(at: Date(milliseconds: now), .milliseconds(lease))
+        try database.cachedStatement(
+            sql: "DELETE FROM claim INDEXED BY claim_in_flight WHERE response IS NULL AND expiry > ?"
+        ).execute(arguments: [end.milliseconds])
     }
 
     private static func hasRoom(

@@ -232,7 +232,8 @@ extension ActionLog {
     /// - Parameters:
     ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
     ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which `ActionLogRoute` serves if it is
-    ///     set up to. The default is `false`; the log then forgets the account, and a later opt-out does not ask the server, either.
+    ///     set up to. The default is `false`: what the account sent stays at the server, and its name in the file, so that a later opt-out
+    ///     asks the server.
     /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which can't know whose they are; other kinds if the
     ///   file can't be written.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
@@ -244,7 +245,10 @@ extension ActionLog {
         try await store.run { journal throws(StorageError) in
             // In this order no kill leaves records that are sent after the server has erased the others.
             try journal.erase(account)
-            if isErasedAtServer { try journal.setErasurePending(account, true) }
+            if isErasedAtServer {
+                try journal.setErasurePending(account, true)
+                try journal.forgetAccount(account)
+            }
         }
         await sender.refresh(isUrgent: isErasedAtServer)
     }
@@ -257,9 +261,9 @@ extension ActionLog {
     /// - Parameters:
     ///   - isOptedOut: Whether the user opted out.
     ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of every account that has
-    ///     recorded since the user last opted out, or since its own ``erase(account:atServer:)``; each as by that function: while it is signed
-    ///     in. The records of nobody stay there, since the server can't know whose they are. The default is `true`. It has no effect when
-    ///     recording resumes.
+    ///     recorded since the user last opted out, or since the server was last asked to erase it; each as by ``erase(account:atServer:)``:
+    ///     while it is signed in. The records of nobody stay there, since the server can't know whose they are. The default is `true`. It
+    ///     has no effect when recording resumes.
     /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it again, so that
     ///   later runs know.
     public func setOptedOut(

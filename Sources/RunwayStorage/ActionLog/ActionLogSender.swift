@@ -109,8 +109,9 @@ final class ActionLogSender: Sendable {
 
     /// Passes to the schedule how many records wait.
     func note(_ waiting: Waiting, isUrgent: Bool = false) {
-        let now = clock.now
-        state.withLock { $0.schedule.noteWaiting(waiting.counts, oldest: waiting.age, isUrgent: isUrgent, at: now) }
+        state.withLock { state in
+            state.schedule.noteWaiting(waiting.counts, oldest: waiting.age, isUrgent: isUrgent, at: waiting.instant)
+        }
         signal.yield()
     }
 
@@ -217,8 +218,10 @@ final class ActionLogSender: Sendable {
     struct Waiting: Sendable {
         /// By scope: the records of nobody, those of the account that is signed in, and the erasure that it asked for.
         var counts: [String: Int]
-        /// How long the oldest of these records waits; zero if the log has no interval, for which alone it matters.
+        /// How long the oldest of these records waited at ``instant``; zero if the log has no interval, for which alone it matters.
         var age: Duration
+        /// When it was read, by the layer's clock: a reader may use it later, and the oldest is older then.
+        var instant: Duration
     }
 
     /// Reads how much may be sent now; returns `nil` if the disk does not say.
@@ -238,7 +241,7 @@ final class ActionLogSender: Sendable {
             counts[account] = (waiting[account] ?? 0) + (try journal.pendingErasure(of: account) == nil ? 0 : 1)
         }
         let age: Duration = options.interval == nil ? .zero : try journal.ageOfOldest(in: counts.keys, at: time)
-        return Waiting(counts: counts, age: age)
+        return Waiting(counts: counts, age: age, instant: buffer.instant(of: time))
     }
 
     private func send(_ scope: String, _ limit: Int) async {
@@ -257,7 +260,7 @@ final class ActionLogSender: Sendable {
         state.withLock { state in
             state.schedule.didSend(
                 scope, waiting == nil ? .failed() : outcome, waiting: waiting?.counts ?? [scope: 1],
-                oldest: waiting?.age ?? .zero, at: now, jitter: .random(in: 0...1))
+                oldest: waiting.map { $0.age + now - $0.instant } ?? .zero, at: now, jitter: .random(in: 0...1))
         }
     }
 }

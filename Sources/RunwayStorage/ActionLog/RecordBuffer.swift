@@ -39,6 +39,9 @@ final class RecordBuffer: Sendable {
 
     var time: JournalTime { JournalTime(boot: boot, uptime: uptimeOrigin + clock.now, date: clock.date) }
 
+    /// When a ``time`` was, by the layer's clock.
+    func instant(of time: JournalTime) -> Duration { time.uptime - uptimeOrigin }
+
     var lost: [ActionLoss: Int] { state.withLock { $0.lost } }
 
     var count: Int { state.withLock { $0.records.count } }

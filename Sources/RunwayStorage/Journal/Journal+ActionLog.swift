@@ -8,7 +8,7 @@ extension Journal {
     private static let paceName = "pace"
     /// Followed by the scope.
     private static let refusalsPrefix = "refusals "
-    /// Followed by an account that has recorded since the user last opted out.
+    /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about.
     private static let accountPrefix = "account "
     /// Followed by the account.
     private static let erasurePrefix = "erase "
@@ -46,11 +46,10 @@ extension Journal {
         try setRefusals(of: scope, 0)
     }
 
-    /// Removes what is stored of a scope beside its entries; with `nil`, of all scopes. Accounts are remembered then.
+    /// Removes what is stored of a scope beside its entries; with `nil`, of all scopes. Which accounts have recorded stays, since the
+    /// server has what they sent.
     func removeSettings(_ database: Database, of scope: String?) throws {
-        var prefixes = [Self.refusalsPrefix, Self.lossesPrefix]
-        if scope != nil { prefixes.append(Self.accountPrefix) }
-        for prefix in prefixes {
+        for prefix in [Self.refusalsPrefix, Self.lossesPrefix] {
             try database.execute(
                 sql: "DELETE FROM setting WHERE substr(name, 1, ?1) = ?2 AND (?3 IS NULL OR name = ?2 || ?3)",
                 arguments: [prefix.count, prefix, scope])
@@ -71,6 +70,9 @@ extension Journal {
     func accounts() throws(StorageError) -> Set<String> {
         Set(try settings(beginning: Self.accountPrefix).keys.map { String($0.dropFirst(Self.accountPrefix.count)) })
     }
+
+    /// Forgets that an account has recorded.
+    func forgetAccount(_ account: String) throws(StorageError) { try set(Self.accountPrefix + account, nil) }
 
     /// Forgets which accounts have recorded.
     func forgetAccounts() throws(StorageError) {

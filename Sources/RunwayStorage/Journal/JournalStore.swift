@@ -68,8 +68,11 @@ final class JournalStore: Sendable {
         isReading: Bool, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
-            state.withLock { $0.operationCount += 1 }
-            queue.async { continuation.resume(returning: self.perform(isReading, operation)) }
+            // Under the lock, so that an operation that is counted runs before those that begin later.
+            state.withLock { state in
+                state.operationCount += 1
+                queue.async { continuation.resume(returning: self.perform(isReading, operation)) }
+            }
         }
         return try result.get()
     }

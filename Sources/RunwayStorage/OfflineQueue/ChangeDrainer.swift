@@ -13,7 +13,7 @@ final class ChangeDrainer: Sendable {
         /// The changes that are sent in turn with others, since no response comes to them, by scope.
         var suspects: [String: SuspectedEntry] = [:]
         var flushes: [CheckedContinuation<Void, Never>] = []
-        /// How many of them came before the last decision.
+        /// How many of them came before the last review, which the last decision followed.
         var decidedFlushCount = 0
         /// Whether changes may have become readable.
         var isReviewDue = false
@@ -52,6 +52,11 @@ final class ChangeDrainer: Sendable {
         signal.yield()
     }
 
+    /// Delays a scope, and has the schedule decide anew if that ends another delay: a new one makes nothing due.
+    func delay(_ scope: String, owner: UUID, upTo limit: Duration?) {
+        if state.withLock({ $0.schedule.delay(scope, owner: owner, upTo: limit) }) { signal.yield() }
+    }
+
     /// Sends what waits, also what can be decrypted by now.
     func review() {
         state.withLock { state in
@@ -75,12 +80,13 @@ final class ChangeDrainer: Sendable {
         call?.cancel()
     }
 
-    /// Sends what waits, and returns when nothing can be sent any more now.
+    /// Sends what waits, without delays, and returns when nothing can be sent any more now.
     func flush() async {
         await withCheckedContinuation { continuation in
             let returnsAtOnce = state.withLock { state in
                 if state.isFinished { return true }
                 state.schedule.flush()
+                state.schedule.ignoresDelays = true
                 state.isReviewDue = true
                 // It would wait for itself: the next change is sent when the result is handed over.
                 if Self.delivery?.isOpen(of: journal) ?? false { return true }
@@ -128,8 +134,10 @@ final class ChangeDrainer: Sendable {
         resumeFlushes(before: nil, isFinished: true)
     }
 
+    /// Whether changes may have become readable. The flushes that came until now end after the next decision.
     private func takeReview() -> Bool {
         state.withLock { state in
+            state.decidedFlushCount = state.flushes.count
             defer { state.isReviewDue = false }
             return state.isReviewDue
         }
@@ -143,16 +151,12 @@ final class ChangeDrainer: Sendable {
 
     private func step(isOpen: Bool, at now: Duration) -> DrainSchedule.Step {
         // A file that can't be opened now may be later, such as after the device was unlocked.
-        guard isOpen else {
-            state.withLock { $0.decidedFlushCount = $0.flushes.count }
-            return .wait(until: now + options.interval)
-        }
+        guard isOpen else { return .wait(until: now + options.interval) }
         let isAllowed = options.allowsNetwork(link.status())
         let scopes = journal.scopes
         let sendable = scopes.filter(isSendable)
         return state.withLock { state in
-            state.decidedFlushCount = state.flushes.count
-            return state.schedule.step(
+            state.schedule.step(
                 sendable, hasOthers: sendable.count < scopes.count, isNetworkAllowed: isAllowed, at: now)
         }
     }
@@ -175,6 +179,7 @@ final class ChangeDrainer: Sendable {
             defer {
                 state.flushes.removeFirst(count)
                 state.decidedFlushCount = 0
+                state.schedule.ignoresDelays = !state.flushes.isEmpty
             }
             return state.flushes.prefix(count)
         }

@@ -27,6 +27,8 @@ final class ChangeJournal: Sendable {
         /// Whether changes can't be decrypted, since the key can't be read now: what is known of them is of an earlier run.
         var isKeyMissing = false
         var queueState = OfflineQueueState()
+        /// The ``queueState`` of the last call of ``onChange``.
+        var notifiedState = OfflineQueueState()
     }
 
     let store: JournalStore
@@ -77,8 +79,6 @@ final class ChangeJournal: Sendable {
         changes: Bool = false, reads: Bool = false,
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
-        let former = queueState
-        defer { notify(ifChangedFrom: former) }
         let counted = { @Sendable (journal: Journal) throws(StorageError) -> Value in
             if self.state.withLock({ $0.waiting }) == nil { try self.begin(journal) }
             if !reads { try self.removeCancelled(journal) }
@@ -87,14 +87,22 @@ final class ChangeJournal: Sendable {
             return value
         }
         defer {
-            let problem = store.problem
-            state.withLock { $0.queueState.problem = problem ?? ($0.isKeyMissing ? PayloadCoder.unavailable : nil) }
+            // The problem is read under the lock, so that none that is over replaces what a later operation has found.
+            state.withLock { state in
+                state.queueState.problem = store.problem ?? (state.isKeyMissing ? PayloadCoder.unavailable : nil)
+            }
+            notify()
         }
         return try await reads ? store.read(counted) : store.run(counted)
     }
 
-    private func notify(ifChangedFrom former: OfflineQueueState) {
-        if queueState != former { onChange() }
+    /// Calls ``onChange`` if the state is not the one of its last call.
+    private func notify() {
+        let isChanged = state.withLock { state in
+            defer { state.notifiedState = state.queueState }
+            return state.queueState != state.notifiedState
+        }
+        if isChanged { onChange() }
     }
 
     /// Reads a file that was opened. The last run may have ended between two transactions.
@@ -139,9 +147,8 @@ final class ChangeJournal: Sendable {
     }
 
     func setSending(_ isSending: Bool) {
-        let former = queueState
         state.withLock { $0.queueState.isSending = isSending }
-        notify(ifChangedFrom: former)
+        notify()
     }
 }
 

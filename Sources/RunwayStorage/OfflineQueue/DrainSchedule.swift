@@ -1,3 +1,4 @@
+import Foundation
 import Runway
 
 /// Decides which scope sends its next change, and when. A pure state machine: ``ChangeDrainer`` performs.
@@ -39,8 +40,21 @@ struct DrainSchedule: Sendable {
         var turn: UInt64 = 0
     }
 
+    /// A wait for what the app has missed.
+    private struct Delay: Sendable {
+        let scope: String
+        let limit: Duration
+        /// When it ends; `nil` while the scope could not send anyway.
+        var end: Duration?
+    }
+
+    /// Whether delays have no effect, since a flush is under way: the app may be suspended before they end.
+    var ignoresDelays = false
+
     private let options: OfflineQueueOptions
     private var lanes: [String: Lane] = [:]
+    /// By owner, each of which delays one scope at a time.
+    private var delays: [UUID: Delay] = [:]
     private var turn: UInt64 = 0
     private var gapEnd = Duration.zero
     private var wasNetworkAllowed: Bool
@@ -56,8 +70,23 @@ struct DrainSchedule: Sendable {
     }
 
     mutating func networkDidChange(isAllowed: Bool) {
-        if isAllowed, !wasNetworkAllowed { flush() }
+        if isAllowed, !wasNetworkAllowed {
+            flush()
+            for owner in delays.keys { delays[owner]?.end = nil }
+        }
         wasNetworkAllowed = isAllowed
+    }
+
+    /// Delays a scope, once it could send, unless the owner delays it already. A delay of another scope by the same owner ends.
+    ///
+    /// - Parameter limit: The longest delay; `nil` ends the delay of the owner, whichever scope it is for.
+    /// - Returns: Whether a delay has ended.
+    @discardableResult
+    mutating func delay(_ scope: String, owner: UUID, upTo limit: Duration?) -> Bool {
+        let former = delays[owner]
+        if limit != nil, former?.scope == scope { return false }
+        delays[owner] = limit.map { Delay(scope: scope, limit: $0) }
+        return former != nil
     }
 
     /// A change was stored in a scope in which none waited, after its call had failed.
@@ -88,6 +117,7 @@ struct DrainSchedule: Sendable {
         lane.backoff = now + wait(after: lane.failures, jitter)
         if let retryAfter { lane.serverPause = max(lane.serverPause, now + min(retryAfter, Self.longestServerWait)) }
         lanes[scope] = lane
+        for (owner, delay) in delays where delay.scope == scope { delays[owner]?.end = nil }
     }
 
     /// Half of the wait is certain and half random, after the bound was applied: devices that failed together do not return together.
@@ -118,10 +148,23 @@ struct DrainSchedule: Sendable {
         guard isNetworkAllowed, !scopes.isEmpty else { return .wait(until: timer) }
         let starts = scopes.map { scope in
             let lane = lanes[scope] ?? Lane()
-            return (scope: scope, start: max(gapEnd, lane.backoff, lane.serverPause), turn: lane.turn)
+            let start = max(gapEnd, lane.backoff, lane.serverPause)
+            return (scope: scope, start: start <= now ? delayEnd(of: scope, at: now) : start, turn: lane.turn)
         }
         let ready = starts.filter { $0.start <= now }.min { ($0.turn, $0.scope) < ($1.turn, $1.scope) }
         if let ready { return .replay(ready.scope) }
         return .wait(until: min(timer, starts.map(\.start).min() ?? timer))
+    }
+
+    /// When a scope sends that could send now.
+    private mutating func delayEnd(of scope: String, at now: Duration) -> Duration {
+        if ignoresDelays { return now }
+        var latest = now
+        for (owner, delay) in delays where delay.scope == scope {
+            let end = delay.end ?? now + delay.limit
+            delays[owner]?.end = end
+            latest = max(latest, end)
+        }
+        return latest
     }
 }

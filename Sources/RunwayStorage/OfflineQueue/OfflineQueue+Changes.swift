@@ -25,16 +25,18 @@ extension OfflineQueue {
     /// Sends what waits, for an app that was asked to or that goes to the background.
     ///
     /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A wait that a server
-    /// asked for still holds. While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next
-    /// change is sent after the handler has returned.
+    /// asked for still holds; the delay by a `ChatClient` whose stream has not caught up does not (``delayChanges(of:in:for:owner:upTo:)``).
+    ///
+    /// While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next change is sent after the
+    /// handler has returned. The call of a detached task waits, so that the handler must not wait for that task.
     public func flush() async {
         await (try? parts())?.drainer.flush()
     }
 
     /// Removes a change that waits. One that is being sent is cancelled.
     ///
-    /// - Returns: Whether the change certainly has no effect; `false` if the server may have taken it, if it can't be decrypted, or if it
-    ///   is gone already.
+    /// - Returns: Whether the change certainly has no effect; `false` if it is being sent or the server may have taken it, if it can't be
+    ///   decrypted, or if it is gone already.
     /// - Throws: ``StorageError`` if the file can't be written.
     @discardableResult
     public func cancel(_ id: UUID) async throws(StorageError) -> Bool {

@@ -73,7 +73,7 @@ public final class OfflineQueue: ChangeQueue {
     /// Ends sending, and closes the file. Changes that come later are not stored. Does nothing before the queue has a layer.
     ///
     /// While a handler of a result runs, its calls of this function, and those of tasks that it has started, do not wait: the file is closed
-    /// after the handler has returned.
+    /// after the handler has returned. The call of a detached task waits, so that the handler must not wait for that task.
     public func close() async {
         let (closing, isDelivering) = state.withLock { state -> (Task<Void, Never>?, Bool) in
             let isDelivering = ChangeDrainer.delivery?.isOpen(of: state.journal) ?? false
@@ -201,6 +201,16 @@ extension OfflineQueue {
 
     /// Sends what waits for an account that is signed in by now.
     public func servicesDidChange() { state.withLock { $0.drainer }?.review() }
+
+    /// Delays the changes of an account, except during a ``flush()``. The wait begins anew after an attempt that failed and when a network
+    /// comes back.
+    public func delayChanges(
+        of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
+        upTo limit: Duration?
+    ) {
+        let scope = ChangeScope(service: service.name, environment: environment.name, account: account).text
+        state.withLock { $0.drainer }?.delay(scope, owner: owner, upTo: limit)
+    }
 }
 
 /// What an ``OfflineQueue`` holds.

@@ -139,17 +139,34 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
     }
 }
 
-extension ChatMachine.Failure {
-    /// What follows from the error of a call that sends a message.
-    init(_ error: NetworkError) {
-        let refusal = error.status.flatMap { $0.kind == .clientError ? $0 : nil }
-        switch error.kind {
-        case .queued: self = .queued
-        // The server may accept the same message later, 401 once the token is renewed.
-        case _ where refusal.map { $0.code == 401 || $0.mayBeAcceptedLater } ?? false: self = .transient
-        case .refused where refusal != nil, .service, .invalidParameters, .invalidConfiguration:
-            self = .refused(error.rawData?.json["title"].string ?? error.detail)
-        default: self = .transient
+extension ChatMachine {
+    /// Why a page could not be fetched, or a message or a mark not be sent.
+    enum Failure: Sendable, Hashable {
+        /// The offline queue has it.
+        case queued
+        /// The server refuses it, for this reason.
+        case refused(String)
+        /// The same call may succeed later.
+        case transient
+
+        /// What follows from the error of a call that sends a message or a mark.
+        init(_ error: NetworkError) {
+            switch error.kind {
+            case .queued: self = .queued
+            // The server may accept the same message later, 401 once the token is renewed.
+            case _ where error.status.map { $0.code == 401 || $0.mayBeAcceptedLater } ?? false: self = .transient
+            case .refused where error.status?.kind == .clientError, .service, .invalidParameters, .invalidConfiguration:
+                self = .refused(error.rawData?.json["title"].string ?? error.detail)
+            default: self = .transient
+            }
+        }
+
+        /// What follows from the error of a call that gets a page: the server refuses it if the member may not read the
+        /// conversation (403, 404), or there is no such conversation (404, 410).
+        init(ofPage error: NetworkError) {
+            let isRefused =
+                [.refused, .service].contains(error.kind) && [.forbidden, .notFound, .gone].contains(error.status)
+            self = isRefused ? .refused(error.detail) : .transient
         }
     }
 }

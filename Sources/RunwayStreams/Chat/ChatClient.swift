@@ -42,6 +42,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     @ObservationIgnored private var conversations: [String: ChatConversation] = [:]
     @ObservationIgnored private var events: EventSequence?
     @ObservationIgnored private var reading: StreamTask?
+    /// Waits for sign-ins.
+    @ObservationIgnored private var watching: StreamTask?
     @ObservationIgnored private var startCount = 0
     /// The place up to which events have been taken in this run; `nil` before the first.
     @ObservationIgnored private var taken: StreamCursor?
@@ -54,6 +56,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// The conversations whose states may have to be stored.
     @ObservationIgnored private var changed: Set<String> = []
     @ObservationIgnored private var writing: Task<Void, Never>?
+    /// Identifies the client in the offline queue.
+    @ObservationIgnored private let delayOwner = UUID()
 
     /// Creates a client. The stream is opened by ``start()``.
     ///
@@ -79,6 +83,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         self.key = key ?? "chat/\(member)"
         calls = NetworkChatCalls(network: network, base: path.percentEncoded)
     }
+
+    deinit { network.delayChanges(of: Stream.Service.self, owner: delayOwner, upTo: nil) }
 
     /// Returns a conversation, which is followed from now on.
     ///
@@ -120,7 +126,12 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         startCount += 1
         let start = startCount
         (error, state) = (nil, .connecting)
+        delayQueue(unless: false)
         let places = TakenCursors(base: cursors) { [weak self] in self?.take($0, start) }
+        watching = StreamTask(
+            Task { [weak self, changes = network.servicesChanges] in
+                for await _ in changes { self?.followRefused(start) }
+            })
         reading = StreamTask(
             Task { [weak self] in
                 guard let opening = self?.open(places, start) else { return }
@@ -134,7 +145,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     public func stop() {
         guard reading != nil else { return }
         startCount += 1
-        (events, reading, state, leaving) = (nil, nil, .ended, [:])
+        (events, reading, watching, state, leaving) = (nil, nil, nil, .ended, [:])
+        delayQueue(unless: true)
         for conversation in conversations.values { conversation.stop() }
     }
 
@@ -206,6 +218,11 @@ extension ChatClient {
         if events.isCaughtUp { conversation.take(.caughtUp) }
     }
 
+    /// Somebody has signed in, or the service has changed: the server may allow what it has refused.
+    private func followRefused(_ start: Int) {
+        for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
+    }
+
     /// Whether a conversation was not left since, nor the client stopped.
     private func isFollowed(_ conversation: ChatConversation, _ start: Int) -> Bool {
         startCount == start && conversations[conversation.id] === conversation
@@ -242,7 +259,10 @@ extension ChatClient {
                 // The stream went on without the messages that were published while the member could not follow.
                 one.take(.connected(wasRefused ? .reset(.topics) : continuity))
             }
-        case .caughtUp: if events?.isCaughtUp == true { for one in ready where !one.isRefused { one.take(.caughtUp) } }
+        case .caughtUp:
+            guard events?.isCaughtUp == true else { return }
+            delayQueue(unless: true)
+            for one in ready { one.take(.caughtUp) }
         case .event(let event):
             let json = event.rawData.json
             guard let conversation = conversations.values.first(where: { Self.topic(of: $0.id) == event.topic }),
@@ -252,6 +272,12 @@ extension ChatClient {
             if event.type == "chat.mark", let mark = ChatMark(json) { conversation.take(.mark(mark)) }
             if event.type == "presence", let change = ChatPresence.Change(json) { conversation.take(.presence(change)) }
         }
+    }
+
+    /// Delays what the offline queue has for the account, while that is signed in, until the stream has caught up, or has ended.
+    private func delayQueue(unless isOver: Bool) {
+        let limit = isOver || !calls.account.isPresent ? nil : options.maximumQueueDelay
+        network.delayChanges(of: Stream.Service.self, owner: delayOwner, upTo: limit)
     }
 
     private var ready: [ChatConversation] { conversations.values.filter(\.isReady) }
@@ -265,7 +291,8 @@ extension ChatClient {
         for one in ready where refused.contains(Self.topic(of: one.id)) { one.setRefused(true) }
         // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
         let isLive = events.isCaughtUp
-        for one in ready where !one.isRefused && one.isLive != isLive { one.take(isLive ? .caughtUp : .disconnected) }
+        delayQueue(unless: isLive)
+        for one in ready where one.machine.isCaughtUp != isLive { one.take(isLive ? .caughtUp : .disconnected) }
     }
 
     /// Ends the client if its account is not signed in, and returns whether that is so.
@@ -282,7 +309,8 @@ extension ChatClient {
 
     private func end(with error: NetworkError?, _ start: Int) {
         guard startCount == start, reading != nil else { return }
-        (events, reading, state, leaving) = (nil, nil, .ended, [:])
+        (events, reading, watching, state, leaving) = (nil, nil, nil, .ended, [:])
+        delayQueue(unless: true)
         self.error = error
         for one in ready { one.take(.disconnected) }
     }

@@ -34,8 +34,10 @@ public final class ChatConversation {
     public private(set) var unreadCount = 0
     /// Whether the stream has caught up, so that messages are sent at once.
     public private(set) var isLive = false
-    /// Whether the server does not let this member follow the conversation, such as after a removal from it, or there can be no conversation of
-    /// that name: no new messages come, and messages of this member wait.
+    /// Whether the server does not let this member follow the conversation, or refuses its pages, as after a removal
+    /// from it, or there can be no conversation of that name. Messages of this member wait. Those of others come by the
+    /// stream alone, and not at all if the member may not follow the conversation. It is asked for again with the next
+    /// connection of the stream, and after a sign-in; its pages also every minute.
     public private(set) var isRefused = false
 
     @ObservationIgnored private(set) var machine: ChatMachine
@@ -46,7 +48,9 @@ public final class ChatConversation {
     @ObservationIgnored private let clock: LayerClock
     @ObservationIgnored private let calls: any ChatCalls
     @ObservationIgnored private let onChange: @MainActor () -> Void
-    @ObservationIgnored private var timer: (deadline: Duration, task: StreamTask)?
+    @ObservationIgnored private lazy var timer = StreamTimer(clock) { [weak self] in
+        Task { @MainActor [weak self] in self?.tick() }
+    }
     @ObservationIgnored private var running: [ChatMachine.Action: StreamTask] = [:]
 
     init(
@@ -57,7 +61,8 @@ public final class ChatConversation {
         isNameValid = Self.isName(id)
         self.onChange = onChange
         machine = ChatMachine(member: member, options: options)
-        isRefused = !isNameValid
+        machine.setRefused(!isNameValid)
+        isRefused = machine.isRefused
     }
 
     /// Writes a message. It is shown at once, and stored with the state of the conversation until the server has it.
@@ -142,19 +147,12 @@ extension ChatConversation {
 
     /// The server lets the member follow the conversation, or not.
     func setRefused(_ isRefused: Bool) {
-        guard self.isRefused != isRefused else { return }
-        self.isRefused = isRefused
-        // A conversation that is refused makes no calls.
-        if isRefused {
-            machine.disconnected()
-            perform([])
-        }
-        delegate?.conversationDidChange(self)
+        machine.setRefused(isRefused)
+        perform([])
     }
 
     /// Ends the calls and the waits. Calls that were in flight are made again after the next start.
     func stop() {
-        timer = nil
         running = [:]
         machine.stop()
         perform([])
@@ -181,8 +179,13 @@ extension ChatConversation {
                     perform(result(&machine, clock.now))
                 })
         }
-        arm()
+        timer.wait(for: machine.deadline)
         show()
+    }
+
+    private func tick() {
+        timer.expire()
+        perform(machine.tick(at: clock.now))
     }
 
     /// Makes a call, and returns how the machine takes its result.
@@ -203,24 +206,10 @@ extension ChatConversation {
             }
         } catch {
             switch action {
-            case .fetch: return { $0.fetchFailed(at: $1) }
+            case .fetch: return { $0.fetchFailed(ChatMachine.Failure(ofPage: error), at: $1) }
             case .send(let draft): return { $0.sendFailed(draft.id, ChatMachine.Failure(error), at: $1) }
-            case .mark: return { $0.markFailed(at: $1) }
+            case .mark: return { $0.markFailed(ChatMachine.Failure(error), at: $1) }
             }
-        }
-    }
-
-    private func arm() {
-        let deadline = machine.deadline
-        guard timer?.deadline != deadline else { return }
-        timer = deadline.map { deadline in
-            let task = Task { [weak self, clock] in
-                do { try await clock.sleep(until: deadline) } catch { return }
-                guard !Task.isCancelled, let self else { return }
-                timer = nil
-                perform(machine.tick(at: clock.now))
-            }
-            return (deadline, StreamTask(task))
         }
     }
 
@@ -229,11 +218,13 @@ extension ChatConversation {
         let shown = machine.entries
         let marks = machine.marks.sorted { $0.key < $1.key }.map(\.value)
         let unread = machine.messages.count { $0.number > machine.readNumber && !machine.isOwn($0) }
-        let isNew = shown != entries || marks != self.marks || isLive != machine.isLive || hasOlder != machine.hasOlder
+        let isNew =
+            shown != entries || marks != self.marks || isLive != machine.isLive || isRefused != machine.isRefused
+            || hasOlder != machine.hasOlder
         let present = machine.presence.members.sorted().map(\.text)
         guard isNew || unread != unreadCount || present != self.present else { return }
         (entries, self.marks, unreadCount, self.present) = (shown, marks, unread, present)
-        (isLive, hasOlder) = (machine.isLive, machine.hasOlder)
+        (isLive, isRefused, hasOlder) = (machine.isLive, machine.isRefused, machine.hasOlder)
         delegate?.conversationDidChange(self)
     }
 }

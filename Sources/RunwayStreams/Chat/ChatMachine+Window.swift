@@ -99,6 +99,9 @@ public struct ChatOptions: Sendable, Hashable {
     public var markInterval = Duration.seconds(1)
     /// How long a message that the server has stored may take to come by the stream before it is fetched. The default is 5 s.
     public var proofTime = Duration.seconds(5)
+    /// How long messages in the offline queue wait for the stream to catch up, at most, counted from when they could be sent. The default is
+    /// 10 s. Other changes of the account in the same queue wait, too.
+    public var maximumQueueDelay = Duration.seconds(10)
 
     /// Creates options with their defaults.
     public init() {}

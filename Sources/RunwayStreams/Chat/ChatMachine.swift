@@ -17,15 +17,9 @@ struct ChatMachine: Sendable {
         case mark(ChatMark)
     }
 
-    /// Why a message or a mark could not be sent.
-    enum Failure: Sendable, Hashable {
-        /// The offline queue has it.
-        case queued
-        /// The server refuses it for ever, for this reason.
-        case refused(String)
-        /// It can be sent again.
-        case transient
-    }
+    /// How long no page is fetched after the server refused one. A replica that does not know yet that the member has
+    /// joined refuses pages, too, and so does a server that receives a token from before a sign-in.
+    static let refusalPause = Duration.seconds(60)
 
     let member: String
     let options: ChatOptions
@@ -52,17 +46,23 @@ struct ChatMachine: Sendable {
     private(set) var duplicateCount = 0
 
     private(set) var isConnected = false
-    /// Whether the stream has caught up, so that messages are sent.
-    private(set) var isLive = false
+    /// Whether the stream has caught up.
+    private(set) var isCaughtUp = false
+    /// Whether the member may not follow the conversation: no call is made until the client follows it again.
+    private var isExcluded = false
+    /// Whether the server refuses the pages: the only call is for a page, after ``refusalPause``.
+    private var arePagesRefused = false
+    /// Whether the server refuses the mark of the member: none is sent until the next connection.
+    private var areMarksRefused = false
     /// Whether messages may be missing, or the marks may have moved, without a word from the stream.
     var needsPage = false
     private(set) var fetching: ChatPage.Range?
     private var wantsOlder = false
     private var sending: UUID?
     private var marking: ChatMark?
-    private var fetchPause = Pause()
-    private var sendPause = Pause()
-    private var markPause = Pause()
+    private var fetchPause = ChatPause()
+    private var sendPause = ChatPause()
+    private var markPause = ChatPause()
     /// When a message that the server stored, and the stream has not brought, is fetched.
     private var proofDeadline: Duration?
 
@@ -72,6 +72,15 @@ struct ChatMachine: Sendable {
     ) {
         (self.member, self.options, self.random) = (member, options, random)
     }
+
+    /// Whether messages are sent.
+    var isLive: Bool { isCaughtUp && !arePagesRefused }
+
+    /// Whether the server refuses the conversation, or its pages.
+    var isRefused: Bool { isExcluded || arePagesRefused }
+
+    /// Whether the server refuses anything that it may allow after a sign-in.
+    var hasRefusal: Bool { isRefused || areMarksRefused }
 
     /// Whether there are messages before those that are shown.
     var hasOlder: Bool { last != nil && first > serverFirst }
@@ -99,14 +108,15 @@ struct ChatMachine: Sendable {
 extension ChatMachine {
     /// A connection of the stream began.
     mutating func connected(_ continuity: StreamContinuity, at now: Duration) -> [Action] {
-        (isConnected, isLive) = (true, false)
+        (isConnected, isCaughtUp, areMarksRefused) = (true, false, false)
         if continuity != .resumed { needsPage = true }
         return next(at: now)
     }
 
     /// The stream has brought all that was missed: what follows is new.
     mutating func caughtUp(at now: Duration) -> [Action] {
-        (isConnected, isLive) = (true, true)
+        guard !isExcluded else { return [] }
+        (isConnected, isCaughtUp) = (true, true)
         return next(at: now)
     }
 
@@ -117,7 +127,14 @@ extension ChatMachine {
     }
 
     /// The connection of the stream ended.
-    mutating func disconnected() { (isConnected, isLive) = (false, false) }
+    mutating func disconnected() { (isConnected, isCaughtUp) = (false, false) }
+
+    /// The server lets the member follow the conversation, or not. Pages that were refused are fetched without a pause.
+    mutating func setRefused(_ isRefused: Bool) {
+        if arePagesRefused { (arePagesRefused, fetchPause) = (false, ChatPause()) }
+        isExcluded = isRefused
+        if isRefused { disconnected() }
+    }
 
     /// The calls in flight were cancelled.
     mutating func stop() {
@@ -125,7 +142,7 @@ extension ChatMachine {
         if fetching != nil { needsPage = true }
         for index in drafts.indices where drafts[index].state == .sending { drafts[index].state = .waiting }
         (fetching, wantsOlder, sending, marking, proofDeadline) = (nil, false, nil, nil, nil)
-        (fetchPause, sendPause, markPause) = (Pause(), Pause(), Pause())
+        (fetchPause, sendPause, markPause) = (ChatPause(), ChatPause(), ChatPause())
         if awaitsStored { needsPage = true }
     }
 
@@ -154,7 +171,7 @@ extension ChatMachine {
     /// A page came.
     mutating func fetched(_ page: ChatPage, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
-        fetching = nil
+        (fetching, arePagesRefused) = (nil, false)
         let before = last
         take(page, range)
         noteProgress(page, range, from: before, at: now)
@@ -167,7 +184,7 @@ extension ChatMachine {
         switch range {
         case .latest:
             // Without the last messages it is not known yet whether the next page will bring them.
-            if let last, page.last <= last { fetchPause = Pause() }
+            if let last, page.last <= last { fetchPause = ChatPause() }
         case .after:
             guard let last else {
                 let isFirst = fetchPause.failures == 0
@@ -179,17 +196,23 @@ extension ChatMachine {
             if last == before, page.last > last || !early.isEmpty {
                 fetchPause.fail(at: now, &random)
             } else {
-                fetchPause = Pause()
+                fetchPause = ChatPause()
             }
-        case .before: fetchPause = Pause()
+        case .before: fetchPause = ChatPause()
         }
     }
 
-    /// A page could not be fetched.
-    mutating func fetchFailed(at now: Duration) -> [Action] {
-        if case .before = fetching {} else { needsPage = true }
+    /// A page could not be fetched. The failure of one that the member asked for says nothing about the others.
+    mutating func fetchFailed(_ failure: Failure, at now: Duration) -> [Action] {
+        guard let range = fetching else { return [] }
         fetching = nil
         fetchPause.fail(at: now, &random)
+        if case .before = range { return next(at: now) }
+        needsPage = true
+        if case .refused = failure {
+            arePagesRefused = true
+            fetchPause.end = now + Self.refusalPause
+        }
         return next(at: now)
     }
 
@@ -230,7 +253,7 @@ extension ChatMachine {
     /// The server has stored a message.
     mutating func sent(_ id: UUID, number: Int64, date: Date, at now: Duration) -> [Action] {
         guard endSending(id) else { return [] }
-        sendPause = Pause()
+        sendPause = ChatPause()
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return next(at: now) }
         if let last, number == last + 1 {
             insert(ChatMessage(number: number, sender: member, id: id, text: drafts[index].text, date: date))
@@ -253,7 +276,7 @@ extension ChatMachine {
             case .transient: drafts[index].state = .waiting
             }
         }
-        if failure == .transient { sendPause.fail(at: now, &random) } else { sendPause = Pause() }
+        if failure == .transient { sendPause.fail(at: now, &random) } else { sendPause = ChatPause() }
         return next(at: now)
     }
 
@@ -290,7 +313,7 @@ extension ChatMachine {
         merge(mark)
         // A server that does not move the mark is not asked at once again.
         if wantedMark == nil {
-            markPause = Pause(end: now + options.markInterval)
+            markPause = ChatPause(end: now + options.markInterval)
         } else {
             markPause.fail(at: now, &random)
         }
@@ -298,8 +321,9 @@ extension ChatMachine {
     }
 
     /// The mark could not be moved.
-    mutating func markFailed(at now: Duration) -> [Action] {
+    mutating func markFailed(_ failure: Failure, at now: Duration) -> [Action] {
         guard marking != nil else { return [] }
+        if case .refused = failure { areMarksRefused = true }
         marking = nil
         markPause.fail(at: now, &random)
         return next(at: now)
@@ -326,7 +350,7 @@ extension ChatMachine {
     }
 
     private var wantedMark: ChatMark? {
-        guard let last else { return nil }
+        guard let last, !areMarksRefused else { return nil }
         let known = marks[MemberName(member)] ?? ChatMark(member: member, delivered: 0, read: 0)
         guard last > known.delivered || readNumber > known.read else { return nil }
         return ChatMark(
@@ -370,16 +394,4 @@ extension ChatMachine {
     }
 
     mutating func noteDuplicate() { duplicateCount += 1 }
-}
-
-/// A time before which something is not tried again.
-private struct Pause: Sendable {
-    var end = Duration.zero
-    var failures = 0
-
-    mutating func fail(at now: Duration, _ random: inout any RandomNumberGenerator & Sendable) {
-        failures = min(failures + 1, 6)
-        // At least a part of the bound, since a call that fails at once would be made again at once.
-        end = now + .seconds(1 << (failures - 1)) * Double.random(in: 0.25...1, using: &random)
-    }
 }

@@ -55,6 +55,8 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
     private var wanted: Set<String>?
     /// Counts the starts, so that nothing of an earlier one is shown.
     private var startCount = 0
+    /// Whether the app has stopped the stream: the delegate is not notified of anything until the next start.
+    private var isStopped = false
 
     /// Connects a controller with a stream. It is opened by ``start()``.
     ///
@@ -83,8 +85,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         guard reading == nil else { return }
         startCount += 1
         let start = startCount
-        error = nil
-        state = .connecting
+        (error, state, isStopped) = (nil, .connecting, false)
         let generator = SystemRandomNumberGenerator()
         let events = network.events(of: endpoint, options, cursors, key: key, topics: wanted, generator) {
             [weak self] state in
@@ -93,7 +94,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
                 // The end is shown by ``end(with:_:)``, from which on the stream can be started again.
                 if case let state = self.events?.state ?? state, state != .ended { self.state = state }
                 isCaughtUp = self.events?.isCaughtUp ?? false
-                noteRefusedTopics()
+                note(refused: self.events?.refusedTopics ?? [])
             }
         }
         self.events = events
@@ -122,7 +123,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         startCount += 1
         wanted = topics
         (events, reading) = (nil, nil)
-        (state, isCaughtUp) = (.ended, false)
+        (state, isCaughtUp, isStopped) = (.ended, false, true)
     }
 
     /// Closes the link until ``resume()``: call it when the app goes into the background.
@@ -133,12 +134,24 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
 
     /// Adds topics without a new connection; see ``EventSequence/subscribe(to:)``. Before ``start()`` and after the end the next start has them.
     ///
-    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added. `NetworkError.Kind.cancelled` if the task
-    ///   was cancelled: the topics are added all the same. `NetworkError.Kind.invalidParameters` if the endpoint leaves the choice to the server.
+    /// - Throws: The error of a call that the server refused (400, 403): the topics are not added, unless the stream
+    ///   ended and was started again meanwhile, since the server decides anew about the topics of each start.
+    ///   `NetworkError.Kind.cancelled` if the task was cancelled: the topics are added all the same.
+    ///   `NetworkError.Kind.invalidParameters` if the endpoint leaves the choice to the server.
     public func subscribe(to topics: Set<String>) async throws(NetworkError) {
-        if let events { return try await events.subscribe(to: topics) }
-        guard let wanted else { throw .topicsOfTheServer }
-        self.wanted = wanted.union(topics)
+        guard let events else {
+            guard let wanted else { throw .topicsOfTheServer }
+            self.wanted = wanted.union(topics)
+            return
+        }
+        do throws(NetworkError) {
+            try await events.subscribe(to: topics)
+        } catch {
+            // What was wanted at an end of the stream meanwhile includes the topics that are refused now. After another
+            // start, which may be of another account, its own connection has the server's decision.
+            if self.events == nil { wanted?.subtract(topics.subtracting(events.topics ?? [])) }
+            throw error
+        }
     }
 
     /// Removes topics without a new connection. Before ``start()`` and after the end the next start does not have them.
@@ -148,6 +161,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         if let events { return try await events.unsubscribe(from: topics) }
         guard let wanted else { throw .topicsOfTheServer }
         self.wanted = wanted.subtracting(topics)
+        note(refused: refusedTopics.subtracting(topics))
     }
 
     private func land(_ element: StreamElement) {
@@ -156,7 +170,7 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         case .continuity(let continuity):
             self.continuity = continuity
             let start = startCount
-            noteRefusedTopics()
+            note(refused: events?.refusedTopics ?? [])
             // The delegate may have stopped the stream.
             guard startCount == start else { return }
             delegate?.eventStream(self, didConnect: continuity)
@@ -166,11 +180,10 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
         }
     }
 
-    private func noteRefusedTopics() {
-        let refused = events?.refusedTopics ?? []
+    private func note(refused: Set<String>) {
         guard refused != refusedTopics else { return }
         refusedTopics = refused
-        delegate?.eventStream(self, didChangeRefusedTopics: refused)
+        if !isStopped { delegate?.eventStream(self, didChangeRefusedTopics: refused) }
     }
 
     private func end(with error: NetworkError?, _ start: Int) {

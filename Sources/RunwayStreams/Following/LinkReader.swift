@@ -17,6 +17,8 @@ struct LinkReader: Sendable {
     let asked: Set<String>?
     /// The link is open.
     let opened: @Sendable (LinkFacts) -> Void
+    /// It is known how the link continues the last.
+    let continued: @Sendable () -> Void
 
     /// Returns how the link ended. If the task is cancelled, the result says nothing.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
@@ -107,7 +109,7 @@ struct LinkReader: Sendable {
             case .continuity(let reported, let id):
                 let continuity = hasReturnedTopics ? reported.withReturnedTopics : reported
                 counts.continuity = continuity
-                life.noteContinuity()
+                continued()
                 await add(entry(.continuity(continuity), id, byteCount: 64))
             case .caughtUp(let id): await add(entry(.caughtUp, id, byteCount: 64))
             case .event(let event, let id):
@@ -136,8 +138,6 @@ struct LinkReader: Sendable {
 final class LinkLife: Sendable {
     private struct State {
         var life = StreamMachine.Life(last: .zero)
-        var start = Duration.zero
-        var hasContinuity = false
         var end = LinkEnd.stopped
         var retry: Duration?
         var isCut = false
@@ -146,12 +146,7 @@ final class LinkLife: Sendable {
     /// Guards the times, what the server asks for, and why the link is closed.
     private let state = Mutex(State())
 
-    func begin(at now: Duration) {
-        state.withLock { ($0.life, $0.start) = (StreamMachine.Life(last: now), now) }
-    }
-
-    /// It is known how the link continues the last.
-    func noteContinuity() { state.withLock { $0.hasContinuity = true } }
+    func begin(at now: Duration) { state.withLock { $0.life = StreamMachine.Life(last: now) } }
 
     func noteBytes(at now: Duration) {
         state.withLock { state in
@@ -170,15 +165,10 @@ final class LinkLife: Sendable {
     }
 
     /// Returns the times, and begins to measure silences anew.
-    ///
-    /// Until the continuity of the link is known, no byte is a sign of life: a link on which the server never states it is dropped as a
-    /// silent one.
     func take() -> StreamMachine.Life {
         state.withLock { state in
             defer { state.life.longestSilence = .zero }
-            var life = state.life
-            if !state.hasContinuity { life.last = state.start }
-            return life
+            return state.life
         }
     }
 
@@ -213,6 +203,7 @@ extension LinkFacts {
         heartbeat = seconds("Runway-Heartbeat")
         heartbeatLimit = seconds("Runway-Heartbeat-Limit")
         lifetime = seconds("Runway-Lifetime")
+        statesContinuity = HTTPField.Name("Runway-Stream").map { fields[$0] != nil } ?? false
     }
 }
 

@@ -10,6 +10,7 @@ final class StreamDriver: Sendable {
         case start, stop, pause, resume, tick
         case network(NetworkStatus)
         case opened(LinkFacts, link: Int)
+        case continued(link: Int)
         case ended(LinkFailure, link: Int)
         case forgotten(link: Int)
         /// The topics that the server refuses have changed.
@@ -140,6 +141,9 @@ final class StreamDriver: Sendable {
         case .opened(let facts, let link):
             guard link == run.linkCount, run.link != nil else { return [] }
             return run.machine.opened(facts, at: now)
+        case .continued(let link):
+            if link == run.linkCount, run.link != nil { run.machine.continued() }
+            return []
         case .ended(let failure, let link):
             // A link that was closed has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
@@ -180,7 +184,11 @@ final class StreamDriver: Sendable {
         let reader = LinkReader(
             number: number, source: source, buffer: buffer, clock: network.clock, limits: options.limits, life: life,
             topics: topics, asked: topics.wanted
-        ) { [continuation] in continuation.yield(.opened($0, link: number)) }
+        ) { [continuation] in
+            continuation.yield(.opened($0, link: number))
+        } continued: { [continuation] in
+            continuation.yield(.continued(link: number))
+        }
         let task = Task { [continuation, intake = run.intake] in
             var intake = intake
             let failure = await reader.follow(&intake, heartbeat: heartbeat)

@@ -48,6 +48,8 @@ struct StreamMachine: Sendable {
         let heartbeat: Duration?
         /// When it has to be replaced.
         let endTime: Duration?
+        /// When it is dropped unless the server has said how it continues the last; `nil` once that is known.
+        var openingDeadline: Duration?
         var probe: Probe?
     }
 
@@ -106,7 +108,7 @@ struct StreamMachine: Sendable {
         switch phase {
         case .waiting(let instant): return instant
         case .open(let link):
-            let silent = link.probe?.deadline ?? (link.lastLife + link.quietLimit)
+            let silent = link.openingDeadline ?? link.probe?.deadline ?? (link.lastLife + link.quietLimit)
             return link.endTime.map { min($0, silent) } ?? silent
         case .idle, .connecting, .offline, .paused, .ended: return nil
         }
@@ -189,13 +191,21 @@ extension StreamMachine {
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         // A server does not keep the client from suspecting its links.
         let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
+        let quietLimit = heartbeat.map { $0 + options.heartbeatMargin } ?? options.quietLimit
         phase = .open(
             Link(
-                openTime: now, network: network, lastLife: now,
-                quietLimit: heartbeat.map { $0 + options.heartbeatMargin } ?? options.quietLimit, heartbeat: heartbeat,
+                openTime: now, network: network, lastLife: now, quietLimit: quietLimit, heartbeat: heartbeat,
                 // A little before its end, so that no event is lost to a cut, and at another moment than others.
-                endTime: lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }))
+                endTime: lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) },
+                openingDeadline: facts.statesContinuity ? now + quietLimit + options.probeTimeout : nil))
         return []
+    }
+
+    /// The server has said how the open link continues the last.
+    mutating func continued() {
+        guard case .open(var link) = phase else { return }
+        link.openingDeadline = nil
+        phase = .open(link)
     }
 
     /// The server asks for a time between the end of a link and the next.
@@ -259,6 +269,12 @@ extension StreamMachine {
                 }
                 return [.disconnect(.lifetime)]
             }
+            // Bytes may have come all the time: the end of this link says nothing about silences.
+            if let deadline = link.openingDeadline {
+                guard now >= deadline else { return [] }
+                fail(at: now)
+                return [.disconnect(.unopened)]
+            }
             if let probe = link.probe {
                 guard now >= probe.deadline else { return [] }
                 if let heartbeat = link.heartbeat {
@@ -304,8 +320,14 @@ extension StreamMachine {
 
     private mutating func probe(at now: Duration, after silence: Duration? = nil) -> [Action] {
         guard case .open(var link) = phase, link.probe == nil else { return [] }
-        link.probe = Probe(start: now, deadline: now + options.probeTimeout, silence: silence)
-        phase = .open(link)
+        let deadline = now + options.probeTimeout
+        defer { phase = .open(link) }
+        // The continuity names the link, which can't be probed before: it is expected itself in the time of a probe.
+        if let openingDeadline = link.openingDeadline {
+            link.openingDeadline = min(openingDeadline, deadline)
+            return []
+        }
+        link.probe = Probe(start: now, deadline: deadline, silence: silence)
         return [.probe]
     }
 

@@ -31,6 +31,8 @@ struct LinkEnd: Sendable, Equatable {
     static let paused = LinkEnd(name: "paused", text: "the app paused the stream")
     /// No sign of life came, not even after a probe.
     static let silent = LinkEnd(name: "silent", text: "there was no sign of life, and a probe brought none")
+    /// The server did not say how the link continues the last.
+    static let unopened = LinkEnd(name: "unopened", text: "the server did not say how the link continues the last")
     /// The lifetime of the link is over.
     static let lifetime = LinkEnd(name: "lifetime", text: "the lifetime of the link was over")
     /// The server ended the response.
@@ -65,4 +67,6 @@ struct LinkFacts: Sendable, Equatable {
     var heartbeatLimit: Duration?
     /// How long the server leaves the link open; `nil` if it states none.
     var lifetime: Duration?
+    /// Whether the server says on the link how it continues the last, as Runway's do. The default is `false`.
+    var statesContinuity = false
 }

@@ -1,6 +1,6 @@
 import Runway
 
-/// Wakes a driver at the deadline of its machine.
+/// Wakes a driver or a conversation at the deadline of its machine.
 ///
 /// A clock may wake early, so that the machine still has the same deadline. ``wait(for:)`` does nothing for the deadline of the present
 /// wait: a driver that was woken calls ``expire()`` before it waits again.

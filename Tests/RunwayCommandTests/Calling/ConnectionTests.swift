@@ -39,7 +39,7 @@ struct ConnectionTests {
         if open("/dev/tty", O_RDWR) < 0 { #expect(tool.status == 2 && tool.errors.contains("There is no terminal")) }
     }
 
-    @Test func failureOfTheTransportNamesTheFileIfAny() {
+    @Test func transportFailureNamesTheFileIfAny() {
         let error = NetworkError(.invalidConfiguration, in: .transporting, "TLS can't be set up.")
         #expect(CommandFailure(error, cacert: nil).message == "TLS can't be set up.")
         #expect(CommandFailure(error, cacert: "a.pem").message.contains("\"a.pem\" of --cacert"))
@@ -76,7 +76,7 @@ struct ConnectionTests {
 
     /// To look at the calls to a server of one's own.
     @Test(arguments: [true, false])
-    func proxyOfTheCommandLineIsForThisMachineToo(_ isOption: Bool) async throws {
+    func proxyOfTheCommandLineIncludesThisMachine(_ isOption: Bool) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             let (output, _) = try await forwarding("--allow-local", "--connect-port", "\(origin.port)") { proxy in

@@ -100,7 +100,7 @@ struct ContinueTests {
         }
     }
 
-    @Test(arguments: ["-o", "-c -o"]) func newFileHasTheModeThatTheMaskLeaves(_ option: String) async throws {
+    @Test(arguments: ["-o", "-c -o"]) func newFileHasTheModeTheMaskLeaves(_ option: String) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("new"))
             try await withTemporaryFolder { folder in
@@ -116,7 +116,7 @@ struct ContinueTests {
         }
     }
 
-    @Test func linkIsReplacedByAFileForTheUserAlone() async throws {
+    @Test func linkIsReplacedByAPrivateFile() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("new"))
             try await withTemporaryFolder { folder in
@@ -144,6 +144,27 @@ struct ContinueTests {
                 #expect(tool.status == 1 && tool.errors.contains("status \(status.code)"), "\(tool.errors)")
                 #expect(origin.requests.map { $0["Range"] } == ["bytes=3-"])
                 #expect(try String(contentsOf: file, encoding: .utf8) == "old")
+            }
+        }
+    }
+
+    @Test func reportHasTheHeadOfARefusedProbe() async throws {
+        struct Report: Decodable {
+            struct Response: Decodable {
+                var status: Int
+                var headers: [[String]]
+            }
+            var response: Response?
+        }
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("no", status: .forbidden).header(.eTag, "\"1\""))
+            try await withTemporaryFolder { folder in
+                let file = folder.appendingPathComponent("x")
+                try Data("old".utf8).write(to: file)
+                let tool = try await Tool.run("call", "\(origin.baseURL)/x", "-c", "-o", file.path, "--json")
+                let response = try JSONDecoder().decode(Report.self, from: Data(tool.bytes)).response
+                #expect(response?.status == 403)
+                #expect(response?.headers.contains { $0.first?.lowercased() == "etag" } == true)
             }
         }
     }

@@ -75,7 +75,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aBodyThatIsNotTextIsBase64() async throws {
+    @Test func bodyThatIsNotTextIsBase64() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: .bytes([0, 255, 128], contentType: "image/png"))
             let report = try report(await Tool.run("call", "GET", "\(origin.baseURL)/x", "--json"))
@@ -141,7 +141,7 @@ struct ReportTests {
         }
     }
 
-    @Test func curlCommandSendsTheSameRequestFromAShell() async throws {
+    @Test func curlCommandSendsTheSameRequest() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             try await withTemporaryFolder { folder in
@@ -177,7 +177,7 @@ struct ReportTests {
         }
     }
 
-    @Test func curlCommandDecodesAResponseThatTheCallWouldDecode() async throws {
+    @Test func curlCommandDecodesWhatTheCallWouldDecode() async throws {
         try await withScriptedOrigin { origin in
             let gzip = try await Tool.shell("printf shown | gzip -c | od -An -v -tx1 | tr -d ' \\n'")
             let bytes = stride(from: 0, to: gzip.output.count, by: 2).compactMap { start in

@@ -71,7 +71,7 @@ struct RequestTests {
         #expect(request.values(of: "Content-Type") == ["application/merge-patch+json"])
     }
 
-    @Test func aFileIsSentByteForByteWithItsLength() async throws {
+    @Test func fileIsSentUnchangedWithItsLength() async throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) }
         let request = try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("photo.jpg")

@@ -120,7 +120,7 @@ struct ResponseTests {
         #expect(tool.errors.contains("judging: 200 is fine"))
     }
 
-    @Test func anOutputFileHoldsTheBodyAsItCame() async throws {
+    @Test func outputFileHoldsTheBodyAsItCame() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("body")
             let tool = try await shown(.json(#"{"a":1}"#), "--output", file.path)
@@ -131,7 +131,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func aFileIsReplacedOnlyByACompleteResponse() async throws {
+    @Test func fileIsReplacedOnlyByACompleteResponse() async throws {
         let responses: [(ScriptedResponse, Int32, String)] = [
             (.json(#"{"error":1}"#, status: .notFound), 1, "{\n  \"error\": 1\n}\n"),
             (.text(String(repeating: "x", count: 5000)).cut(after: .bodyBytes(1000)), 3, ""),

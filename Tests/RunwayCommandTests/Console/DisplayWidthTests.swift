@@ -23,7 +23,7 @@ struct DisplayWidthTests {
         #expect(text.displayWidth == width)
     }
 
-    @Test func aCutTextEndsWithAnEllipsisAndFits() {
+    @Test func cutTextEndsWithAnEllipsisAndFits() {
         for columns in 0...12 {
             let text = "望月公馆 2室".fitted(to: columns)
             #expect(text.displayWidth <= columns && (columns < 1 || columns > 11 || text.hasSuffix("…")), "\(columns)")

@@ -27,7 +27,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test func anOutputFileThatIsHalfWrittenIsRemoved() async throws {
+    @Test func outputFileThatIsHalfWrittenIsRemoved() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             let body = ScriptedResponse.chunks([String(repeating: "x", count: 100_000), "rest"])

@@ -96,7 +96,7 @@ struct ListenTests {
     @Test(arguments: [
         ["ftp://x/"], ["ws://x/", "--topics", "a"], ["http://x/", "a=1"], ["http://x/", "--count", "0"], [],
     ])
-    func aCommandLineThatCannotBeUsedIsRefused(arguments: [String]) async throws {
+    func commandLineThatCannotBeUsedIsRefused(arguments: [String]) async throws {
         let tool = try await Tool.run(Tool.path, ["listen"] + arguments, input: [], environment: [:])
         #expect(tool.status == 2)
         #expect(tool.output.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 /// The demo, as a process of its own.
 @Suite(.timeLimit(.minutes(10)))
 struct DemoTests {
-    @Test func itsTotalsAddUpAndItFindsNoProblem() async throws {
+    @Test func totalsAddUpAndNoProblemIsFound() async throws {
         let tool = try await Tool.run("demo", "--seed", "4", "--json")
 
         #expect(tool.status == 0)
@@ -86,7 +86,7 @@ struct DemoTests {
         for other in others { #expect(!tool.output.contains(other.action)) }
     }
 
-    @Test func anUnknownPartIsRefusedWithTheKnownOnes() async throws {
+    @Test func unknownPartIsRefusedWithTheKnownOnes() async throws {
         let tool = try await Tool.run("demo", "--scene", "nothing")
 
         #expect(tool.status == 2)
@@ -102,7 +102,7 @@ struct DemoTests {
         #expect(tool.output.contains("A details screen opened six times"))
     }
 
-    @Test func totalsAndTheTableOfAddressesAreTheEnd() async throws {
+    @Test func totalsAndAddressTableAreTheEnd() async throws {
         let tool = try await Tool.run("demo", "--seed", "2")
 
         let titles = ["In all"] + DemoPart.allCases.map(\.action)
@@ -110,7 +110,7 @@ struct DemoTests {
         #expect(order.suffix(2) == ["In all", DemoPart.addresses.action] && order.count == titles.count)
     }
 
-    @Test func aTerminalShowsTheTableOfAddressesInColour() async throws {
+    @Test func terminalShowsTheTableOfAddressesInColour() async throws {
         let tool = try RunningTool("demo", "--scene", "addresses", streams: .terminal)
         _ = await tool.end()
 

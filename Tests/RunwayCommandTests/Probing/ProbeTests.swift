@@ -63,7 +63,7 @@ struct ProbeTests {
         "localhost:443", "[::1]:80", "[::1", "::1]", "user@localhost", "a b", "a\u{1B}[31mb", "a\nb",
         "b\u{FC}cher.test",
     ])
-    func whatIsNoHostIsNotLookedUpNorShown(host: String) async throws {
+    func nonHostIsNeitherLookedUpNorShown(host: String) async throws {
         let tool = try await Tool.run("probe", host)
         #expect(tool.status == 2)
         #expect(tool.output.isEmpty)

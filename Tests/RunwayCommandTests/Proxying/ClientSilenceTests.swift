@@ -85,7 +85,7 @@ struct ClientSilenceTests {
         }
     }
 
-    @Test func aSlowOriginDoesNotTimeOutItsClient() async throws {
+    @Test func slowOriginDoesNotTimeOutItsClient() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/", respond: .text("at last").held(by: gate))

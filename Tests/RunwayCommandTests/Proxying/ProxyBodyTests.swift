@@ -50,7 +50,7 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func aResponseBeforeTheEndOfTheRequestPasses() async throws {
+    @Test func responseBeforeTheEndOfTheRequestPasses() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.put, "/", responding: .afterHead, respond: .text("too much", status: .contentTooLarge))
             origin.on("/next", respond: .text("next"))
@@ -117,7 +117,7 @@ struct ProxyBodyTests {
         }
     }
 
-    @Test func partsAreForwardedAtOnceAndStoredAtTheEnd() async throws {
+    @Test func partsAreForwardedAtOnceAndStoredLast() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on(

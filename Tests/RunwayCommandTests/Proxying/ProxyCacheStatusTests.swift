@@ -54,7 +54,7 @@ struct ProxyCacheStatusTests {
         }
     }
 
-    @Test func staleResponseOfAnUnreachableOriginIsNoHit() async throws {
+    @Test func staleResponseOfUnreachableOriginIsNoHit() async throws {
         try await withScriptedOrigin { origin in
             let stale = ScriptedResponse.text("a").header(.cacheControl, "max-age=0, stale-if-error=600").header(
                 .eTag, "\"1\"")

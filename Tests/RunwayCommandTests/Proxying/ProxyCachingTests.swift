@@ -156,7 +156,7 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test func eachCodingIsStoredWithItsOwnEntityTag() async throws {
+    @Test func eachCodingIsStoredWithItsEntityTag() async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
             let gzip = try await Tool.run(

@@ -72,7 +72,7 @@ struct ProxyHostTests {
     }
 
     @Test(arguments: ["a:80", "me@a", "http://a", "", "a b", "[::1]"])
-    func anAllowedHostIsANameOrAnAddress(host: String) async throws {
+    func allowedHostIsANameOrAnAddress(host: String) async throws {
         let tool = try await Tool.run("proxy", "--origin", "http://127.0.0.1:1", "--allow-host", host)
         #expect(tool.status == 2 && tool.errors.contains("--allow-host must be a name or an address"))
     }

@@ -34,7 +34,7 @@ struct ProxyMessageTests {
         }
     }
 
-    @Test func anUnrequestedSwitchOfProtocolsIsNotPassedOn() async throws {
+    @Test func unrequestedSwitchOfProtocolsIsNotPassedOn() async throws {
         try await withScriptedOrigin { origin in
             origin.on(
                 "/switch",

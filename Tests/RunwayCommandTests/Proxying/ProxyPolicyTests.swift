@@ -6,7 +6,7 @@ import Testing
 /// Without --policies the proxy neither retries nor refuses requests, and it marks its own responses with Proxy-Status.
 @Suite(.timeLimit(.minutes(10)))
 struct ProxyPolicyTests {
-    @Test func aFailingOriginIsNotHiddenByACircuit() async throws {
+    @Test func failingOriginIsNotHiddenByACircuit() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("broken", status: .internalServerError))
             _ = try await proxying(to: origin.baseURL) { proxy in

@@ -44,7 +44,7 @@ struct TunnelTests {
         _ = await server.end()
     }
 
-    @Test func bytesBeforeTheTunnelIsOpenArePassedOn() async throws {
+    @Test func bytesBeforeTheTunnelOpensArePassedOn() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             _ = try await forwarding("--allow-local", "--connect-port", "\(origin.port)") { proxy in

@@ -78,7 +78,7 @@ struct LogTests {
         }
     #endif
 
-    @Test func logIsReadWhileItIsServedOverTLS() async throws {
+    @Test func logIsReadWhileServedOverTLS() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("log.sqlite").path
             let server = try RunningTool("serve", "--log", file)

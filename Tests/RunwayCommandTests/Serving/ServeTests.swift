@@ -28,7 +28,7 @@ struct ServeTests {
         return await server.end()
     }
 
-    @Test func everyExampleThatItPrintsWorksInAShell() async throws {
+    @Test func everyPrintedExampleWorksInAShell() async throws {
         let status = try await serving { greeting in
             #expect(greeting.baseURL.hasPrefix("https://127.0.0.1:"))
             #expect(greeting.examples.count == 4)
@@ -41,7 +41,7 @@ struct ServeTests {
         #expect(status == 0)
     }
 
-    @Test func httpTwoIsSpokenUnlessHTTPOneIsAskedFor() async throws {
+    @Test func httpOneIsSpokenOnlyOnRequest() async throws {
         _ = try await serving { greeting in
             let trust = try #require(greeting.authorityFile)
             let call = ["call", "GET", "\(greeting.baseURL)/zf/list", "--cacert", trust, "--json"]

@@ -55,7 +55,7 @@ struct CurlLineTests {
         ["http://a/", "-H", "no colon"], ["http://a/", "-d", "@/no/such/file"], ["http://a/", "-T", "file"],
         ["http://a/", "-u", "ada"], ["http://a/", "-X"], ["-K", "file"], ["-Z"], ["ftp://a/"],
     ])
-    func whatCurlWouldChangeOrIsUnknownIsRefused(words: [String]) {
+    func changedAndUnknownOptionsOfCurlAreRefused(words: [String]) {
         #expect(throws: CommandFailure.self) { try CurlLine(words) }
     }
 

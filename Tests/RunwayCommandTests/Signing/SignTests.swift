@@ -41,7 +41,7 @@ struct SignTests {
         #expect(tool.output == vectors.fields(index, "Runway-Digest"), "\(tool.errors)")
     }
 
-    @Test func linesOfADigestAreThoseOfTheFormatsPage() async throws {
+    @Test func digestLinesAreThoseOfTheFormatsPage() async throws {
         let vectors = try #require(vectors)
         let tool = try await sign(
             vectors.unsigned(1), "--way", "digest", "--key-id", "partner-3", "--nonce", "AAECAwQFBgcICQoLDA0ODw",
@@ -119,7 +119,7 @@ struct SignTests {
     }
 
     @Test(arguments: ["md5=:AAAAAAAAAAAAAAAAAAAAAA==:", "md5=:AA==:, unixsum=:AA==:"])
-    func referenceCheckerRefusesDigestsThatItDoesNotKnow(digest: String) async throws {
+    func referenceCheckerRefusesUnknownDigests(digest: String) async throws {
         let vectors = try #require(vectors)
         // A signature that is valid, and covers a digest that says nothing to the checker.
         var request = HTTPRequest(
@@ -144,7 +144,7 @@ struct SignTests {
     }
 
     @Test(.enabled { try await Self.hasCryptography() })
-    func referenceCheckerAcceptsTheVectorsOfTheFormatsPage() async throws {
+    func referenceCheckerAcceptsTheFormatsPagesVectors() async throws {
         let page = FormatVectors.root.appending(path: "docs/formats.md").path
         let tool = try await runChecker("--vectors", page)
         #expect(tool.status == 0 && tool.output.hasSuffix("\n4 vectors\n"), "\(tool.output)\(tool.errors)")

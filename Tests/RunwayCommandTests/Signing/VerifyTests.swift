@@ -47,7 +47,7 @@ struct VerifyTests {
         }
     }
 
-    @Test func oldRequestIsRefusedAndItsSignatureNamedValid() async throws {
+    @Test func oldRequestIsRefusedWithAValidSignature() async throws {
         let vectors = try #require(vectors)
         let tool = try await verify(vectors.requests[0], "--at", "1790000200")
 
@@ -87,7 +87,7 @@ struct VerifyTests {
         #expect(try await verify(vectors.requests[index]).output.contains("tooOld"))
     }
 
-    @Test func sealedKeyIsOpenedByTheServersKeyAlone() async throws {
+    @Test func onlyTheServersKeyOpensASealedKey() async throws {
         let vectors = try #require(vectors)
         let options = ["--at", "1790000000", "--server-key", "SERVER", "--server-key-id"]
         let tool = try await verify(

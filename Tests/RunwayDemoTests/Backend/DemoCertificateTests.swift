@@ -39,7 +39,7 @@ import X509
         ("localhost", 0.0, true), ("elsewhere.example", 0, false),
         ("localhost", 23, true), ("localhost", 25, false), ("localhost", -2, false),
     ])
-    func theCertificateIsForThisMachineAndForADay(host: String, hoursLater: Double, isValid: Bool) async throws {
+    func certificateIsForThisMachineAndADay(host: String, hoursLater: Double, isValid: Bool) async throws {
         let certificate = try DemoCertificate(now: Date().addingTimeInterval(-hoursLater * 3600))
         let authority = try Certificate(derEncoded: certificate.authorityDER)
         var verifier = Verifier(rootCertificates: CertificateStore([authority])) {

@@ -5,7 +5,7 @@ import Testing
 @testable import RunwayDemo
 
 @Suite(.timeLimit(.minutes(10))) struct EditingTests {
-    @Test func whatIsPublishedStandsFirstAndIsThereOnce() throws {
+    @Test func publishedListingStandsFirstAndAppearsOnce() throws {
         var catalogue = ListingCatalogue(seed: 2, listingsPerKind: 5)
         let fourth = try #require(catalogue.listing(.rental, number: 4))
         catalogue.apply(.publish(fourth))
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func anEnvelopeIsOneRequestWithSeveralInIt() async throws {
+    @Test func envelopeIsOneRequestWithSeveralInIt() async throws {
         try await withClient(of: ListingsBackend()) { client, serving in
             let items = (1...3).map {
                 #"{"id":"\#($0)","method":"GET","path":"/xinfang/detail/xf-\#($0)","headers":[]}"#

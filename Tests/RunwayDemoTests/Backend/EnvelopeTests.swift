@@ -79,7 +79,7 @@ import Testing
         #expect(first == second)
     }
 
-    @Test func theClientChoosesBetweenHTTP2AndHTTP1() async throws {
+    @Test func clientChoosesBetweenHTTP2AndHTTP1() async throws {
         let automatic = try await withClient(of: ListingsBackend()) { client, _ in
             try await client.get("/esf/list").version
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import RunwayDemo
 
 @Suite(.timeLimit(.minutes(10))) struct FailureTests {
-    @Test func aBadParameterIsRefusedAsEachTeamDoes() async throws {
+    @Test func badParameterIsRefusedAsEachTeamDoes() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let secondHand = try await client.get("/esf/list?page=zero")
             #expect(secondHand.status == 400)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownCityIsAnErrorInsideStatus200() async throws {
+    @Test func unknownCityIsAnErrorInsideStatus200() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             for path in ["/esf/list?city=atlantis", "/zf/list?city=atlantis", "/xinfang/list?city=atlantis"] {
                 let response = try await client.get(path)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func failingListAlternatesBetween500And503ByDefault() async throws {
+    @Test func failingListAlternates500And503ByDefault() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             var statuses: [Int] = []
             for path in ["/failing/list", "/failing/list", "/failing/list?status=429", "/failing/list"] {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aTruncatedBodyIsWholeHTTPAndBrokenJSON() async throws {
+    @Test func truncatedBodyIsWholeHTTPAndBrokenJSON() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let response = try await client.get("/failing/truncated")
             #expect(response.status == 200)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func eachTeamHasAPriceLimitInItsOwnUnit() async throws {
+    @Test func priceLimitIsInEachTeamsUnit() async throws {
         try await withClient(of: ListingsBackend(seed: 5)) { client, _ in
             let rentals = try await client.get("/zf/list?rent_max=3000").object()
             let items = try #require((rentals["result"] as? [String: Any])?["items"] as? [[String: Any]])
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func anEarlierFilterMayRespondAfterALaterOne() async throws {
+    @Test func earlierFilterMayRespondAfterALaterOne() async throws {
         let clock = HeldClock()
         try await withClient(of: ListingsBackend(clock: clock)) { client, serving in
             var sleepers = clock.sleepers.makeAsyncIterator()

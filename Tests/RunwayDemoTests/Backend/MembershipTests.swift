@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func aRefreshTokenWorksOnceAndEndsTheOldToken() async throws {
+    @Test func refreshTokenWorksOnceAndEndsOldToken() async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let old = try await logIn(client)
             let body = #"{"refresh_token":"\#(old.refresh)"}"#
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", #"{"name":7}"#, #"{"name":""}"#, "{"])
-    func aLoginThatCannotBeReadGetsNoToken(body: String) async throws {
+    func loginThatCannotBeReadGetsNoToken(body: String) async throws {
         try await withClient(of: ListingsBackend()) { client, _ in
             let response = try await client.post("/member/login", body).object()
             #expect(response["code"] as? Int == 1002)

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOPosix
+import RunwayTesting
 import ServiceLifecycle
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 /// Slow requests here sleep on a clock that stands still: whatever waited for them would wait for ever.
 @Suite(.timeLimit(.minutes(10))) struct ShutdownTests {
     @Test(arguments: [HTTPClient.Configuration.HTTPVersion.automatic, .http1Only])
-    func theScopeEndsWithASlowRequestInFlight(version: HTTPClient.Configuration.HTTPVersion) async throws {
+    func scopeEndsWithASlowRequestInFlight(version: HTTPClient.Configuration.HTTPVersion) async throws {
         let clock = HeldClock()
         let backend = try ListingsBackend(clock: clock)
         let configuration = try BackendClient.configuration(
@@ -37,6 +38,8 @@ import Testing
             try await HTTPClient.withHTTPClient(configuration: configuration) { client in
                 _ = try await BackendClient(client: client, baseURL: serving.baseURL).get("/zf/list")
             }
+            // Each is counted on a thread of its own.
+            try await waitUntil("both connections") { backend.statistics.connections == 2 }
             return silent
         }
         #expect(backend.statistics.connections == 2)

@@ -6,7 +6,7 @@ import Testing
 /// The host with four addresses, over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct HostTourTests {
-    @Test func theRightAddressWinsAndTheTableExplainsIt() async throws {
+    @Test func rightAddressWinsAndTheTableExplainsIt() async throws {
         let report = try await HostTour.play()
         #expect(report.problems.isEmpty, "\(report)")
         #expect(

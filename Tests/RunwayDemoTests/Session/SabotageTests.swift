@@ -20,7 +20,7 @@ struct SabotageTests {
         return try await DemoSession.play(setting).problems
     }
 
-    @Test func aChangedRowIsAProblemInEveryList() async throws {
+    @Test func changedRowIsAProblemInEveryList() async throws {
         let lists = [(Listing.Kind.secondHand, "shanghai"), (.rental, "beijing"), (.newHome, "hangzhou")]
         let problems = try await problems { setting in
             var generator = SeededGenerator(seed: 99)
@@ -37,7 +37,7 @@ struct SabotageTests {
         }
     }
 
-    @Test func aRowThatIsLeftOutIsAProblem() async throws {
+    @Test func rowThatIsLeftOutIsAProblem() async throws {
         let problems = try await problems { setting in
             let backend = setting.backend
             let listings = backend.book.catalogue.first(20, of: .secondHand, city: "chengdu", district: "gaoxin")

@@ -22,7 +22,7 @@ import Testing
         #expect(context.codingPath.map(\.stringValue) == ["a", "Index 1"])
     }
 
-    @Test func numbersThatDoNotFitAreShownBoundedAndRedacted() throws {
+    @Test func oversizedNumbersAreShownBoundedAndRedacted() throws {
         for text in [#"{"card_number":4111111111111111}"#, #"{"a":1\#(String(repeating: "0", count: 100_000))}"#] {
             let error = try #require(throws: DecodingError.self) {
                 try JSONDocumentDecoder().decode([String: Int8].self, from: Array(text.utf8))
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Sixteen times as many take about sixteen times as long, not 256 times.
-    @Test func errorsTakeNoTimeInProportionToTheDocument() throws {
+    @Test func errorTimeDoesNotGrowWithTheDocument() throws {
         _ = try misfitSeconds(10)
         #expect(try misfitSeconds(32_000) < 64 * misfitSeconds(2_000))
     }

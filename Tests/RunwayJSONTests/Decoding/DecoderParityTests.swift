@@ -313,7 +313,7 @@ import Testing
         #expect((context.underlyingError as? JSONError)?.offset == 1)
     }
 
-    @Test func aValueInsideADocumentDecodesOnItsOwn() throws {
+    @Test func valueInsideADocumentDecodesOnItsOwn() throws {
         let raw = try JSONDocument(#"{"data":{"list":[{"x":1},{"x":2}]}}"#).root
         let list = try JSONDocumentDecoder().decode([Everything.Inner].self, from: raw["data"]["list"])
         #expect(list.map(\.x) == [1, 2])

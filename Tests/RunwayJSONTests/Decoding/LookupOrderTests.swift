@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aNameThatIsOnlyAPrefixIsNotFound() throws {
+    @Test func nameMatchingOnlyByPrefixIsNotFound() throws {
         let text = #"{"fourteen_bytes":1,"fourteen_bytes_and_more":"x","y":2}"#
         let raw = try JSONDocument(text).root
         var decoder = JSONDocumentDecoder()
@@ -80,7 +80,7 @@ import Testing
 
     /// As they are, and with escapes, the first of which fills the filter.
     @Test(arguments: [false, true])
-    func decodingNamesTakesTimeInProportionToTheirNumber(_ isEscaped: Bool) throws {
+    func decodingNamesTakesLinearTime(_ isEscaped: Bool) throws {
         let count = 30_000
         let members = (0..<count).map { isEscaped && $0 % 3 == 0 ? #""\u0030\#($0)":\#($0)"# : #""\#($0)":\#($0)"# }
         let document = try JSONDocument("{" + members.joined(separator: ",") + #","7":0}"#)
@@ -91,7 +91,7 @@ import Testing
         #expect(decoded.searched < 40 * 5 * count)
     }
 
-    @Test func everyLookupBehindTheTableFindsTheFirstMember() throws {
+    @Test func lookupsBehindTheTableFindTheFirstMember() throws {
         let names = (0..<3000).map { $0 % 5 == 0 ? #"\u00e9\#($0 / 2)"# : "é\($0 / 2)" }
         let text = "{" + names.enumerated().map { #""\#($1)":\#($0)"# }.joined(separator: ",") + "}"
         let raw = try JSONDocument(text).root

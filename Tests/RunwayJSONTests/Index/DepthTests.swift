@@ -42,7 +42,7 @@ import Testing
         #expect(document.description.utf8.count < 10_000)
     }
 
-    @Test func oneLevelTooManyIsRefusedWithItsPlace() throws {
+    @Test func oneExcessLevelIsRefusedWithItsPlace() throws {
         for opening in ["[", #"{"a":"#] {
             let text = String(repeating: opening, count: Self.depth + 1)
             let error = try #require(throws: JSONError.self) { try JSONDocument(text, limits: Self.limits) }

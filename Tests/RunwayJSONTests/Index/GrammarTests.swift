@@ -122,7 +122,7 @@ struct GrammarRule: CustomTestStringConvertible, Sendable {
     }
 
     @Test(arguments: rules)
-    func documentsThatBreakTheRuleAreRefusedWithAPlace(_ rule: GrammarRule) throws {
+    func malformedDocumentsAreRefusedWithAPlace(_ rule: GrammarRule) throws {
         for text in rule.refused {
             for padding in paddings {
                 let error = #expect(throws: JSONError.self, "\(text)") { try JSONDocument(padding + text) }
@@ -139,7 +139,7 @@ struct GrammarRule: CustomTestStringConvertible, Sendable {
         [0, 1, 58, 61, 62, 63, 64, 127, 4090, 4095].map { String(repeating: " ", count: $0) }
     }
 
-    @Test func syntaxErrorOfAPrefixIsAtItsEnd() throws {
+    @Test func prefixHasItsSyntaxErrorAtTheEnd() throws {
         let text = #"{"a":[1,-2.5e+3,"x\n\u0041",true,false,null,{"b":{}}]}"#
         let bytes = Array(text.utf8)
         for count in 0..<bytes.count {
@@ -171,7 +171,7 @@ struct GrammarRule: CustomTestStringConvertible, Sendable {
         #expect(throws: JSONError.self) { try JSONDocument(Array(text.data(using: .isoLatin1) ?? Data())) }
     }
 
-    @Test func aByteOrderMarkBeforeTheDocumentIsIgnored() throws {
+    @Test func byteOrderMarkBeforeTheDocumentIsIgnored() throws {
         #expect(try JSONDocument("\u{FEFF}[1]").root[0].int == 1)
         #expect(throws: JSONError.self) { try JSONDocument("\u{FEFF}\u{FEFF}[1]") }
         #expect(throws: JSONError.self) { try JSONDocument("\u{FEFF}") }

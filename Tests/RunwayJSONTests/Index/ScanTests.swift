@@ -24,7 +24,7 @@ import Testing
     }
 
     /// What stands behind the last place is converted like a place, also where an `Int` has 32 bits.
-    @Test func theLastPlaceFitsAnIntOf32Bits() {
+    @Test func lastPlaceFitsAnIntOf32Bits() {
         for scan in PlaceScan.all {
             Array("1".utf8).withUnsafeBufferPointer { bytes in
                 var places = PlaceReader(BorrowedBytes(bytes), scan: scan)

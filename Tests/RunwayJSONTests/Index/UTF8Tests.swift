@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func sequencesOfTheRowAreAcceptedWhereverTheyStand(_ row: Row) {
+    func sequencesOfTheRowAreAcceptedAnywhere(_ row: Row) {
         for sequence in [row.ranges.map(\.lowerBound), row.ranges.map(\.upperBound)] {
             for padding in 0..<130 { #expect(isAccepted(sequence, after: padding), "\(sequence) after \(padding)") }
         }
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Every pair of bytes in a string is accepted exactly when the standard library finds it well-formed.
-    @Test func pairsOfBytesAreJudgedLikeTheStandardLibrary() {
+    @Test func bytePairsAreJudgedLikeTheStandardLibrary() {
         for first in UInt8(0x20)...UInt8.max where first != 0x22 && first != 0x5C {
             for second in UInt8(0x20)...UInt8.max where second != 0x22 && second != 0x5C {
                 let isWellFormed = String(validating: [first, second], as: UTF8.self) != nil

@@ -52,7 +52,7 @@
             #expect(count == 0)
         }
 
-        @Test func whatIsNotThereAllocatesWhatItsPathTakes() throws {
+        @Test func absentValueAllocatesWhatItsPathTakes() throws {
             let raw = try Self.listing()
             var seen = 0
             #expect(allocations { seen += raw["nothing"].exists ? 1 : 0 } == 1)
@@ -61,7 +61,7 @@
             #expect(seen == 0)
         }
 
-        @Test func numbersBeyondTheFastPathAllocateAFewTimes() throws {
+        @Test func slowPathNumbersAllocateAFewTimes() throws {
             let raw = try JSONDocument("[1.2345678901234567890123,1e-30,12345678901234567890.12,4200.50,5e300]").root
             var seen = 0
             for (index, most) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 1)] {

@@ -2,7 +2,7 @@ import RunwayJSON
 import Testing
 
 @Suite struct ConcurrencyTests {
-    @Test func oneDocumentIsReadByManyTasksAtOnce() async throws {
+    @Test func manyTasksReadOneDocumentAtOnce() async throws {
         let items = (0..<300).map { #"{"id":\#($0),"title":"标题\\n \#($0)","price":\#($0).25,"tags":["a","b"]}"# }
         let raw = try JSONDocument("[" + items.joined(separator: ",") + "]").root
         let sums = await withTaskGroup(of: Int.self) { group in

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func anInvalidDocumentThrowsItsErrorFromEveryRequire() throws {
+    @Test func invalidDocumentThrowsItsErrorFromEveryRequire() throws {
         let cause = JSONError(kind: .syntax, offset: 3)
         let raw = JSONValue(invalid: cause)
         #expect(raw["a"][1].string == nil)

@@ -55,7 +55,7 @@ import Testing
         #expect(error?.description.contains("hunter2") == false)
     }
 
-    @Test func accessAndRefreshThatAreNoTokensAreShown() throws {
+    @Test func accessAndRefreshWithoutTokensAreShown() throws {
         let text = #"{"access":true,"refresh":30,"refreshRate":"60 Hz","accessible":"yes"}"#
         let shown = JSONRedaction.default.redactedText(
             of: try JSONDocument(text).root, maximumByteCount: 500, isIndented: false)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: [#""https://a.example/list?page=2&city=b""#, #""10:30\nto: 11:00 \u4e2d""#])
-    func stringsWithoutSecretsAreShownAsTheyAreWritten(_ text: String) throws {
+    func stringsWithoutSecretsAreShownAsWritten(_ text: String) throws {
         #expect(try JSONDocument(text).description == text)
     }
 
@@ -161,7 +161,7 @@ import Testing
         #"see https://a.b/c?x=1&token=hunter2""#, #"password":"hunter2"}"#, "{token:[hunter2,[\"]\",hunter2],'hunter2'",
         "password=hunter2", "\npassword: hunter2, hunter2\n", #"<input password="hunter2">"#,
     ])
-    func noErrorOfABrokenBodyShowsASecret(_ text: String) throws {
+    func brokenBodysErrorsShowNoSecret(_ text: String) throws {
         let error = try #require(throws: JSONError.self) { try JSONDocument(text) }
         #expect(!error.description.contains("hunter2"))
         #expect(error.bodyStart?.contains("[redacted]") == true)
@@ -189,7 +189,7 @@ import Testing
         #expect(bound > 0 ? shown.contains("[redacted]") : shown.hasSuffix("more bytes of JSON)"))
     }
 
-    @Test func oneLineTextIsNoLongerThanTheDocument() throws {
+    @Test func oneLineTextNeverExceedsTheDocument() throws {
         let depth = 500
         let numbers = String(repeating: "1,", count: 20_000)
         let text =
@@ -202,7 +202,7 @@ import Testing
         #expect(JSONRedaction.default.redactedText(of: raw, maximumByteCount: .max).utf8.count < 140 * 21_000)
     }
 
-    @Test func aSecretCutOffByTheBoundStaysSecret() throws {
+    @Test func secretCutOffByTheBoundStaysSecret() throws {
         let filler = String(repeating: "a", count: 185)
         let error = try #require(throws: JSONError.self) {
             try JSONDocument(#"["\#(filler)",{"token":"hunter2hunter2"#)
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func aBodyOnOneLineHasNoControlCharacters() {
+    @Test func bodyOnOneLineHasNoControlCharacters() {
         let text = JSONRedaction.default.redactedText(
             of: Array("a\nb\u{1B}[31m\r\nc".utf8) + [0xFF], maximumByteCount: 100)
         #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 })

@@ -126,7 +126,7 @@ import Testing
         #expect(try JSONDocumentEncoder().encode(Set(1...7)) == Array("[1,2,3,4,5,6,7]".utf8))
     }
 
-    @Test func numbersThatJSONHasNotAreErrorsOrStrings() throws {
+    @Test func numbersOutsideJSONAreErrorsOrStrings() throws {
         #expect(throws: EncodingError.self) { try JSONDocumentEncoder().encode([Double.nan]) }
         #expect(throws: EncodingError.self) { try JSONDocumentEncoder().encode(Decimal.nan) }
         var encoder = JSONDocumentEncoder()

@@ -177,7 +177,7 @@ struct SQLiteActionLogSinkTests {
         #expect(Set(counts) == Set(installations.map { ActionLogCount(installation: $0, name: "opened", count: 40) }))
     }
 
-    @Test func fullWriterRefusesBatchesAndStoresNothingOfThem() async throws {
+    @Test func fullWriterRefusesBatchesWithoutStoringThem() async throws {
         let (started, start) = AsyncStream<Void>.makeStream()
         let gate = DispatchSemaphore(value: 0)
         var limits = ActionLogWriterLimits()
@@ -299,7 +299,7 @@ struct SQLiteActionLogSinkTests {
         #expect(throws: ServerStorageError.self) { try ActionLogFile(at: folder.url.appending(path: "none")).counts() }
     }
 
-    @Test func fullDiskFailsTheBatchAndLaterOnesSucceed() async throws {
+    @Test func batchFailedByAFullDiskSucceedsLater() async throws {
         let sink = try SQLiteActionLogSink(at: folder.file)
         let (installation, stream) = (UUID(), UUID())
         _ = try await sink.store(.init(1, of: installation, stream: stream, [UUID()]))

@@ -59,7 +59,7 @@ struct ChatStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func manyWhoSendAtATimeGetDifferentNumbers(_ kind: Kind) async throws {
+    func concurrentMessagesGetDistinctConsecutiveNumbers(_ kind: Kind) async throws {
         let store = try store(kind)
         let numbers = try await withThrowingTaskGroup(of: Int64.self) { group in
             for index in 0..<200 {
@@ -93,7 +93,7 @@ struct ChatStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func pagesBeginAndEndWhereTheyAreAskedTo(_ kind: Kind) async throws {
+    func pagesBeginAndEndWhereRequested(_ kind: Kind) async throws {
         let store = try store(kind)
         let empty = try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10)
         #expect(empty == ChatPage(messages: [], first: 1, last: 0, marks: []))

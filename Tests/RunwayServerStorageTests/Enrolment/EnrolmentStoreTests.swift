@@ -108,7 +108,7 @@ struct EnrolmentStoreTests {
         #expect(try await enrol(record("k-1"), in: directory) == .inUse)
     }
 
-    @Test func aThousandRevokedKeysOfAnAccountAreRemembered() {
+    @Test func aThousandRevokedKeysPerAccountAreRemembered() {
         let own = (0..<1_005).map { number in
             var record = KeyRecord(
                 id: "k-\(number)", key: .p256(Self.publicKey), owner: "anna", notBefore: now + .seconds(number))
@@ -133,7 +133,7 @@ struct EnrolmentStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func ofManyReplacementsAtOnceAccountsStayWithinTheBound(_ kind: Kind) async throws {
+    func concurrentEnrolmentsStayWithinTheAccountsBound(_ kind: Kind) async throws {
         let directory = try directory(kind)
         let count = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<50 {
@@ -191,7 +191,7 @@ struct EnrolmentStoreTests {
         try await second.close()
     }
 
-    @Test(arguments: ["k-0", "k-2", ""]) func lookupOfAnUnknownKeyRunsTheSameStatements(id: String) async throws {
+    @Test(arguments: ["k-0", "k-2", ""]) func lookupsOfUnknownKeysRunTheSameStatements(id: String) async throws {
         let store = try SQLiteEnrolmentStore(at: folder.file)
         #expect(try await enrol(record("k-1"), in: store) == .enrolled)
         try await store.close()

@@ -47,7 +47,7 @@ struct SQLiteEventLogTests {
         }
     }
 
-    @Test func theOldestAreRemovedATenthAtATime() async throws {
+    @Test func oldestEventsAreRemovedInTenths() async throws {
         try await withFile { file in
             let log = try SQLiteEventLog(file: file, maximumCount: 100)
             #expect(try await log.append(events(1...110)).first == 1)
@@ -68,7 +68,7 @@ struct SQLiteEventLogTests {
         }
     }
 
-    @Test func damagedFileIsSetAsideAndNumberingStartsAgain() async throws {
+    @Test func damagedFileIsSetAsideAndNumberingRestarts() async throws {
         try await withFile { file in
             let epoch = try await SQLiteEventLog(file: file).append(events(1...5)).epoch
             let damage = Data("no database, whatever its name says. ".utf8)
@@ -95,7 +95,7 @@ struct SQLiteEventLogTests {
         }
     }
 
-    @Test func aFullDriveFailsThePublishingAndLaterOnesSucceed() async throws {
+    @Test func fullDriveFailsOnlyTheEventWithoutRoom() async throws {
         try await withFile { file in
             let log = try SQLiteEventLog(file: file, maximumCount: 100_000) { database in
                 // A drive with room for the tables and a little more.
@@ -112,7 +112,7 @@ struct SQLiteEventLogTests {
         }
     }
 
-    @Test func aFullDriveHasTheWriteAheadLogMoved() async throws {
+    @Test func fullDriveMovesTheWALAndRetries() async throws {
         try await withFile { file in
             let log = try SQLiteEventLog(file: file)
             _ = try await log.append(events(1...500))

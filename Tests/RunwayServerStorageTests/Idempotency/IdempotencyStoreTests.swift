@@ -77,7 +77,7 @@ struct IdempotencyStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func expiredLeaseIsTakenOverAndFencesItsOwnerOut(_ kind: Kind) async throws {
+    func claimingAnExpiredLeaseFencesOutItsOwner(_ kind: Kind) async throws {
         let store = try store(kind)
         let (key, first, second) = (IdempotencyKey(principal: "ada", text: "k"), UUID(), UUID())
         #expect(try await claim(store, token: first) == .claimed)
@@ -109,6 +109,32 @@ struct IdempotencyStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
+    func abandonedClaimsOfALaterDateMakeRoom(_ kind: Kind) async throws {
+        let (store, year) = (try store(kind, upTo: 3), 365 * 86_400.0)
+        try await execute("done", by: "ada", store, after: year)
+        #expect(try await claim(store, "abandoned", after: year) == .claimed)
+        #expect(try await claim(store, "in flight") == .claimed)
+        #expect(try await claim(store, "new") == .claimed)
+        // Nothing else makes room.
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "newer") }
+        #expect(try await claim(store, "in flight") == .inFlight(until: start + 60))
+        guard case .completed = try await claim(store, "done") else {
+            Issue.record("The response is not there.")
+            return
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func abandonedKeyOfFullPrincipalRefusesOtherRequests(_ kind: Kind) async throws {
+        let (store, year) = (try store(kind, upTo: 2), 365 * 86_400.0)
+        #expect(try await claim(store, "abandoned", after: year) == .claimed)
+        #expect(try await claim(store, "in flight") == .claimed)
+        #expect(try await claim(store, "in flight") == .inFlight(until: start + 60))
+        #expect(try await claim(store, "abandoned", print: 2) == .mismatch)
+        #expect(try await claim(store, "abandoned") == .claimed)
+    }
+
+    @Test(arguments: Kind.allCases)
     func releasedKeyCanBeClaimedByAnyRequest(_ kind: Kind) async throws {
         let store = try store(kind)
         let token = UUID()
@@ -118,7 +144,7 @@ struct IdempotencyStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func fullStoreClaimsWhatItHasAndNothingElse(_ kind: Kind) async throws {
+    func fullStoreAcceptsOnlyKnownKeysUntilExpiry(_ kind: Kind) async throws {
         let store = try store(kind, upTo: 2)
         let token = UUID()
         #expect(try await claim(store, "a", token: token) == .claimed)

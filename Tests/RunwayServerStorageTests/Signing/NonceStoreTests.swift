@@ -65,7 +65,7 @@ struct NonceStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func clockThatIsSetBackLetsNothingBeReplayed(_ kind: Kind) async throws {
+    func clockSetBackAllowsNoReplay(_ kind: Kind) async throws {
         let store = try store(kind)
         #expect(try await claim("a", in: store) == .claimed)
         // Another claim removes what has expired.
@@ -88,7 +88,7 @@ struct NonceStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func clockThatWasAheadForAMomentShutsNothingOut(_ kind: Kind) async throws {
+    func clockBrieflyAheadRefusesNoLaterNonce(_ kind: Kind) async throws {
         let store = try store(kind)
         let century = 3_153_600_000
         #expect(try await claim("a", in: store) == .claimed)

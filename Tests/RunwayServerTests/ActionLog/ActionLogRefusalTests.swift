@@ -98,7 +98,7 @@ struct ActionLogRefusalTests {
         #expect(sink.records.isEmpty)
     }
 
-    @Test func clientThatSendsNoBodyHoldsUpNoOther() async throws {
+    @Test func clientWithholdingItsBodyDelaysNoOther() async throws {
         struct Arrivals: RouterMiddleware {
             let arrival: AsyncStream<Void>.Continuation
 

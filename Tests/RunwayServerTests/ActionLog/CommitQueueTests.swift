@@ -62,7 +62,7 @@ struct CommitQueueTests {
         await group.close()
     }
 
-    @Test func everyWaiterGetsItsValueOrItsGroupsError() async {
+    @Test func everyWaiterGetsItsValueOrGroupsError() async {
         struct Failure: Error {}
         let group = GroupCommit<Int, Int>(
             label: "test",

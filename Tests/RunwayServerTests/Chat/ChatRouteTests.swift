@@ -89,7 +89,7 @@ struct ChatRouteTests {
 
     private let id = "01234567-89ab-cdef-0123-456789abcdef"
 
-    @Test func messageIsStoredOnceAndItsPageHasIt() async throws {
+    @Test func messageIsStoredOnceAndOnItsPage() async throws {
         try await run { (client) async throws in
             let text = """
                 {"conversation":"open1","number":1,"sender":"ada","id":"\(id)","text":"hé","time":1790000000000}
@@ -109,7 +109,7 @@ struct ChatRouteTests {
         }
     }
 
-    @Test func marksAreInThePageThatHasTheEnd() async throws {
+    @Test func lastPageHasTheMarks() async throws {
         try await run { (client) async throws in
             for _ in 0..<3 { _ = try await client.send("open1/messages", #"{"id":"\#(UUID())","text":"x"}"#) }
             #expect(try await client.send("open1/messages?after=0&limit=2").body.contains("marks") == false)

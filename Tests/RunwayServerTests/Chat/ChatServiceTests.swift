@@ -71,7 +71,7 @@ struct ChatServiceTests {
         }
     }
 
-    @Test func messagesArePublishedInTheOrderOfTheirNumbers() async throws {
+    @Test func messagesArePublishedInNumericalOrder() async throws {
         let log = MemoryEventLog()
         let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -97,7 +97,7 @@ struct ChatServiceTests {
         #expect(try await numbers(log).last == "chat/d 1")
     }
 
-    @Test func aSenderDoesNotWaitForTheMessagesOfOthers() async throws {
+    @Test func senderDoesNotWaitForOthersMessages() async throws {
         let log = GatedLog()
         let service = ChatService(store: MemoryChatStore(), hub: try await EventHub(name: "chat", log: log))
         let first = Task { try await send("1", to: service) }
@@ -116,7 +116,7 @@ struct ChatServiceTests {
         try await waitUntil("the second message") { try await numbers(log) == ["chat/c 1", "chat/c 2"] }
     }
 
-    @Test func aStoreThatRecordsNothingIsNotAskedForEver() async throws {
+    @Test func storeWithoutRecordsIsNotAskedForever() async throws {
         let (store, log) = (ForgetfulStore(), MemoryEventLog())
         let service = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
         for number in 1...100 {
@@ -190,7 +190,7 @@ struct ChatServiceTests {
         #expect(try await numbers(.after(7)) == [])
     }
 
-    @Test func messageThatIsNoEventHoldsUpNoOther() async throws {
+    @Test func messageThatIsNoEventDelaysNoOther() async throws {
         let (store, log) = (MemoryChatStore(), MemoryEventLog())
         let service = ChatService(store: store, hub: try await EventHub(name: "chat", log: log))
         // Stored under other limits.

@@ -187,6 +187,9 @@ struct CBORValueTests {
 
     @Test func depthIsBounded() {
         #expect(CBORValue([UInt8](repeating: 0x81, count: 8) + [0]) != nil)
+        // An empty array or map is a level, too.
+        #expect(CBORValue([UInt8](repeating: 0x81, count: 8) + [0x80]) == nil)
+        #expect(CBORValue([UInt8](repeating: 0x81, count: 8) + [0xA0]) == nil)
         #expect(CBORValue([UInt8](repeating: 0x81, count: 100_000) + [0]) == nil)
     }
 }

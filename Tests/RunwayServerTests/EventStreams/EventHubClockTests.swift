@@ -43,7 +43,7 @@ struct EventHubClockTests {
         #expect(server.ended("lifetime") == 1)
     }
 
-    @Test func aClientThatReadsNothingIsCutInTime() async throws {
+    @Test func clientThatReadsNothingIsCutInTime() async throws {
         let server = try await HubUnderTest { $0.writeTimeout = .seconds(3) }
         let client = try await server.open(reads: false)
         try await client.waitForWrite()
@@ -53,7 +53,7 @@ struct EventHubClockTests {
         #expect(server.ended("slow") == 1)
     }
 
-    @Test func aClientThatIsTooFarBehindIsCut() async throws {
+    @Test func clientThatIsTooFarBehindIsCut() async throws {
         let server = try await HubUnderTest { $0.maximumQueuedByteCount = 2000 }
         let (reader, slow) = (try await server.open(), try await server.open())
         for client in [reader, slow] { try await client.waitUntilLive() }
@@ -88,7 +88,7 @@ struct EventHubClockTests {
         #expect(server.ended("draining") == 200)
     }
 
-    @Test func aStalledClientDoesNotHoldUpAShutdown() async throws {
+    @Test func stalledClientDoesNotHoldUpAShutdown() async throws {
         let server = try await HubUnderTest { $0.drainingTime = .seconds(1) }
         let client = try await server.open(reads: false)
         try await client.waitForWrite()

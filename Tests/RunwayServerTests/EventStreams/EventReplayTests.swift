@@ -14,7 +14,7 @@ struct EventReplayTests {
         func events(after offset: Int64, upTo _: Int) -> (first: Int64, events: [PublishedEvent]) { (offset + 1, []) }
     }
 
-    @Test func eventsThatTheLogHasLostAreAGap() async throws {
+    @Test func eventsLostByTheLogAreAGap() async throws {
         let server = try await HubUnderTest(EmptiedLog())
         let client = try await server.open("/news", ["Last-Event-ID": "e-2"])
         try await client.waitUntilLive()
@@ -89,7 +89,7 @@ struct EventReplayTests {
         #expect(large.first == 51 && large.last == 51)
     }
 
-    @Test func noSignOfLifeIsQueuedDuringAReplay() async throws {
+    @Test func replayQueuesNoSignOfLife() async throws {
         let connection = EventConnection(
             id: "1", source: "", owner: "", topics: nil, heartbeat: .seconds(1), endTime: nil, epoch: "e",
             maximumByteCount: 1000, at: .zero)

@@ -25,7 +25,7 @@ struct EventStreamRouteTests {
     }
 
     @Test(arguments: [(nil, "25"), ("5", "5"), ("60", "40"), ("0", "1"), ("-3", "1"), ("soon", "25")])
-    func aHeartbeatStaysWithinTheBoundsOfTheHub(_ asked: String?, _ expected: String) async throws {
+    func heartbeatStaysWithinTheBoundsOfTheHub(_ asked: String?, _ expected: String) async throws {
         let server = try await HubUnderTest { $0.maximumHeartbeat = .seconds(40) }
         let client = try await server.open("/news", asked.map { ["Runway-Heartbeat": $0] } ?? [:])
         let name = try #require(HTTPField.Name("Runway-Heartbeat"))
@@ -154,7 +154,7 @@ struct EventStreamRouteTests {
         PublishedEvent(topic: "a", data: "a\u{0}b"),
         PublishedEvent(topic: "a", data: String(repeating: "x", count: 101)),
     ])
-    func eventThatNotEveryLogCanStoreIsRefused(_ event: PublishedEvent) async throws {
+    func eventThatSomeLogCannotStoreIsRefused(_ event: PublishedEvent) async throws {
         let server = try await HubUnderTest { $0.maximumEventByteCount = 100 }
         await #expect(throws: EventHubError.invalidEvent) { try await server.hub.publish(event) }
         #expect(try await server.hub.publish(PublishedEvent(topic: "a", data: "sound")) == 1)
@@ -203,7 +203,7 @@ struct EventStreamRouteTests {
         #expect(server.ended("lifetime") == 1)
     }
 
-    @Test func eventsOfATopicThatWasLostMeanwhileCome() async throws {
+    @Test func eventsOfATopicLostMeanwhileCome() async throws {
         let server = try await HubUnderTest()
         let both = EventPermission(topics: ["sport", "wage"], owner: "anna")
         let client = try await server.open("/news?topics=sport,wage", as: both)
@@ -257,7 +257,7 @@ struct EventStreamRouteTests {
         try await client.wait(for: "goal")
     }
 
-    @Test func aResponseThatIsNeverWrittenLeavesTheHub() async throws {
+    @Test func responseThatIsNeverWrittenLeavesTheHub() async throws {
         let server = try await HubUnderTest { $0.maximumConnectionsPerSource = 1 }
         let response = try await server.respond()
         withExtendedLifetime(response) { #expect(server.hub.connectionCount == 1) }

@@ -62,7 +62,7 @@ struct HangingLogTests {
         #expect(server.hub.connectionCount == 0 && server.ended("log") == 1)
     }
 
-    @Test func aPermissionThatShrinksDuringAReplayLosesNoEvent() async throws {
+    @Test func permissionShrinkingDuringAReplayLosesNoEvent() async throws {
         let log = TestedEventLog()
         let server = try await HubUnderTest(UnsharedLog(base: log))
         try await server.publish("raise", topic: "wage")
@@ -82,7 +82,7 @@ struct HangingLogTests {
         #expect(client.events.isEmpty && !client.text.contains("id: \(server.hub.epoch)-2"))
     }
 
-    @Test func aClientThatLeavesDoesNotWaitForTheLog() async throws {
+    @Test func leavingClientDoesNotWaitForTheLog() async throws {
         let log = TestedEventLog()
         let server = try await HubUnderTest(UnsharedLog(base: log)) { $0.maximumConnectionsPerSource = 1000 }
         try await server.publish("goal")
@@ -138,7 +138,7 @@ struct ProbeTests {
         return try await waiting.value
     }
 
-    @Test func probeOfAnotherProcessConfirmsOnlyTheClientsConnection() async throws {
+    @Test func foreignProbeConfirmsOnlyTheClientsConnection() async throws {
         let log = TestedEventLog()
         let (server, other) = (try await HubUnderTest(log), try await HubUnderTest(log))
         let client = try await server.open(as: anna)

@@ -42,7 +42,7 @@ struct PresenceTests {
         #expect(presence.tick(at: .seconds(1030)).count == 1)
     }
 
-    @Test func topicThatIsNotFollowedAnyMoreIsLeft() {
+    @Test func unfollowedTopicIsLeft() {
         var presence = presence()
         _ = presence.follow(["a", "b"], by: "1", of: "ada", at: .zero)
         #expect(presence.follow(["b", "c"], by: "1", of: "ada", at: .seconds(5)) == [change("c", "ada", true)])

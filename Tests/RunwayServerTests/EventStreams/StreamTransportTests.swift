@@ -70,7 +70,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test func unreadBodyDoesNotHideThatItsClientLeaves() async throws {
+    @Test func unreadBodyDoesNotHideALeavingClient() async throws {
         try await withStreamPeer(.http1, clock: ManualClock()) { peer in
             let client = try await RawConnection(to: peer.port, awaiting: "runway.live")
             // More parts than the server holds for a reader.
@@ -101,7 +101,7 @@ struct StreamTransportTests {
     }
 
     @Test(arguments: StreamWire.allCases)
-    func aRefusedTokenIsRenewedOnceAndTheStreamResumes(over wire: StreamWire) async throws {
+    func refusedTokenIsRenewedAndTheStreamResumes(over wire: StreamWire) async throws {
         try await withStreamPeer(wire) { [hasty] peer in
             peer.gate.accept("t1")
             let events = peer.network.events(of: FeedEvents(), options: hasty)
@@ -129,7 +129,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test func aSignedStreamAndItsTopicsPassTheMiddleware() async throws {
+    @Test func signedStreamAndItsTopicsPassTheMiddleware() async throws {
         let key = P256.Signing.PrivateKey()
         let keys = InMemoryKeyDirectory([KeyRecord(id: "device", key: .p256(key.publicKey), owner: "anna")])
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))

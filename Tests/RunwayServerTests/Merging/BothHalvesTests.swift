@@ -61,7 +61,7 @@ struct BothHalvesTests {
         }
     }
 
-    @Test func overHTTP2NoRequestIsMergedByDefault() async throws {
+    @Test func requestsOverHTTP2AreUnmergedByDefault() async throws {
         try await withServer(.http2) { server in
             let network = server.network
             network.configure(Backend.self) { $0.merging?.mergesOverHTTP2 = false }

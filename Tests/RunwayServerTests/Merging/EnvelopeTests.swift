@@ -44,7 +44,7 @@ struct EnvelopeTests {
         #expect(json["error"]["message"].string?.isEmpty == false)
     }
 
-    @Test func tooManyRequestsAndTooManyBytesAreRefusedUnrun() async throws {
+    @Test func excessRequestsAndBytesAreRefusedUnrun() async throws {
         let app = MergingApp(limits: MergingLimits(maximumItems: 2, maximumRequestByteCount: 300))
         let items = (1...3).map { "/v1/echo/a".item("\($0)") }.joined(separator: ",")
         let (status, json) = try await app.post(#"{"requests":[\#(items)]}"#)

@@ -165,7 +165,7 @@ struct ItemRunningTests {
         #expect(String(decoding: body.bytes, as: UTF8.self) == "nobody 0")
     }
 
-    @Test func aContextThatCannotBeMadeFailsItsOwnRequest() async throws {
+    @Test func failedContextFailsOnlyItsRequest() async throws {
         let app = MergingApp(
             lending: { envelope, item in
                 if item.id == "1" { throw HTTPError(.forbidden) }

@@ -29,7 +29,7 @@ struct CutBodyTests {
         }
     }
 
-    @Test func errorOfTheBodyIsThrownBeforeTheHandler() async throws {
+    @Test func bodyErrorIsThrownBeforeTheHandler() async throws {
         struct Lost: Error {}
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
         let keys = InMemoryKeyDirectory([KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna")])

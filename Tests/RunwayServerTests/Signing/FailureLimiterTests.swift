@@ -65,7 +65,7 @@ struct FailureLimiterTests {
         #expect(source("203.0.113.9,") == nil && source() == nil)
     }
 
-    @Test func limitThatIsOffBehindAProxyIsWarnedOf() {
+    @Test func limitOffBehindAProxyIsWarnedOf() {
         var rules = SignatureRules(tag: "app", origin: PublicOrigin("a.example"))
         #expect(rules.warning == nil)
         rules.origin.proxyField = HTTPField.Name("X-Forwarded-Host")

@@ -46,7 +46,7 @@ struct PublicOriginTests {
     }
 
     @Test(arguments: ["a.test:", "A.test:443", "a.TEST"])
-    func emptyAndDefaultPortsAreThatOfTheScheme(_ authority: String) throws {
+    func emptyAndDefaultPortsAreTheSchemes(_ authority: String) throws {
         let origin = PublicOrigin("a.test", "b.test:8443")
         #expect(try origin.head(of: request(authority), at: now).authority == "a.test")
         #expect(try origin.head(of: request(nil, host: authority), at: now).authority == "a.test")

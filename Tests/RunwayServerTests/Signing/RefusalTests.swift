@@ -220,7 +220,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: [HTTPField.Name.signature, .contentDigest, .runwayDigest, .runwaySealedKey])
-    func megabyteOfAFieldIsRefusedBeforeItIsParsed(_ name: HTTPField.Name) async throws {
+    func megabyteOfAFieldIsRefusedUnparsed(_ name: HTTPField.Name) async throws {
         // An HTTP implementation refuses such a header section before. The middleware does not depend on that.
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
         let keys = InMemoryKeyDirectory()

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ReplayTests {
     /// Two instances of the middleware that share one memory of nonces, as those of a server with two routers do.
-    @Test func nonceIsUsedOnceAtAllThatShareItsStore() async throws {
+    @Test func sharedStoreAcceptsANonceOnce() async throws {
         let nonces = NonceMemory(startedAt: ServerTime.start - .seconds(3_600), maximumNonces: 100)
         let keys = InMemoryKeyDirectory([KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna")])
         try await withSignedServer(nonces: nonces, directory: keys) { first in
@@ -54,7 +54,7 @@ struct ReplayTests {
         }
     }
 
-    @Test func restartedServerRefusesReplaysAndAcceptsWhatIsNew() async throws {
+    @Test func restartedServerRefusesReplaysAndAcceptsNewRequests() async throws {
         let folder = try UploadFolder()
         let requests = try await [SignedCall().signed(), SignedCall().signed()]
         for run in 0..<2 {

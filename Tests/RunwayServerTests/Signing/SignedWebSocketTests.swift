@@ -68,7 +68,7 @@ struct SignedWebSocketTests {
         }
     }
 
-    @Test func refusedTokenIsRenewedOnceAndEachHandshakeIsSigned() async throws {
+    @Test func refusedTokenIsRenewedAndEachHandshakeSigned() async throws {
         let key = P256.Signing.PrivateKey()
         let keys = InMemoryKeyDirectory([KeyRecord(id: "device", key: .p256(key.publicKey), owner: "anna")])
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))

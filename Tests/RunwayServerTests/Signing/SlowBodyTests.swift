@@ -59,7 +59,7 @@ struct SlowBodyTests {
         }
     }
 
-    @Test func refusalOfASlowBodyHasTheTimeAfterIt() async throws {
+    @Test func slowBodysRefusalHasTheTimeAfterIt() async throws {
         let signed = try await SignedCall.post("amount=12").signed()
         let changed = try await refusal(of: request(signed, "amount=99".utf8))
         #expect(changed.reason == .body && changed.time == Self.later)
@@ -70,7 +70,7 @@ struct SlowBodyTests {
         #expect(uncovered.reason == .coverage && uncovered.time == Self.later)
     }
 
-    @Test func refusalOfAStreamedBodyHasTheTimeAfterIt() async throws {
+    @Test func streamedBodysRefusalHasTheTimeAfterIt() async throws {
         let signed = try await SignedCall.post("amount=12").signed()
         let verifier = try verifier { $0.streamsBody = { _ in true } }
         let verified = try await verifier.verify(request(signed, "amount=99".utf8), onStreamFailure: Self.refused)
@@ -80,7 +80,7 @@ struct SlowBodyTests {
         #expect(error.refusal.reason == .body && error.refusal.time == Self.later)
     }
 
-    @Test func nonceOfADigestIsClaimedAfterItsBody() async throws {
+    @Test func digestsNonceIsClaimedAfterItsBody() async throws {
         let digested = DigestTests.Digested()
         let request = request(try await digested.request(), digested.body)
         _ = try await verifier().verify(request, onStreamFailure: Self.refused)
@@ -88,7 +88,7 @@ struct SlowBodyTests {
     }
 
     /// The store of nonces forgets a digest when it is too old.
-    @Test func digestThatIsTooOldAfterItsBodyIsRefused() async throws {
+    @Test func digestTooOldAfterItsBodyIsRefused() async throws {
         let digested = DigestTests.Digested()
         let request = request(try await digested.request(), digested.body, after: .seconds(121))
         let refusal = try await refusal(of: request)

@@ -140,7 +140,7 @@ struct StageAndMiddlewareTests {
         }
     }
 
-    @Test func serverThatHasJustStartedAcceptsSignaturesMadeAnew() async throws {
+    @Test func newlyStartedServerAcceptsNewSignatures() async throws {
         let date = Date(timeIntervalSince1970: Double(ServerTime.start.seconds))
         try await withSignedServer(isFresh: true) { server in
             let network = try layer(
@@ -166,7 +166,7 @@ struct StageAndMiddlewareTests {
         return policy
     }
 
-    @Test func signedRefusalOfASlowClockCorrectsAPost() async throws {
+    @Test func signedRefusalCorrectsASlowClocksPost() async throws {
         try await serve(off: .seconds(3_600), rules: Self.sign) { server in
             let network = try layer(server, verifyingPolicy, Self.deviceKey)
             #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])

@@ -62,7 +62,7 @@ struct ResumingTests {
         }
     }
 
-    @Test func interruptedLargeUploadIsSentLittleMoreThanOnce() async throws {
+    @Test func interruptedUploadIsSentLittleMoreThanOnce() async throws {
         let folder = try UploadFolder()
         let (byteCount, cutCount) = (64 << 20, 10)
         let digest = try folder.writeFile(byteCount: byteCount)

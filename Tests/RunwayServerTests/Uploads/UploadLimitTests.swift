@@ -14,7 +14,7 @@ struct UploadLimitTests {
         "Upload-Draft-Interop-Version: 8", "Content-Type: application/partial-upload", "Upload-Complete: ?1",
     ]
 
-    @Test func tooLargeAnUploadIsRefusedWithItsLimit() async throws {
+    @Test func oversizedUploadIsRefusedWithTheLimit() async throws {
         let folder = try UploadFolder()
         try await UploadApp.run(in: folder, limits: UploadLimits(maximumByteCount: 6, maximumAppendByteCount: 4)) {
             app in
@@ -89,7 +89,7 @@ struct UploadLimitTests {
         }
     }
 
-    @Test func uploadOfAnEarlierSessionOfTheSystemIsRemoved() async throws {
+    @Test func uploadFromBeforeARebootIsRemoved() async throws {
         let folder = try UploadFolder()
         let path = Mutex("")
         try await UploadApp.run(in: folder) { app in
@@ -156,7 +156,7 @@ struct UploadLimitTests {
         }
     }
 
-    @Test func refusalOfTheHandlerIsThatOfACompleteUpload() async throws {
+    @Test func uploadRefusedByTheHandlerCountsAsComplete() async throws {
         try await UploadApp.run(in: try UploadFolder()) { app in
             let created = try await app.exchange("POST", "/films/7", Self.fields + ["User-Agent: refused"], "0")
             let path = try #require(created.field("Location"))

@@ -23,7 +23,7 @@ struct UploadRouterTests {
     }
 
     @Test(arguments: [5, 6, 7, 8])
-    func uploadInOneRequestGetsInterimAndFinalResponse(version: Int) async throws {
+    func singleRequestUploadGetsInterimAndFinalResponses(version: Int) async throws {
         let folder = try UploadFolder()
         try await UploadApp.run(in: folder) { app in
             let response = try await app.exchange(
@@ -70,7 +70,7 @@ struct UploadRouterTests {
         }
     }
 
-    @Test func partsBecomeOneRequestWithTheFieldsOfTheFirst() async throws {
+    @Test func partsAreHandledAsOneRequest() async throws {
         let folder = try UploadFolder()
         try await UploadApp.run(in: folder) { app in
             let path = try await create(
@@ -181,7 +181,7 @@ struct UploadRouterTests {
         }
     }
 
-    @Test func laterRequestTakesTheUploadFromOneThatHangs() async throws {
+    @Test func laterRequestTakesOverAHangingUpload() async throws {
         try await UploadApp.run(in: try UploadFolder()) { app in
             let hanging = try await RawConnection(to: app.port)
             try await hanging.send(
@@ -204,7 +204,7 @@ struct UploadRouterTests {
     }
 
     /// A client that waits for status 100 may not take status 104 for it.
-    @Test func clientThatExpectsToContinueGetsBothInterimResponses() async throws {
+    @Test func clientExpecting100ContinueGetsBothInterimResponses() async throws {
         try await UploadApp.run(in: try UploadFolder()) { app in
             let waiting = try await RawConnection(to: app.port, awaiting: "HTTP/1.1 100")
             try await waiting.send(
@@ -217,7 +217,7 @@ struct UploadRouterTests {
         }
     }
 
-    @Test(arguments: [true, false]) func digestOfAPartIsNotThatOfTheUpload(isWhole: Bool) async throws {
+    @Test(arguments: [true, false]) func handlerGetsNoContentDigestOfAPart(isWhole: Bool) async throws {
         try await UploadApp.run(in: try UploadFolder()) { app in
             let fields = [
                 Self.v8, "Upload-Complete: \(isWhole ? "?1" : "?0")", "Content-Digest: sha-256=:AAAA:",

@@ -59,7 +59,7 @@ struct DerivedComponentTests {
         ("a=%7e~", "%7E%7E"), ("a=%", "%25"), ("a=%zz", "%25zz"), ("a=b=c", "b%3Dc"), ("&&a=1", "1"), ("a", ""),
         ("a=%ff", "%EF%BF%BD"), ("%61=x", "x"), ("a=*-._", "*-._"),
     ])
-    func oddQueriesAreReadAsTheURLStandardSays(_ query: String, _ expected: String) throws {
+    func oddQueriesFollowTheURLStandard(_ query: String, _ expected: String) throws {
         #expect(try value(.queryParameter("a"), context("GET /?\(query)")) == expected)
     }
 
@@ -130,7 +130,7 @@ struct DerivedComponentTests {
         }
     }
 
-    @Test func statusIsOfResponsesAndTheRestOfRequests() throws {
+    @Test func statusBelongsToResponsesTheRestToRequests() throws {
         let request = try context("GET /")
         let response = SignatureContext(
             HTTPResponse(status: .init(code: 503)), to: try RunwaySignaturesTests.request("GET /x HTTP/1.1"))

@@ -64,7 +64,7 @@ struct KeyDirectoryTests {
         }
     }
 
-    @Test func revokedKeysAreRefusedOnlyIfTheSignatureIsValid() async throws {
+    @Test func revocationIsNamedOnlyUnderAValidSignature() async throws {
         let exchange = try Exchange()
         exchange.keys.revoke("k-1")
         #expect(try await exchange.refusal() == .inactiveKey)
@@ -123,7 +123,7 @@ struct KeyDirectoryTests {
 
     private static let secret = #"{"id": "s", "alg": "hmac-sha256", "owner": "o", "key": "c2VjcmV0c2VjcmV0c2VjcmV0"}"#
 
-    @Test func keysOfEveryAlgorithmAreReadFromAFile() throws {
+    @Test func fileHasKeysOfEveryAlgorithm() throws {
         let p256 = P256.Signing.PrivateKey().publicKey.pemRepresentation.replacing("\n", with: "\\n")
         let ed25519 = Curve25519.Signing.PrivateKey().publicKey.rawRepresentation.base64EncodedString()
         try withFile(

@@ -59,7 +59,7 @@ struct SealedKeyTests {
         }
     }
 
-    @Test func aSealedKeyIsOfOneRequestAndOneServer() async throws {
+    @Test func sealedKeyFitsOneRequestAndOneServer() async throws {
         let (sealed, digest) = try await received("partner", Self.secret, digestOf: "partner", by: Self.secret)
         let key = try VerificationKey.salted(Self.secret)
         #expect(sealed.open(with: server, for: try lines())?.secret == Self.secret)

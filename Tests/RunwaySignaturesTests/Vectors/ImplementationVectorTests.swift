@@ -97,7 +97,7 @@ struct ImplementationVectorTests {
         }
     }
 
-    @Test func directoryOfABotIsBoundToItsRequest() throws {
+    @Test func botsDirectoryIsBoundToItsRequest() throws {
         let sent = try request(
             """
             GET /.well-known/http-message-signatures-directory HTTP/1.1
@@ -182,7 +182,7 @@ struct WorkloadVectorTests {
         #expect(throws: SignatureError.self) { try digest.verify(BodyDigest(of: Array(#"{"amount":999}"#.utf8))) }
     }
 
-    @Test func signatureIsFoundByItsTagUnderAnyLabel() throws {
+    @Test func tagFindsASignatureUnderAnyLabel() throws {
         let tags = ["example-proxy-hop", "wimse-workload-to-workload"]
         let inputs = zip(["wimse", "origin"], tags).map { Self.input($0, tag: $1) }
         let fields = (inputs.joined(separator: ", "), "wimse=:\(Self.hopValue):, origin=:\(Self.value):")

@@ -9,7 +9,7 @@ struct DecoyKeysTests {
 
     private func kinds(_ decoys: DecoyKeys) -> [String] { Self.ids.map { "\(decoys.key(forKeyID: $0).algorithm)" } }
 
-    @Test func unknownKeysAreOfTheKindsThatWereFound() throws {
+    @Test func unknownKeysHaveTheKindsOfFoundKeys() throws {
         let decoys = DecoyKeys()
         #expect(Set(kinds(decoys)) == ["ecdsa-p256-sha256"], "before any key was found")
         let keys = try KeyTests.all().map(\.verificationKey)
@@ -20,7 +20,7 @@ struct DecoyKeysTests {
     }
 
     /// A server that has just started.
-    @Test func kindsOfTheDirectoryAreKnownFromTheStart() throws {
+    @Test func directorysKindsAreKnownFromTheStart() throws {
         let keys = try KeyTests.all().map(\.verificationKey)
         let records = keys.enumerated().map { KeyRecord(id: "k-\($0.offset)", key: $0.element, owner: "anna") }
         let directory = InMemoryKeyDirectory(records + records)
@@ -46,7 +46,7 @@ struct DecoyKeysTests {
         #expect(Set(kinds(decoys)) == ["hmac-sha256"])
     }
 
-    @Test func decoysHaveTheSameKindsUnderTheSameSecret() throws {
+    @Test func sameSecretGivesDecoysTheSameKinds() throws {
         let secret = SymmetricKey(size: .bits256)
         let (first, second, other) = (DecoyKeys(secret: secret), DecoyKeys(secret: secret), DecoyKeys())
         let keys = try KeyTests.all().map(\.verificationKey)
@@ -71,7 +71,7 @@ struct DecoyKeysTests {
     }
 
     /// The decoy may be a key that exists: a signature by it is refused all the same.
-    @Test func signatureOfAnUnknownKeyByTheDecoyIsRefused() async throws {
+    @Test func decoysSignatureForAnUnknownKeyIsRefused() async throws {
         var exchange = try Exchange(.p256(P256.Signing.PrivateKey()))
         let verifier = SignatureVerifier(policy: exchange.policy, keys: exchange.keys, nonces: exchange.nonces)
         _ = try await verifier.verify(SignatureContext(exchange.signed()), hasBody: true, at: Exchange.now)

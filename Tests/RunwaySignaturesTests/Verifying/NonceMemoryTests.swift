@@ -43,7 +43,7 @@ struct NonceMemoryTests {
         }
     }
 
-    @Test func aKeysQuotaIsFreeWhenItsNoncesExpire() {
+    @Test func keysQuotaIsFreeWhenItsNoncesExpire() {
         let memory = NonceMemory(startedAt: Self.start, maximumNonces: 100, maximumNoncesPerKey: 1)
         var claimed = 0
         for round in 0..<5 {
@@ -56,7 +56,7 @@ struct NonceMemoryTests {
         #expect(claimed == 5 * 16)
     }
 
-    @Test func aClockThatIsSetBackLetsNothingBeReplayed() {
+    @Test func clockSetBackLetsNothingBeReplayed() {
         let memory = NonceMemory(startedAt: Self.start)
         #expect(memory.claim(nonce("a"), at: Self.start) == .claimed)
         _ = memory.claim(nonce("b", created: 900, expires: 1_020), at: Self.start + .seconds(900))

@@ -59,7 +59,7 @@ struct SignatureVerifierTests {
         #expect(try await exchange.refusal(signed) == .noSignatureWithTag)
     }
 
-    @Test func signerWithClockAheadCannotBeReplayedAfterRestart() async throws {
+    @Test func fastSignerCannotBeReplayedAfterARestart() async throws {
         var exchange = try Exchange()
         exchange.created = Self.now + .seconds(30)
         let request = try exchange.signed()
@@ -146,7 +146,7 @@ struct SignatureVerifierTests {
         #expect(try await exchange.refusal() == .components)
     }
 
-    @Test func aBodyMayNotBeAddedToASignedRequest() async throws {
+    @Test func bodyAddedToASignedRequestIsRefused() async throws {
         var exchange = try Exchange()
         exchange.covered.removeLast()
         exchange.hasBody = false

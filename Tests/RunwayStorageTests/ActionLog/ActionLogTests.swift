@@ -33,7 +33,7 @@ struct ActionLogTests {
         await log.close()
     }
 
-    @Test func recordsOfTheLastRunAreSentAtLaunch() async throws {
+    @Test func unsentRecordsAreSentAtTheNextLaunch() async throws {
         let fixture = LogFixture()
         fixture.status.set(.none)
         let first = fixture.open()
@@ -130,6 +130,8 @@ struct ActionLogTests {
             LogServer { _, count in count == 0 ? .status(503) : nil }, wall: { date.withLock { $0 } })
         fixture.signIn("ada")
         let log = fixture.open()
+        // The launch is over, so that one flush makes one attempt.
+        await log.flush()
         let receipt = log.record("a")
         await log.flush()
         date.withLock { $0 -= 365 * 86_400 }
@@ -264,7 +266,7 @@ struct ActionLogTests {
         #expect(bytes.firstRange(of: Data("hunter2".utf8)) == nil)
     }
 
-    @Test func recordThatCannotBeWrittenIsRejectedAndCounted() async throws {
+    @Test func unwritableRecordIsRejectedAndCounted() async throws {
         let fixture = LogFixture()
         let log = fixture.open()
         await #expect(throws: StorageError.self) { try await log.record("nan", ["x": .double(.nan)]).committed() }
@@ -333,6 +335,8 @@ struct ActionLogTests {
     @Test func sessionEndsAfterSilence() async throws {
         let fixture = LogFixture()
         let log = fixture.open()
+        // The launch is over: no call is in flight when the clock advances.
+        await log.flush()
         log.record("a")
         fixture.clock.advance(by: .seconds(1800))
         log.record("b")

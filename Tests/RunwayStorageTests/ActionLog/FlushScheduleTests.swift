@@ -105,7 +105,7 @@ struct FlushScheduleTests {
         #expect(schedule.step() == .wait(until: .milliseconds(1500)))
     }
 
-    @Test func flushEndsABackoffButNotTheServersWait() {
+    @Test func flushEndsABackoffButNotRetryAfter() {
         var schedule = schedule(waiting: 30)
         schedule.didSend(.failed())
         schedule.flush()
@@ -176,7 +176,7 @@ struct FlushScheduleTests {
         #expect(schedule.step() == full)
     }
 
-    @Test func scopesHaveBackoffsOfTheirOwnAndTakeTurns() {
+    @Test func scopesBackOffSeparatelyAndTakeTurns() {
         var schedule = schedule()
         let counts = ["": 40, "ada": 40]
         schedule.noteWaiting(counts, isUrgent: true, at: .zero)

@@ -19,7 +19,7 @@ struct LogBoundTests {
         }
     }
 
-    @Test func restartsEvictNothingForAServerThatRefusesAll() async throws {
+    @Test func restartsEvictNothingWhileTheServerRefusesAll() async throws {
         let isWell = Flag(false)
         let fixture = LogFixture(LogServer { _, _ in isWell.isOn ? nil : .status(500) })
         func open() -> ActionLog {

@@ -81,7 +81,26 @@ struct LogConsentTests {
         }
     }
 
-    @Test func erasureAtTheServerSurvivesARestartAndComesFirst() async throws {
+    @Test func optingOutErasesAccountsThatWereErasedLocally() async throws {
+        let fixture = LogFixture()
+        let log = fixture.open()
+        for (account, isErasedAtServer) in [("ada", false), ("bob", true)] {
+            fixture.signIn(account)
+            try await log.record("of \(account)").committed()
+            await log.flush()
+            try await log.erase(account: account, atServer: isErasedAtServer)
+        }
+        try await waitUntil("the erasure of bob") { try await log.state().pendingErasureCount == 0 }
+        fixture.signIn(nil)
+        try await log.setOptedOut(true)
+        // The server was asked to erase the other account.
+        #expect(try await log.state().pendingErasureCount == 1)
+        fixture.signIn("ada")
+        try await waitUntil("the erasure of ada") { fixture.server.erasures == ["bob", "ada"] }
+        await log.close()
+    }
+
+    @Test func serverErasureSurvivesARestartAndComesFirst() async throws {
         let fixture = LogFixture(
             LogServer { batch, _ in batch.records.isEmpty && batch.account == "bob" ? .status(500) : nil })
         fixture.status.set(.none)
@@ -123,7 +142,7 @@ struct LogConsentTests {
         await log.close()
     }
 
-    @Test(arguments: [404, 405, 501]) func serverWithoutARouteIsNotAskedForEver(_ status: Int) async throws {
+    @Test(arguments: [404, 405, 501]) func erasureIsNotRetriedForeverWithoutARoute(_ status: Int) async throws {
         let requests = Mutex(0)
         let fixture = LogFixture(
             LogServer { batch, _ in

@@ -20,7 +20,7 @@ struct LogFaultTests {
         }
     }
 
-    @Test(arguments: [500, 404, 415]) func recordThatTheServerFailsOnIsSetAsideAlone(_ status: Int) async throws {
+    @Test(arguments: [500, 404, 415]) func onlyTheFailingRecordIsSetAside(_ status: Int) async throws {
         let fixture = LogFixture(LogServer { batch, _ in batch.names.contains("poison") ? .status(status) : nil })
         let log = fixture.open()
         for number in 0..<40 { log.record(number == 17 ? "poison" : "r\(number)") }
@@ -52,7 +52,7 @@ struct LogFaultTests {
         await log.close()
     }
 
-    @Test func nothingIsEvictedForWhatAServerFailsOn() async throws {
+    @Test func serverFaultsEvictNoRecords() async throws {
         let fixture = LogFixture(LogServer { _, _ in .status(500) })
         let log = fixture.open {
             $0.maximumSetAsideCount = 4
@@ -80,7 +80,7 @@ struct LogFaultTests {
         await log.close()
     }
 
-    @Test func serverThatNeverRespondsIsSentTheSameBatchAgain() async throws {
+    @Test func unresponsiveServerIsSentTheSameBatchAgain() async throws {
         let gate = ScriptedGate()
         let fixture = LogFixture(LogServer { _, count in count == 0 ? .held(gate) : nil })
         let log = fixture.open()
@@ -98,7 +98,7 @@ struct LogFaultTests {
         await log.close()
     }
 
-    @Test func signInWhileTheServerAsksToWaitReadsNothing() async throws {
+    @Test func signInDuringRetryAfterReadsNothing() async throws {
         let fixture = LogFixture(LogServer { _, count in count == 0 ? .status(503, retryAfter: 60) : nil })
         fixture.status.set(.none)
         fixture.signIn("ada")
@@ -120,7 +120,7 @@ struct LogFaultTests {
         await log.close()
     }
 
-    @Test func serverThatAsksToWaitHasNothingReadFromDisk() async throws {
+    @Test func nothingIsReadFromDiskDuringRetryAfter() async throws {
         let fixture = LogFixture(LogServer { _, count in count == 0 ? .status(503, retryAfter: 60) : nil })
         let log = fixture.open()
         try await log.record("a").committed()

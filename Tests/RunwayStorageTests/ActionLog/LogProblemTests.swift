@@ -72,7 +72,7 @@ struct LogProblemTests {
         for receipt in receipts { await #expect(throws: StorageError.self) { try await receipt.committed() } }
     }
 
-    @Test func fileThatCanBeReadAgainIsNoProblem() async throws {
+    @Test func problemEndsWhenTheFileIsReadableAgain() async throws {
         let fixture = LogFixture()
         let store = JournalStore(
             at: fixture.folder.file, limits: JournalLimits(), durability: .normal, sealing: nil

@@ -30,7 +30,7 @@ struct ContentFilesTests {
         #expect(files.readFromMemory(entry(1)) == content)
     }
 
-    @Test func aMissingOrShortFileIsNotReadFromMemory() throws {
+    @Test func memoryReadIgnoresMissingOrShortFiles() throws {
         let files = try ContentFiles(folder.url)
         try files.create(content, 1)
         #expect(files.readFromMemory(entry(1, bodyByteCount: 50_001)) == nil)

@@ -105,7 +105,7 @@ struct DiskCacheDamageTests {
         for name in ["a", "b"] { #expect(try await cache.find(.named(name)) == nil) }
     }
 
-    @Test func aDatabaseOfANewerVersionIsSetAside() async throws {
+    @Test func databaseOfANewerVersionIsSetAside() async throws {
         try await fill()
         let database = try DatabaseQueue(path: folder.database.path)
         try await database.write { try $0.execute(sql: "PRAGMA user_version = 99") }
@@ -120,7 +120,7 @@ struct DiskCacheDamageTests {
         #expect(try !folder.files().contains("set-aside/cache.sqlite"), "what was set aside may be of the account")
     }
 
-    @Test func aFolderThatCannotBeMadeIsAnError() async throws {
+    @Test func folderThatCannotBeMadeIsAnError() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let file = folder.url.appending(path: "file")
         try Data("x".utf8).write(to: file)
@@ -151,7 +151,7 @@ struct DiskCacheDamageTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.database.path)
     }
 
-    @Test func aFullDiskLosesOnlyWhatHasNoRoom() async throws {
+    @Test func fullDiskLosesOnlyWhatHasNoRoom() async throws {
         let cache = folder.cache()
         try await cache.store(.numbered(1, byteCount: 1_000), for: .named("a"))
         try await cache.limitDatabase(toPages: 12)
@@ -174,7 +174,7 @@ struct DiskCacheDamageTests {
         #expect(cache.count == 0 && folder.kinds == [.unavailable])
     }
 
-    @Test func failureThatPassesIsReportedOnceUntilASuccess() async throws {
+    @Test func transientFailureIsReportedOnceUntilASuccess() async throws {
         let cache = folder.cache()
         func fill() async throws {
             try await cache.limitDatabase(toPages: 12)

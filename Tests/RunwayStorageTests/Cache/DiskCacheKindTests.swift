@@ -38,7 +38,7 @@ struct DiskCacheKindTests {
         #expect(folder.reports.isEmpty)
     }
 
-    @Test func aKindThatLostItsBudgetSharesTheCommonOne() async throws {
+    @Test func kindWithoutItsBudgetSharesTheCommonOne() async throws {
         let cache = folder.cache(limits)
         for number in 1...3 { try await cache.store(image(number), for: .named("image \(number)")) }
         await cache.close()

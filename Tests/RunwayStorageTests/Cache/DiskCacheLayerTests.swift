@@ -55,7 +55,7 @@ struct DiskCacheLayerTests {
         #expect(cache.count == 0)
     }
 
-    @Test(arguments: policies) func aSignOutErasesWhatIsStillToBeWritten(policy: CachePolicy) async throws {
+    @Test(arguments: policies) func clearingAnAccountErasesPendingWrites(policy: CachePolicy) async throws {
         let cache = folder.cache()
         let network = layer(cache)
         network.configure(Shelf.self) { $0.account = "ann" }

@@ -223,7 +223,7 @@ struct JournalDamageTests {
     }
 
     #if os(Linux) || os(macOS)
-        @Test func fileOfAnotherProcessIsLockedAndNotSetAside() async throws {
+        @Test func fileLockedElsewhereIsNotSetAside() async throws {
             let folder = ScratchFolder()
             let journal = try Journal(in: folder)
             try journal.append(["a"])
@@ -257,7 +257,7 @@ struct JournalDamageTests {
         #expect(try journal.drain().map(\.entry.text) == ["a"] + large.map(\.text))
     }
 
-    @Test func fullDiskMovesTheWriteAheadLogAndTriesAgain() throws {
+    @Test func fullDiskMovesTheWALAndRetriesOnce() throws {
         let journal = try Journal(in: folder)
         try journal.append((0..<100).map { "\($0) " + String(repeating: "x", count: 1000) })
         func logByteCount() throws -> Int { try Data(contentsOf: URL(filePath: folder.file.path + "-wal")).count }
@@ -285,7 +285,7 @@ struct JournalDamageTests {
         try journal.close()
     }
 
-    @Test func errorOfTheDriveHasTheFileOpenedAgain() async throws {
+    @Test func driveErrorReopensTheFile() async throws {
         let store = JournalStore(
             at: folder.file, limits: JournalLimits(), durability: .normal, sealing: nil
         ) { .seconds(0) }

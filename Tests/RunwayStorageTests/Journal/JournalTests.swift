@@ -167,7 +167,7 @@ struct JournalTests {
         #expect(try journal.counts() == JournalCounts(lost: [.setAside: 1]))
     }
 
-    @Test func seriesOfAnEarlierRunIsSentAgainOnce() throws {
+    @Test func earlierRunsSeriesIsSentAgainOnce() throws {
         var journal = try Journal(in: folder)
         try journal.append(["a"])
         for round in 1...2 {
@@ -241,7 +241,7 @@ struct JournalTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [folder.file.lastPathComponent])
     }
 
-    @Test func entryThatShrinksHasRoomInAFullFile() throws {
+    @Test func shrinkingEntryHasRoomInAFullFile() throws {
         let limits = JournalLimits(maximumCount: 2, maximumSetAsideCount: 2)
         let journal = try Journal(in: folder, limits: limits)
         try journal.append(["aaaa", "bbbb"])

@@ -44,7 +44,7 @@ struct SuspectedEntryTests {
         }
     }
 
-    @Test func lossesAreCountedAcrossRunsAndForAnHour() throws {
+    @Test func lossesCountAcrossRunsForAnHour() throws {
         var journal = try Journal(in: folder)
         for _ in 0..<30 { #expect(try !journal.noteLoss(of: "ada", head, at: .seconds(10))) }
         #expect(try !journal.noteLoss(of: "bob", head, at: .seconds(20)))

@@ -18,7 +18,7 @@ struct ChangeLossTests {
         }
     }
 
-    @Test(arguments: [502, 504]) func changeWithoutAResponseIsHandedToTheApp(_ status: Int) async throws {
+    @Test(arguments: [502, 504]) func changeWithoutResponseIsHandedToTheApp(_ status: Int) async throws {
         let isWell = Flag(false)
         let fixture = QueueFixture(
             NoteServer { item, _ in item.text == "poison" && !isWell.isOn ? .status(status) : nil }, status: .none)
@@ -59,7 +59,7 @@ struct ChangeLossTests {
         await fixture.queue.close()
     }
 
-    @Test func changesThatWereSentBetweenOthersStayAsOld() async throws {
+    @Test func attemptsDoNotRenewAChangesAge() async throws {
         let fixture = QueueFixture(NoteServer { _, _ in .status(502) }, status: .none) {
             $0.maximumAge = .seconds(86_400)
         }

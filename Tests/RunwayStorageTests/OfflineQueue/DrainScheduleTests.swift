@@ -32,7 +32,7 @@ struct DrainScheduleTests {
         #expect(step(&schedule, [], others: true, at: .seconds(5)) == .wait(until: .seconds(305)))
     }
 
-    @Test func backoffDoublesUpToTheBoundWithJitterAfterIt() {
+    @Test func backoffDoublesUpToAJitteredBound() {
         for (jitter, last) in [(0.0, Duration.seconds(300)), (1.0, .seconds(600))] {
             var schedule = schedule()
             var waits: [Duration] = []
@@ -52,7 +52,7 @@ struct DrainScheduleTests {
         }
     }
 
-    @Test func onlyPausesOfTheServerInAllScopesCount() {
+    @Test func onlyServerPausesOfAllScopesCount() {
         var schedule = schedule()
         schedule.didReplay("a", .failed(retryAfter: .seconds(100)), at: .zero, jitter: 1)
         schedule.didReplay("b", .failed(), at: .zero, jitter: 1)
@@ -71,6 +71,76 @@ struct DrainScheduleTests {
         #expect(step(&schedule, at: .seconds(100)) == .replay("a"))
     }
 
+    @Test func delayedScopeSendsAfterTheLimit() {
+        var schedule = schedule()
+        let owner = UUID()
+        schedule.delay("a", owner: owner, upTo: .seconds(10))
+        // It could not send before.
+        #expect(step(&schedule, network: false, at: .seconds(5)) == .wait(until: .seconds(305)))
+        #expect(step(&schedule, ["a", "b"], at: .seconds(20)) == .replay("b"))
+        #expect(step(&schedule, at: .seconds(25)) == .wait(until: .seconds(30)))
+        #expect(step(&schedule, at: .seconds(30)) == .replay("a"))
+        schedule.didReplay("a", .settled, at: .seconds(30), jitter: 1)
+        schedule.delay("a", owner: owner, upTo: .seconds(10))
+        #expect(step(&schedule, at: .seconds(30)) == .replay("a"), "one delay for all that waits")
+    }
+
+    @Test func scopeWaitsForAllOwnersOfDelays() {
+        var schedule = schedule()
+        let owners = [UUID(), UUID()]
+        for (owner, limit) in zip(owners, [Duration.seconds(10), .seconds(20)]) {
+            schedule.delay("a", owner: owner, upTo: limit)
+        }
+        #expect(step(&schedule) == .wait(until: .seconds(20)))
+        schedule.delay("a", owner: owners[1], upTo: nil)
+        #expect(step(&schedule) == .wait(until: .seconds(10)))
+        // The account of the owner may have changed since.
+        schedule.delay("b", owner: owners[0], upTo: nil)
+        #expect(step(&schedule) == .replay("a"))
+    }
+
+    @Test func ownerDelaysOneScopeAtATime() {
+        var schedule = schedule()
+        let owner = UUID()
+        schedule.delay("a", owner: owner, upTo: .seconds(10))
+        schedule.delay("b", owner: owner, upTo: .seconds(10))
+        #expect(step(&schedule, ["a", "b"]) == .replay("a"))
+        #expect(step(&schedule, ["b"]) == .wait(until: .seconds(10)))
+    }
+
+    @Test func onlyTheEndOfADelayIsReported() {
+        var schedule = schedule()
+        let owner = UUID()
+        let steps: [(scope: String, limit: Duration?)] = [
+            ("a", nil), ("a", .seconds(10)), ("a", .seconds(10)), ("b", .seconds(10)), ("b", nil), ("b", nil),
+        ]
+        let ends = steps.map { schedule.delay($0.scope, owner: owner, upTo: $0.limit) }
+        #expect(ends == [false, false, false, true, true, false])
+    }
+
+    @Test func flushIgnoresDelays() {
+        var schedule = schedule()
+        schedule.delay("a", owner: UUID(), upTo: .seconds(10))
+        schedule.ignoresDelays = true
+        #expect(step(&schedule) == .replay("a"))
+        schedule.ignoresDelays = false
+        #expect(step(&schedule) == .wait(until: .seconds(10)))
+    }
+
+    @Test(arguments: [false, true]) func delayBeginsAnew(_ afterFailure: Bool) {
+        var schedule = schedule()
+        schedule.delay("a", owner: UUID(), upTo: .seconds(10))
+        #expect(step(&schedule) == .wait(until: .seconds(10)))
+        #expect(step(&schedule, at: .seconds(10)) == .replay("a"))
+        if afterFailure {
+            schedule.didReplay("a", .failed(), at: .seconds(10), jitter: 1)
+        } else {
+            schedule.networkDidChange(isAllowed: false)
+            schedule.networkDidChange(isAllowed: true)
+        }
+        #expect(step(&schedule, at: .seconds(20)) == .wait(until: .seconds(30)))
+    }
+
     @Test func networkThatReturnsEndsTheBackoff() {
         var schedule = schedule()
         schedule.didReplay("a", .failed(), at: .zero, jitter: 1)
@@ -79,7 +149,7 @@ struct DrainScheduleTests {
         #expect(step(&schedule) == .replay("a"))
     }
 
-    @Test func scopesTakeTurnsAndDoNotBlockEachOther() {
+    @Test func scopesTakeTurnsWithoutBlockingEachOther() {
         var schedule = schedule()
         schedule.didReplay("a", .settled, at: .zero, jitter: 1)
         #expect(step(&schedule, ["a", "b"]) == .replay("b"))
@@ -125,7 +195,7 @@ struct DrainScheduleTests {
         #expect(release == [changes[1].id, changes[2].id])
     }
 
-    @Test func earlierChangesAndThoseInFlightAreNotHeld() {
+    @Test func earlierAndInFlightChangesAreNotHeld() {
         let changes = [change(["a"]), change(["a"], refused: true), change(["a"], claimed: true)]
         #expect(ChangeHolds.update(changes).hold.isEmpty)
     }
@@ -143,7 +213,7 @@ struct DrainScheduleTests {
         }
     }
 
-    @Test func lostResponseIsNoRequestThatWasNotSent() {
+    @Test func lostResponseDiffersFromAnUnsentRequest() {
         for kind in [NetworkError.Kind.noNetwork, .timedOut] {
             let lost = NetworkError(kind, in: .transporting, "lost", sending: .sent)
             #expect(ReplayVerdict(lost) == .lost)

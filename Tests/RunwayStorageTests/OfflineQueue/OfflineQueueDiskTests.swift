@@ -3,6 +3,7 @@ import GRDB
 import HTTPTypes
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -81,7 +82,45 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
-    @Test func serverThatAsksToWaitHasNothingReadFromDisk() async throws {
+    @Test func endOfAProblemIsNotified() async throws {
+        let notifications = Mutex(0)
+        let folder = ScratchFolder()
+        let journal = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }) {
+            notifications.withLock { $0 += 1 }
+        }
+        try await journal.run { _ throws(StorageError) in }
+        let (failure, success) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        // A wait that fails below leaves no thread blocked.
+        defer {
+            failure.signal()
+            success.signal()
+        }
+        let (operations, former) = (journal.store.operationCount, notifications.withLock { $0 })
+        let failing = Task {
+            try await journal.run { (_: Journal) throws(StorageError) -> Void in
+                failure.wait()
+                throw StorageError(.full, "There is no space.")
+            }
+        }
+        try await waitUntil("the operation that fails") { journal.store.operationCount == operations + 1 }
+        // It begins before the problem, and ends it.
+        let succeeding = Task {
+            try await journal.run { (file: Journal) throws(StorageError) -> Void in
+                success.wait()
+                try file.set("name", "value")
+            }
+        }
+        try await waitUntil("the operation that succeeds") { journal.store.operationCount == operations + 2 }
+        failure.signal()
+        await #expect(throws: StorageError.self) { try await failing.value }
+        #expect(journal.queueState.problem?.kind == .full && notifications.withLock { $0 } == former + 1)
+        success.signal()
+        try await succeeding.value
+        #expect(journal.queueState.problem == nil && notifications.withLock { $0 } == former + 2)
+        await journal.close()
+    }
+
+    @Test func nothingIsReadFromDiskDuringRetryAfter() async throws {
         let server = NoteServer { _, count in count == 0 ? .status(503, retryAfter: 3600) : nil }
         let fixture = QueueFixture(server) { $0.maximumAge = .seconds(1500) }
         #expect(await fixture.write("a")?.kind == .queued)
@@ -104,7 +143,7 @@ struct OfflineQueueDiskTests {
 
     /// As SQLite reports a file that nobody can open or read while the device is locked.
     @Test(arguments: [ResultCode.SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_IOERR_READ, .SQLITE_IOERR_AUTH, .SQLITE_AUTH])
-    func fileOfALockedDeviceIsNotSetAside(_ code: ResultCode) async throws {
+    func lockedDevicesFileIsNotSetAside(_ code: ResultCode) async throws {
         let fixture = QueueFixture(status: .none)
         await fixture.write("a")
         let journal = try fixture.queue.parts().journal
@@ -124,7 +163,7 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
-    @Test func fileThatCannotBeOpenedIsNotSetAside() async throws {
+    @Test func unopenableFileIsNotSetAside() async throws {
         let folder = ScratchFolder()
         // SQLite reports SQLITE_CANTOPEN.
         try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: true)
@@ -156,7 +195,7 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
-    @Test func changeOfALaterVersionIsSkippedUntilReadable() async throws {
+    @Test func laterVersionsChangeIsSkippedUntilReadable() async throws {
         let first = QueueFixture(status: .none)
         await first.write("later")
         await first.write("known")

@@ -71,7 +71,7 @@ struct OfflineQueueModelTests {
 
     #if os(Linux) || os(macOS)
         /// The first process is killed while the server works on its change; the second sends it with the same key.
-        @Test func changeInFlightAtAKillHasTheSameKey() async throws {
+        @Test func changeSentBeforeAKillReusesItsKey() async throws {
             let folder = ScratchFolder()
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
             let (path, keyPath) = (folder.file.path, folder.url.appending(path: "key").path)

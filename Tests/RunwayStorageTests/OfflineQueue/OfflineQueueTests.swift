@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct OfflineQueueTests {
-    @Test func changesAreSentInOrderWhenTheNetworkReturns() async throws {
+    @Test func changesAreSentInOrderWhenOnline() async throws {
         let fixture = QueueFixture(status: .none)
         for number in 0..<20 { #expect(await fixture.write("\(number)")?.kind == .queued) }
         #expect(fixture.queue.currentState.waitingCount == 20)
@@ -33,7 +33,7 @@ struct OfflineQueueTests {
         await fixture.queue.close()
     }
 
-    @Test func changesOfTheLastRunAreSentAtLaunch() async throws {
+    @Test func unsentChangesAreSentInTheNextRun() async throws {
         let first = QueueFixture(status: .none)
         await first.write("a")
         await first.write("b")
@@ -134,11 +134,20 @@ struct OfflineQueueTests {
 
     @Test func statesEndWithTheNewest() async throws {
         let fixture = QueueFixture(status: .none)
-        async let last = fixture.queue.states.first { $0.waitingCount == 40 }
-        await withTaskGroup(of: Void.self) { group in
-            for number in 0..<40 { group.addTask { await fixture.write("\(number)") } }
+        await fixture.write("a")
+        await fixture.queue.flush()
+        let journal = try fixture.queue.parts().journal
+        // Two changes seldom cross at the end of a round, so that there are many.
+        for _ in 0..<2000 {
+            var states = fixture.queue.states.makeAsyncIterator()
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<2 {
+                    group.addTask { for number in 0..<8 { journal.setSending(number.isMultiple(of: 2)) } }
+                }
+            }
+            let last = await states.next()
+            #expect(last == fixture.queue.currentState)
         }
-        #expect(await last?.waitingCount == 40)
         await fixture.queue.close()
     }
 
@@ -214,7 +223,7 @@ struct OfflineQueueTests {
         await fixture.queue.close()
     }
 
-    @Test func editedChangeHasANewKeyAndPrecedesDependents() async throws {
+    @Test func editedChangePrecedesDependentsWithANewKey() async throws {
         let fixture = QueueFixture(NoteServer { item, _ in item.text == "bad" ? .status(409) : nil }, status: .none)
         await fixture.write("bad", "note")
         await fixture.write("comment", "note")
@@ -256,7 +265,7 @@ struct OfflineQueueTests {
         await fixture.queue.close()
     }
 
-    @Test func faultsOfTheServerDoNotBlockForEver() async throws {
+    @Test func serverFaultsDoNotBlockForever() async throws {
         let fixture = QueueFixture(NoteServer { item, _ in item.text == "poison" ? .status(500) : nil }, status: .none)
         await fixture.write("poison")
         await fixture.write("a")

@@ -91,7 +91,7 @@ struct ChatClientTests {
         #expect(client.error?.kind == .cancelled && transport.requests.isEmpty)
     }
 
-    @Test func signOutEndsTheClientWhoeverSignsInNext() async throws {
+    @Test func signOutEndsTheClientWhateverAccountFollows() async throws {
         let network = makeNetwork()
         for name in ["ada", "ada", "ada", "bob"] {
             try await network.signIn(AccessToken("t1", account: "ada"), to: Quay.self)

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import Runway
 import RunwayJSON
 import Testing
 
@@ -37,6 +39,71 @@ struct ChatMachineTests {
         #expect(machine.drafts.map(\.state) == [.waiting])
         _ = machine.fetched(page(nil, last: 0), at: .zero)
         #expect(machine.caughtUp(at: .zero).contains { if case .send = $0 { true } else { false } })
+    }
+
+    @Test func refusedPagesAreFetchedAfterAPause() {
+        var machine = ChatMachine(member: "ada")
+        _ = machine.connected(.reset(.first), at: .zero)
+        _ = machine.caughtUp(at: .zero)
+        #expect(machine.fetchFailed(.refused("404"), at: .zero) == [])
+        #expect(machine.write(ChatDraft(id: UUID(), text: "mine", date: .distantPast), at: .zero) == [])
+        #expect(machine.isRefused && !machine.isLive && machine.deadline == ChatMachine.refusalPause)
+        #expect(machine.tick(at: .seconds(60)) == [.fetch(.latest)])
+        #expect(machine.fetched(page(nil, last: 0), at: .seconds(60)) == [.send(machine.drafts[0])])
+        #expect(!machine.isRefused && machine.isLive)
+    }
+
+    @Test func newConnectionFetchesRefusedPagesAtOnce() {
+        var machine = ChatMachine(member: "ada")
+        _ = machine.connected(.reset(.first), at: .zero)
+        _ = machine.fetchFailed(.refused("404"), at: .zero)
+        machine.setRefused(false)
+        #expect(machine.connected(.resumed, at: .zero) == [.fetch(.latest)])
+    }
+
+    @Test func excludedMemberMakesNoCalls() {
+        var machine = ChatMachine(member: "ada")
+        _ = machine.connected(.reset(.first), at: .zero)
+        machine.setRefused(true)
+        #expect(machine.fetchFailed(.refused("404"), at: .zero) == [])
+        #expect(machine.caughtUp(at: .zero) == [])
+        #expect(machine.isRefused && machine.deadline == nil)
+    }
+
+    @Test func refusedMarkStopsMarksAlone() {
+        let mark = ChatMachine.Action.mark(ChatMark(member: "ada", delivered: 3, read: 0))
+        var machine = machine(upTo: 3)
+        #expect(machine.caughtUp(at: .zero) == [mark])
+        #expect(machine.markFailed(.refused("409"), at: .zero) == [])
+        #expect(!machine.isRefused && machine.isLive && machine.deadline == nil)
+        #expect(machine.connected(.reset(.first), at: .seconds(40)) == [.fetch(.after(3))])
+        #expect(machine.caughtUp(at: .seconds(40)) == [mark])
+    }
+
+    @Test func refusedOlderPageRefusesNothingElse() {
+        var machine = ChatMachine(member: "ada")
+        _ = machine.connected(.reset(.first), at: .zero)
+        _ = machine.fetched(page(5...8, last: 8), at: .zero)
+        _ = machine.caughtUp(at: .zero)
+        #expect(machine.loadOlder(at: .zero) == [.fetch(.before(5))])
+        #expect(machine.fetchFailed(.refused("404"), at: .zero) == [])
+        #expect(!machine.isRefused && machine.isLive)
+    }
+
+    @Test(arguments: [(403, true), (404, true), (410, true), (400, false), (409, false), (503, false)])
+    func onlyMissingAccessRefusesPages(_ status: Int, _ isRefused: Bool) {
+        let expected: ChatMachine.Failure = isRefused ? .refused("no") : .transient
+        for kind in [NetworkError.Kind.refused, .service] {
+            let error = NetworkError(kind, in: .judging, "no", status: HTTPResponse.Status(code: status))
+            #expect(ChatMachine.Failure(ofPage: error) == expected)
+        }
+        let page = NetworkError(.invalidResponse, in: .judging, "no", status: HTTPResponse.Status(code: status))
+        #expect(ChatMachine.Failure(ofPage: page) == .transient)
+    }
+
+    @Test func outageThatAServiceReportsIsTransient() {
+        let error = NetworkError(.service, in: .judging, "down", status: .serviceUnavailable)
+        #expect(ChatMachine.Failure(error) == .transient)
     }
 
     @Test(arguments: [Int64.max, -1, 9_007_199_254_740_993])
@@ -112,7 +179,7 @@ struct ChatMachineTests {
         #expect(machine.messages.count == 10)
     }
 
-    @Test func incompleteLastPageIsFetchedMoreAndMoreRarely() {
+    @Test func incompleteLastPageIsFetchedWithBackoff() {
         var machine = machine(upTo: 10)
         #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(10))])
         let count = fetchCount(&machine, within: .seconds(600)) { range in
@@ -121,7 +188,7 @@ struct ChatMachineTests {
         #expect((20...200).contains(count), "\(count)")
     }
 
-    @Test func screenThatBeginsAnewFetchesTheLastMessagesAtOnce() {
+    @Test func restartedScreenFetchesTheLastMessagesAtOnce() {
         var machine = machine(upTo: 10)
         #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(10))])
         #expect(machine.fetched(page(11...20, last: 5000), at: .zero) == [.fetch(.latest)])

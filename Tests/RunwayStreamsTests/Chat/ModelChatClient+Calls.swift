@@ -25,7 +25,10 @@ extension ModelChatClient {
             call { [self] in
                 world.server.page(range, upTo: options.pageCount)
             } take: { [self] page in
-                perform(page.map { machine.fetched($0, at: now) } ?? machine.fetchFailed(at: now))
+                if let page { return perform(machine.fetched(page, at: now)) }
+                // A replica of the server does not know the member yet.
+                let isRefused = !world.isCalm && world.chance(0.1)
+                perform(machine.fetchFailed(isRefused ? .refused("404") : .transient, at: now))
             }
         case .send(let draft):
             checkReplay()
@@ -48,7 +51,7 @@ extension ModelChatClient {
             call { [self] in
                 world.server.mark(mark)
             } take: { [self] moved in
-                perform(moved.map { machine.marked($0, at: now) } ?? machine.markFailed(at: now))
+                perform(moved.map { machine.marked($0, at: now) } ?? machine.markFailed(.transient, at: now))
             }
         }
     }
@@ -78,9 +81,9 @@ extension ModelChatClient {
         drainSoon()
     }
 
-    /// Sends the first call of the queue after a while, whether or not the stream has caught up: the queue knows nothing of streams. So there
-    /// is no ``checkReplay()`` here. ``checkScreen()`` checks what holds for a message that is stored before the replay: it is shown once, in
-    /// the place that its number has.
+    /// Sends the first call of the queue after a while, whether or not the stream has caught up, as a queue does after
+    /// ``ChatOptions/maximumQueueDelay``. So there is no ``checkReplay()`` here. ``checkScreen()`` checks what holds
+    /// for a message that is stored before the replay: it is shown once, in the place that its number has.
     func drainSoon() {
         guard isAlive, !queue.isEmpty, !isDraining else { return }
         isDraining = true

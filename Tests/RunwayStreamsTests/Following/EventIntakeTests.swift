@@ -53,13 +53,13 @@ struct EventIntakeTests {
         #expect(intake.read(item("message", "x", id: "e-21")).count == 1)
     }
 
-    @Test func aServerThatLostItsEventsIsAReset() {
+    @Test func eventsLostByTheServerAreAReset() {
         var intake = intake(after: "e-7")
         #expect(intake.read(item("runway.reset", "{}", id: "f-2")) == [.continuity(.reset(.serverLost), id: "f-2")])
         #expect(intake.lastEventID == "f-2")
     }
 
-    @Test func aServerThatResumesTooLateIsAGap() {
+    @Test func resumptionAtALaterEventIsAGap() {
         var intake = intake(after: "e-7")
         let gap = StreamContinuity.gap(from: EventID(epoch: "e", offset: 8), to: EventID(epoch: "e", offset: 12))
         #expect(intake.read(item("runway.resumed", #"{"from":"e-12"}"#, id: "")) == [.continuity(gap, id: "e-12")])
@@ -125,14 +125,14 @@ struct EventIntakeTests {
         #expect(intake.begin(nil) == [.continuity(.resumed, id: "any thing")])
     }
 
-    @Test func aServerWithoutIDsIsAResetEachTime() {
+    @Test func everyReconnectionWithoutIDsIsAReset() {
         var intake = EventIntake(after: nil)
         _ = intake.begin(nil)
         _ = intake.read(item("message", "x", id: ""))
         #expect(intake.begin(nil) == [.continuity(.reset(.noIDs), id: "")])
     }
 
-    @Test func anIDThatNoHeaderFieldCarriesIsNotSent() {
+    @Test func idThatFitsNoHeaderFieldIsIgnored() {
         var intake = EventIntake(after: nil)
         _ = intake.begin(nil)
         _ = intake.read(item("message", "x", id: "a\u{1}b"))

@@ -22,7 +22,7 @@ struct EventStreamTopicsTests {
         return server.links[number - 1]
     }
 
-    @Test func topicsBeforeTheStartAreThoseOfTheFirstLink() async throws {
+    @Test func firstLinkHasTopicsSetBeforeTheStart() async throws {
         let stream = makeStream()
         try await stream.subscribe(to: ["b", "c"])
         try await stream.unsubscribe(from: ["a"])
@@ -87,6 +87,54 @@ struct EventStreamTopicsTests {
         try await stream.unsubscribe(from: ["staff"])
         try await waitUntil("the notice") { screen.refused == [["staff"], []] }
         #expect(stream.refusedTopics.isEmpty)
+        stream.stop()
+    }
+
+    @Test func topicUnsubscribedAfterAStopIsNotRefused() async throws {
+        let stream = makeStream(["a", "staff"])
+        stream.start()
+        try await link(1).open("reset", at: 7, refusing: ["staff"])
+        try await waitUntil("the refusal") { stream.refusedTopics == ["staff"] }
+        stream.stop()
+        try await stream.unsubscribe(from: ["staff"])
+        #expect(stream.refusedTopics.isEmpty && screen.refused == [["staff"]])
+    }
+
+    @Test func topicUnsubscribedAfterAnEndIsReported() async throws {
+        let stream = makeStream(["a", "staff"])
+        stream.start()
+        let first = try await link(1)
+        first.open("reset", at: 7, refusing: ["staff"])
+        try await waitUntil("the refusal") { stream.refusedTopics == ["staff"] }
+        server.refuseLink(.forbidden)
+        first.end()
+        try await waitUntil("the end") { stream.state == .ended }
+        try await stream.unsubscribe(from: ["staff"])
+        #expect(stream.refusedTopics.isEmpty && screen.refused == [["staff"], []])
+    }
+
+    /// A refusal after a stop holds for the next start. It does not change a stream that was started again meanwhile,
+    /// which may be of another account.
+    @Test(arguments: [false, true]) func lateRefusalChangesOnlyAStoppedStream(_ startsAgain: Bool) async throws {
+        let gate = ScriptedGate()
+        let stream = makeStream()
+        stream.start()
+        try await link(1).open("reset", at: 7)
+        try await waitUntil("the connection") { stream.continuity != nil }
+        server.holdChanges(at: gate)
+        server.refuseChange(.forbidden)
+        let adding = Task { try await stream.subscribe(to: ["staff"]) }
+        try await gate.waitForArrivals()
+        stream.stop()
+        #expect(stream.topics == ["a", "staff"])
+        if startsAgain {
+            stream.start()
+            #expect(try await link(2).topics == ["a", "staff"])
+        }
+        gate.open()
+        let error = await #expect(throws: NetworkError.self) { try await adding.value }
+        let expected: Set<String> = startsAgain ? ["a", "staff"] : ["a"]
+        #expect(error?.status == .forbidden && stream.topics == expected)
         stream.stop()
     }
 }

@@ -24,6 +24,7 @@ final class FakeEvents: Transport {
         var lostTopics: [String] = []
         var pagePaths: [String] = []
         var page = #"{"messages":[],"first":1,"last":0,"marks":[]}"#
+        var pageStatus = HTTPResponse.Status.ok
         var changeGate: ScriptedGate?
     }
 
@@ -47,17 +48,19 @@ final class FakeEvents: Transport {
     func refuseChange(_ status: HTTPResponse.Status) { state.withLock { $0.changeStatuses.append(status) } }
     /// The responses to changes of topics, probes included, name topics that the client may not follow.
     func loseTopics(_ topics: [String]) { state.withLock { $0.lostTopics = topics } }
-    /// The page of every conversation.
-    func setPage(_ page: String) { state.withLock { $0.page = page } }
+    /// The page of every conversation, and its status.
+    func setPage(_ page: String, status: HTTPResponse.Status = .ok) {
+        state.withLock { ($0.page, $0.pageStatus) = (page, status) }
+    }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         if request.head.method == .post { return try await change(request) }
         if request.head.path?.contains("/messages") == true {
-            let page = state.withLock { state in
+            let (page, status) = state.withLock { state in
                 state.pagePaths.append(request.head.path ?? "")
-                return state.page
+                return (state.page, state.pageStatus)
             }
-            return .json(page)
+            return .json(page, status: status)
         }
         try await pass(state.withLock { $0.openGate })
         return state.withLock { state in

@@ -49,16 +49,34 @@ struct FollowedStreamTests {
     @Test func linkThatNeverStatesItsContinuityIsDropped() async throws {
         let stream = FollowedStream()
         let link = try await stream.link(1)
-        // Suspected and dropped as a silent link, although bytes come.
-        for (count, deadline) in [(1, 45), (2, 55)] {
-            try await waitUntil("the deadline") { stream.clock.nextDeadline?.offset == .seconds(deadline) }
-            stream.clock.advance(to: ManualClock.Instant(offset: .seconds(deadline - 1)))
-            link.send(": alive\nid: e-\(count)\n\n")
-            try await waitUntil("the reader") { link.readCount == count }
-            stream.clock.advance(to: ManualClock.Instant(offset: .seconds(deadline)))
-        }
+        try await waitUntil("the deadline") { stream.clock.nextDeadline?.offset == .seconds(55) }
+        stream.clock.advance(by: .seconds(54))
+        link.send(": alive\nid: e-1\n\n")
+        try await waitUntil("the reader") { link.readCount == 1 }
+        stream.clock.advance(by: .seconds(1))
         _ = try await stream.link(2)
         #expect(stream.reception.continuities.isEmpty)
+    }
+
+    @Test func commentsBeforeTheContinuityTeachNoSilence() async throws {
+        let stream = FollowedStream { $0.setFields(["Runway-Heartbeat": "25", "Runway-Heartbeat-Limit": "60"]) }
+        for number in 1...3 {
+            let link = try await stream.link(number)
+            let opening = stream.clock.now.offset
+            try await waitUntil("the deadline") { stream.clock.nextDeadline?.offset == opening + .seconds(40) }
+            for count in 1...3 {
+                stream.clock.advance(by: .seconds(10))
+                link.send(": alive\n\n")
+                try await waitUntil("the comment") { link.readCount == count }
+            }
+            // After the time in which a silent link is suspected.
+            stream.clock.advance(by: .seconds(5))
+            link.open(number == 1 ? "reset" : "resumed", at: 7)
+            try await stream.reception.wait(forConnections: number)
+            try await waitUntil("the next deadline") { stream.clock.nextDeadline?.offset == opening + .seconds(65) }
+            link.end()
+        }
+        #expect(try await stream.link(4).field("Runway-Heartbeat") == "25")
     }
 
     @Test func linkAsksForPaddingAndNoContentCoding() async throws {

@@ -82,7 +82,7 @@ struct StreamLifeTests {
         await transport.shutdown(.cutting)
     }
 
-    @Test func aStreamOfAnAccountIsContinuedByNoOther() async throws {
+    @Test func anotherAccountDoesNotContinueTheStream() async throws {
         let hub = try await EventHub(name: "news")
         let server = try await StreamServer.start(hub)
         let (network, transport) = try makeNetwork(port: server.port)
@@ -130,7 +130,7 @@ struct StreamLifeTests {
         await transport.shutdown(.cutting)
     }
 
-    @Test func aNewNetworkEndsTheWaitForAServer() async throws {
+    @Test func newNetworkEndsTheWaitForAServer() async throws {
         let hub = try await EventHub(name: "news")
         let router = Router()
         let portal = Portal()

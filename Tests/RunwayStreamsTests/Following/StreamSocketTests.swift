@@ -146,7 +146,7 @@ struct StreamSocketTests {
         await transport.shutdown(.cutting)
     }
 
-    @Test func aTakenEventIsNotRepeatedAfterALaunch() async throws {
+    @Test func consumedEventIsNotRepeatedAfterALaunch() async throws {
         let hub = try await EventHub(name: "news")
         let server = try await StreamServer.start(hub)
         let file = FileManager.default.temporaryDirectory.appending(path: "runway-cursors-\(UUID()).json")
@@ -174,7 +174,7 @@ struct StreamSocketTests {
         await server.kill()
     }
 
-    @Test func aSlowReaderLosesNothingThatTheLogHas() async throws {
+    @Test func slowReaderLosesNothingThatTheLogHas() async throws {
         var hubOptions = EventHubOptions()
         hubOptions.maximumQueuedByteCount = 64 << 10
         let hub = try await EventHub(name: "news", options: hubOptions)
@@ -264,7 +264,7 @@ struct StreamSocketTests {
         await transport.shutdown(.cutting)
     }
 
-    @Test func aHalfOpenServerIsFoundDeadInTime() async throws {
+    @Test func halfOpenConnectionIsReplacedInTime() async throws {
         let clock = ManualClock()
         let opened = AwaitedCount()
         let router = Router()
@@ -297,7 +297,7 @@ struct StreamSocketTests {
         await transport.shutdown(.cutting)
     }
 
-    @Test func anEndlessLineEndsTheStreamWithAnError() async throws {
+    @Test func endlessLineEndsTheStreamWithAnError() async throws {
         let router = Router()
         router.get("news/a%20b") { _, _ in
             Hummingbird.Response(

@@ -30,7 +30,7 @@ struct TopicChangeTests {
         #expect(stream.server.changes.isEmpty)
     }
 
-    @Test func topicAddedAtAnotherKindOfServerReplacesTheLink() async throws {
+    @Test func serverWithoutTopicChangesGetsANewLink() async throws {
         let stream = FollowedStream { $0.setFields(["Runway-Stream": ""]) }
         let first = try await stream.link(1)
         first.send("id: 7\ndata: seven\n\n")
@@ -133,7 +133,7 @@ struct TopicChangeTests {
     }
 
     @Test(arguments: [HTTPResponse.Status.ok, .forbidden, .badRequest])
-    func everyResponseToAChangeTellsOfLostTopics(_ status: HTTPResponse.Status) async throws {
+    func anyResponseToAChangeReportsLostTopics(_ status: HTTPResponse.Status) async throws {
         let stream = FollowedStream(["a", "staff"])
         _ = try await stream.openedLink()
         stream.server.loseTopics(["staff"])
@@ -171,7 +171,7 @@ struct TopicChangeTests {
         #expect(stream.server.changes == [.init(added: ["b"])])
     }
 
-    @Test func topicRemovedWhileALinkOpensIsRemovedThere() async throws {
+    @Test func topicRemovedWhileOpeningIsRemovedOnceOpen() async throws {
         let gate = ScriptedGate()
         let stream = FollowedStream(["a", "b"]) { $0.holdLinks(at: gate) }
         try await gate.waitForArrivals()

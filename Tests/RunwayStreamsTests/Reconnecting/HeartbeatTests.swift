@@ -29,7 +29,7 @@ struct HeartbeatTests {
         #expect(machine.tick(at: now, life: nil) == [.connect])
     }
 
-    @Test func theIntervalGrowsInStepsUpToTheServersLimit() {
+    @Test func intervalGrowsInStepsToTheServersLimit() {
         var machine = machine()
         _ = machine.start()
         var now = Duration.zero
@@ -77,7 +77,7 @@ struct HeartbeatTests {
         #expect(machines[0].wantedHeartbeat == .seconds(25))
     }
 
-    @Test func aDeadLinkFallsBackForTheNextLinks() {
+    @Test func deadLinkShortensTheNextLinksInterval() {
         var (machine, now) = (machine(), Duration.zero)
         for _ in 0..<4 {
             survive(3, &machine, from: &now)
@@ -119,7 +119,18 @@ struct HeartbeatTests {
         #expect(machine.wantedHeartbeat == .seconds(30))
     }
 
-    @Test func aProbeAfterAChangeOfNetworkTeachesNothing() {
+    @Test func linkWithoutContinuityTeachesNothing() {
+        var (machine, now) = (machine(), Duration.zero)
+        survive(3, &machine, from: &now)
+        reopen(&machine, from: &now)
+        _ = machine.opened(
+            LinkFacts(heartbeat: .seconds(30), heartbeatLimit: .seconds(60), statesContinuity: true), at: now)
+        now = machine.deadline ?? now
+        #expect(machine.tick(at: now, life: .init(last: now)) == [.disconnect(.unopened)])
+        #expect(machine.wantedHeartbeat == .seconds(30))
+    }
+
+    @Test func probeAfterAResumptionTeachesNothing() {
         var (machine, now) = (machine(), Duration.zero)
         _ = machine.start()
         _ = machine.opened(LinkFacts(heartbeat: .seconds(25), heartbeatLimit: .seconds(60)), at: now)
@@ -206,7 +217,7 @@ struct HeartbeatLearnerTests {
         #expect(learner.interval(on: "wifi", limit: .seconds(60), .init(options)) == .seconds(35))
     }
 
-    @Test mutating func theNetworkThatWasNotUsedForLongestIsForgotten() {
+    @Test mutating func leastRecentlyUsedNetworkIsForgotten() {
         survive(3)
         for number in 0..<HeartbeatLearner.maximumNetworks { _ = interval(on: "\(number)") }
         #expect(interval() == .seconds(25))

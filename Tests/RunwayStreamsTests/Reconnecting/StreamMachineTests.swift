@@ -26,7 +26,7 @@ struct StreamMachineTests {
     @Test(arguments: [
         (408, true), (425, true), (429, true), (500, true), (599, true), (400, false), (404, false), (409, false),
     ])
-    func refusalsAreRetriedByTheRuleOfTheLayer(_ status: Int, _ isTransient: Bool) {
+    func refusalsFollowTheLayersRetryRule(_ status: Int, _ isTransient: Bool) {
         var error = NetworkError(.refused, in: .checking, "")
         error.status = HTTPResponse.Status(code: status)
         switch LinkFailure(error) {
@@ -35,7 +35,7 @@ struct StreamMachineTests {
         }
     }
 
-    @Test func aSilentLinkIsDeadWithinItsStatedTime() {
+    @Test func silentLinkIsDeadWithinItsStatedTime() {
         var machine = openMachine()
         #expect(machine.deadline == .seconds(30), "the interval of 25 s and the margin of 5 s")
         #expect(machine.tick(at: .seconds(30), life: .init(last: .zero)) == [.probe])
@@ -126,7 +126,7 @@ struct StreamMachineTests {
         }
     }
 
-    @Test func aRetryOfAYearCountsAsAMinute() {
+    @Test func retryFieldIsLimitedToAMinute() {
         var machine = openMachine()
         machine.askedToWait(.seconds(31_536_000))
         _ = machine.ended(.transient(retryAfter: nil), at: .zero)
@@ -134,7 +134,7 @@ struct StreamMachineTests {
         #expect(wait >= .seconds(60) && wait <= .seconds(61))
     }
 
-    @Test func aRetryAfterOfADayCountsAsTenMinutes() {
+    @Test func retryAfterIsLimitedToTenMinutes() {
         var machine = machine()
         _ = machine.start()
         _ = machine.ended(.transient(retryAfter: .seconds(86_400)), at: .zero)
@@ -156,7 +156,7 @@ struct StreamMachineTests {
         #expect((machine.deadline ?? .zero) <= now + .seconds(11))
     }
 
-    @Test func aLinkThatEndsAtOnceIsAFailure() {
+    @Test func linkThatEndsAtOnceIsAFailure() {
         var longest = Duration.zero
         var machine = machine()
         _ = machine.start()
@@ -194,6 +194,35 @@ struct StreamMachineTests {
         #expect(machine.resume(at: .seconds(3)) == [.probe])
         #expect(machine.resume(at: .seconds(4)).isEmpty, "one probe at a time")
         #expect(machine.tick(at: .seconds(13), life: .init(last: .seconds(1))) == [.disconnect(.silent)])
+    }
+
+    @Test func linkWithoutContinuityIsNotProbed() {
+        var machine = openMachine(LinkFacts(heartbeat: .seconds(25), statesContinuity: true))
+        #expect(machine.deadline == .seconds(40), "the interval, the margin and the time of a probe")
+        #expect(machine.resume(at: .seconds(3)).isEmpty)
+        machine.continued()
+        #expect(machine.resume(at: .seconds(5)) == [.probe])
+    }
+
+    @Test func resumptionLimitsTheWaitForTheContinuity() {
+        var machine = openMachine(LinkFacts(heartbeat: .seconds(25), statesContinuity: true))
+        #expect(machine.resume(at: .seconds(3)).isEmpty)
+        #expect(
+            machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: .seconds(4)).isEmpty)
+        #expect(machine.deadline == .seconds(13))
+        #expect(machine.tick(at: .seconds(13), life: .init(last: .seconds(1))) == [.disconnect(.unopened)])
+    }
+
+    @Test func resumptionDoesNotPostponeTheOpeningDeadline() {
+        var machine = openMachine(LinkFacts(heartbeat: .seconds(25), statesContinuity: true))
+        #expect(machine.resume(at: .seconds(35)).isEmpty)
+        #expect(machine.deadline == .seconds(40))
+    }
+
+    @Test func linkWithoutContinuityIsDroppedAlthoughBytesCome() {
+        var machine = openMachine(LinkFacts(heartbeat: .seconds(25), statesContinuity: true))
+        #expect(machine.tick(at: .seconds(39), life: .init(last: .seconds(39))).isEmpty)
+        #expect(machine.tick(at: .seconds(40), life: .init(last: .seconds(39))) == [.disconnect(.unopened)])
     }
 
     @Test func aNewNetworkWakesAWaitingStream() {

@@ -58,7 +58,7 @@ struct WebSocketHeartbeatTests {
         try await waitUntil("the second connection") { chat.state == .open && sockets.connections.count == 2 }
     }
 
-    @Test func silencesThatPingsEndedMakeTheNextConnectionPatient() async throws {
+    @Test func silencesEndedByPingsLengthenTheNextInterval() async throws {
         let clock = ManualClock()
         let sockets = FakeWebSockets(clock)
         let network = NetworkLayer(transport: sockets, pipeline: .tested, clock: LayerClock(clock))

@@ -117,7 +117,7 @@ struct WebSocketSequenceTests {
         try? await listener.end()
     }
 
-    @Test func webSocketOfAnAccountIsContinuedByNoOther() async throws {
+    @Test func anotherAccountDoesNotContinueTheWebSocket() async throws {
         try await network.signIn(AccessToken("t1", account: "anna"), to: ChatService.self)
         let chat = open()
         let listener = Listener(chat)
@@ -131,7 +131,7 @@ struct WebSocketSequenceTests {
         #expect(error?.kind == .cancelled && sockets.requests.count == 1)
     }
 
-    @Test func signOutDuringTheHandshakeEndsTheWebSocket() async throws {
+    @Test func signOutDuringTheHandshakeEndsTheSequence() async throws {
         try await network.signIn(AccessToken("t1", account: "anna"), to: ChatService.self)
         let gate = ScriptedGate()
         sockets.hold(at: gate)
@@ -243,7 +243,7 @@ struct WebSocketSequenceTests {
         try? await listener.end()
     }
 
-    @Test func signOfLifeAfterThePingKeepsTheConnection() async throws {
+    @Test func pongKeepsTheConnectionOpen() async throws {
         let chat = open()
         let listener = Listener(chat)
         let connection = try await connection(1, listener)
@@ -262,7 +262,7 @@ struct WebSocketSequenceTests {
         try? await listener.end()
     }
 
-    @Test func responseToAPingCountsWhenTheDriverIsPreempted() async throws {
+    @Test func pongCountsWhenTheDriverIsPreempted() async throws {
         let listener = Listener(open())
         let connection = try await connection(1, listener)
         connection.respondToPings()

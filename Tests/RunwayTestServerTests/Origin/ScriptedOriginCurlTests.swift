@@ -6,7 +6,7 @@ import Testing
 /// What a real client makes of a scripted origin.
 @Suite(.timeLimit(.minutes(10)))
 struct ScriptedOriginCurlTests {
-    @Test func curlReadsAResponseAndItsRequestIsRecorded() async throws {
+    @Test func curlReadsAResponseAndIsRecorded() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.get, "/list", respond: .json(#"{"list":[1]}"#).header(.server, "script"))
             let curl = try await Curl.run("--include", "-H", "X-CaSe: same", origin.baseURL + "/list?city=%E4%B8%8A")
@@ -46,7 +46,7 @@ struct ScriptedOriginCurlTests {
         }
     }
 
-    @Test func curlSpeaksTLSAndItsServerNameIsRecorded() async throws {
+    @Test func serverNameOfCurlOverTLSIsRecorded() async throws {
         let certificate = try TestCertificate()
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("ca-\(UUID().uuidString).pem")
         try Data(certificate.certificatePEM.utf8).write(to: file)

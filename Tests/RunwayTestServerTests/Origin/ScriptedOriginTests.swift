@@ -114,7 +114,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func unscriptedRequestGets404AndIsRecordedAsUnexpected() async throws {
+    @Test func unscriptedRequestGets404AndIsUnexpected() async throws {
         try await withScriptedOrigin { origin in
             origin.on(.get, "/known", respond: .status(.ok))
             let client = try await RawClient.connect(to: origin.port)
@@ -163,7 +163,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func laterLineReplacesAnEarlierOneForTheSame() async throws {
+    @Test func laterLineReplacesAnEarlierEqualOne() async throws {
         try await withScriptedOrigin { origin in
             let client = try await RawClient.connect(to: origin.port)
             for word in ["old", "new"] {
@@ -233,7 +233,7 @@ struct ScriptedOriginTests {
         }
     }
 
-    @Test func storesUpToItsLimitsAndCountsTheRest() async throws {
+    @Test func originStoresWithinLimitsAndCountsTheRest() async throws {
         let limits = ScriptedOrigin.Limits(requests: 2, bodyBytes: 6, headBytes: 100)
         try await withScriptedOrigin(limits: limits) { origin in
             origin.otherwise(respond: .status(.ok))
@@ -323,7 +323,7 @@ struct ScriptedOriginTests {
         #expect(try await client.readToEnd().isEmpty)
     }
 
-    @Test func scopedOriginIsShutDownWhenItsBodyThrows() async throws {
+    @Test func originIsShutDownWhenItsScopeThrows() async throws {
         struct Failure: Error {}
         var port = 0
         await #expect(throws: Failure.self) {

@@ -61,7 +61,7 @@ struct ScriptedResponseTests {
         )
     }
 
-    @Test func interimResponseIsSentWhileTheFinalOneIsHeld() async throws {
+    @Test func interimResponsePrecedesAHeldFinalOne() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/", respond: .text("done").informing(.earlyHints).held(by: gate))
@@ -74,7 +74,7 @@ struct ScriptedResponseTests {
         }
     }
 
-    @Test func clientThatExpects100ReceivesItBeforeItsBody() async throws {
+    @Test func clientReceivesItsExpected100BeforeItsBody() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/", respond: .text("done"))
             let client = try await RawClient.connect(to: origin.port)

@@ -74,7 +74,7 @@ struct ManualClockTests {
         #expect(clock.nextDeadline == nil)
     }
 
-    @Test func sleepInACancelledTaskThrowsEvenWhenDue() async throws {
+    @Test func dueSleepThrowsInACancelledTask() async throws {
         let clock = ManualClock()
         let gate = AsyncStream<Void>.makeStream()
         let sleeper = Task {

@@ -14,7 +14,7 @@ struct StubTransportTests {
         #expect(transport.requests.map { $0.head.path } == ["/items?id=1", "/items?id=2", "/items?id=3"])
     }
 
-    @Test func failureOfTheStubIsThatOfTheCall() async {
+    @Test func failureOfTheStubFailsTheCall() async {
         let transport = StubTransport { _ throws(NetworkError) in
             throw NetworkError(.notTrusted, in: .transporting, "The stub trusts nobody.")
         }

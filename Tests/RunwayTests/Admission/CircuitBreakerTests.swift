@@ -53,7 +53,7 @@ struct CircuitBreakerTests {
         #expect(openTime == .seconds(1))
     }
 
-    @Test func failuresOfLongAgoDoNotCountForTheShare() {
+    @Test func oldFailuresDoNotCountForTheShare() {
         var breaker = CircuitBreaker(CircuitLimits(consecutiveFailures: 100))
         for index in 0..<60 {
             let openTime = breaker.record(failure, of: .ordinary, at: .seconds(index * 2))
@@ -72,7 +72,7 @@ struct CircuitBreakerTests {
         #expect(breaker.isIdle)
     }
 
-    @Test func failedProbeDoublesTheOpenTimeUpToTheMaximum() {
+    @Test func failedProbeDoublesTheOpenTimeWithinLimits() {
         var breaker = opened()
         var now = Duration.seconds(5)
         var times: [Duration] = []
@@ -98,7 +98,7 @@ struct CircuitBreakerTests {
         #expect(opened(retryAfter: .seconds(retryAfter)).refusal(at: .zero) == .seconds(expected))
     }
 
-    @Test func probeThatSaysNothingMakesRoomForTheNext() {
+    @Test func inconclusiveProbeMakesRoomForTheNext() {
         var breaker = opened()
         let first = breaker.admit(at: .seconds(5), number: 1)
         _ = breaker.record(.unknown, of: first, at: .seconds(6))
@@ -278,7 +278,7 @@ struct CircuitBreakerTests {
         CircuitTarget(HTTPRequest(method: .get, scheme: "https", authority: "h\(index)", path: path), of: endpoint)
     }
 
-    @Test func refusalsCountByEndpointAndFailuresToConnectByHost() {
+    @Test func endpointsCountRefusalsAndHostsFailedConnections() {
         var circuits = Circuits(CircuitLimits(consecutiveFailures: 1))
         let (failing, other) = (Self.target(of: QueryCall.self), Self.target(of: BookSearch.self))
         let opening = circuits.record(.refusal(retryAfter: nil), of: Circuits.Permit(), to: failing, at: .zero)
@@ -292,7 +292,7 @@ struct CircuitBreakerTests {
         #expect(circuits.isClosed(to: another))
     }
 
-    @Test func endpointOfManyPathsCountsByPathWithoutTheQuery() {
+    @Test func manyPathsAreCountedByPathWithoutQuery() {
         func isClosed(to path: String, after failure: String, of endpoint: any Endpoint.Type) -> Bool {
             var circuits = Circuits(CircuitLimits(consecutiveFailures: 1))
             let failing = Self.target(of: endpoint, path: failure)
@@ -305,7 +305,7 @@ struct CircuitBreakerTests {
         #expect(!isClosed(to: "/b", after: "/a", of: QueryCall.self))
     }
 
-    @Test func onlyFailingCircuitsAreStoredUpToABound() {
+    @Test func failingCircuitsAloneAreStoredWithinBounds() {
         var circuits = Circuits(CircuitLimits(consecutiveFailures: 1, maximumHosts: 3, maximumEndpoints: 2))
         for index in 0..<100 { _ = circuits.record(.success, of: Circuits.Permit(), to: Self.target(index), at: .zero) }
         #expect(circuits.isEmpty)

@@ -17,7 +17,7 @@ struct FloodGuardTests {
         return refused
     }
 
-    @Test func loopWithoutEndIsStoppedWithAClearSentence() async throws {
+    @Test func endlessLoopIsStoppedWithAClearSentence() async throws {
         let layer = StubbedLayer(admission: AdmissionLimits())
         #expect(await count(Array(repeating: BookSearch(), count: 100), layer) == 0)
         layer.clock.advance(by: .seconds(4))

@@ -25,7 +25,7 @@ struct PriorityQueueTests {
         #expect(line.occupied == 0 && line.waitingCount == 0)
     }
 
-    @Test func lowPriorityIsServedHoweverManyHigherOnesArrive() {
+    @Test func lowPriorityIsServedDespiteManyHigherOnes() {
         var line = PriorityQueue(capacity: 1, maximumWaiting: 10)
         _ = line.enterAtOnce(.normal)
         _ = line.arrive(1, .low)

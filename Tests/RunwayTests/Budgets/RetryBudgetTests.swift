@@ -53,7 +53,7 @@ struct RetryBudgetTests {
         }
     }
 
-    @Test func budgetsOfManyHostsAreAsAReferenceCountsThem() throws {
+    @Test func budgetsOfManyHostsMatchAReference() throws {
         for seed in 1...UInt64(Self.count) {
             var random = SeededGenerator(seed: seed)
             let limits = AttemptLimits(
@@ -75,7 +75,7 @@ struct RetryBudgetTests {
         }
     }
 
-    @Test func hostsThatAreForgottenAreTheLeastRecentlyUsed() {
+    @Test func leastRecentlyUsedHostsAreForgotten() {
         let control = RetryControl(
             limits: AttemptLimits(callsPerAttempt: 10, reserve: 1, maximumHosts: 2),
             randomness: LayerRandomness(SeededGenerator(seed: 1)))

@@ -11,7 +11,7 @@ struct SharedWorkTests {
 
     /// A deadline may end a work on another thread at the very moment in which the one who asked for it is about to begin.
     @Test(arguments: [true, false])
-    func recordOfAReadThatNeverBeganIsReported(_ endsInTime: Bool) async throws {
+    func unbegunReadsRecordIsReported(_ endsInTime: Bool) async throws {
         let layer = StubbedLayer()
         let flight = layer.network.makeFlight(QueryCall.self, .standard)
         let timedOut = NetworkError(.timedOut, in: .reading, "The deadline of the call passed.")

@@ -16,7 +16,7 @@ struct NetworkErrorTests {
         #expect("\(error)" == "The host could not be reached. (GET https://h.test/a, attempt 3)")
     }
 
-    @Test func everyErrorIsASentenceThatNamesItsStep() async throws {
+    @Test func everyErrorsSentenceNamesItsStep() async throws {
         let expected: [(NetworkError.Kind, HTTPResponse.Status, String)] = [
             (.refused, .notFound, "{}"), (.needsAccessToken, .unauthorized, "{}"),
             (.overloaded, .tooManyRequests, "{}"),
@@ -86,14 +86,14 @@ struct NetworkErrorTests {
         for dump in collector.dumps { #expect(!dump.contains("hunter2"), "\(dump)") }
     }
 
-    @Test func refusedResponseIsInTheErrorButNotTheRecord() async throws {
+    @Test func refusedResponseIsOnlyInTheError() async throws {
         let layer = StubbedLayer { _ in .json(#"{"field":"rent"}"#, status: .unprocessableContent) }
         let error = try await layer.failure(of: QueryCall())
         #expect(error.rawData?["field"].string == "rent")
         #expect(try await layer.record().outcome.error?.rawData == nil)
     }
 
-    @Test func serviceErrorReadsAsItsCodeAndItsMessage() {
+    @Test func serviceErrorReadsAsItsCodeAndMessage() {
         #expect("\(ServiceError(code: "17"))" == "17")
         #expect("\(ServiceError(code: "17", message: "No such room."))" == "17: No such room.")
     }

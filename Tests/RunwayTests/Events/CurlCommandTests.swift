@@ -72,7 +72,7 @@ struct CurlCommandTests {
             ])
     }
 
-    @Test func bracketsAndQuotesInAURLStayAsTheyAre() async throws {
+    @Test func bracketsAndQuotesInAURLStayUnchanged() async throws {
         let url = "https://[::1]:8443/a?b[]={x,y}&c='&d=$e&password=[redacted]"
         #expect(try await run(attempt(.get, url)).words == ["--globoff", url])
     }
@@ -82,7 +82,7 @@ struct CurlCommandTests {
             [0x40, 0x2F, 0x65, 0x74, 0x63], [0, 1, 2, 255], [0xC3, 0x28], Array("a\0b".utf8), Array("@\u{301}".utf8),
             Array(repeating: 0x27, count: 200_000),
         ] as [[UInt8]])
-    func bodyThatIsNoWordIsPipedByteForByte(_ body: [UInt8]) async throws {
+    func bodyThatIsNoWordIsPipedUnchanged(_ body: [UInt8]) async throws {
         let run = try await run(attempt(.put, body: body))
         #expect(run.words == ["--request", "PUT", "--data-binary", "@-", "--globoff", "https://h.test/a"])
         #expect(run.input == body)
@@ -115,7 +115,7 @@ struct CurlCommandTests {
         }
     }
 
-    @Test func commandOfARealCallSendsTheSameRequest() async throws {
+    @Test func realCallsCommandSendsTheSameRequest() async throws {
         let layer = StubbedLayer(redaction: Redaction(recordsBodies: true))
         _ = try await layer.network.call(JSONCall(given: ["q": "it's", "password": "hunter2"]))
         let attempt = try #require(try await layer.record().attempts.first)

@@ -91,7 +91,7 @@ struct DecisionTextTests {
         }
     }
 
-    @Test func causeOfAStoredChangeIsSaidInWords() {
+    @Test func storedChangesCauseIsSaidInWords() {
         let decision = QueueingDecision.failed(cause: .failed(.noNetwork))
         #expect(decision.entry.text == "no network: could not be stored")
         #expect(decision.entry.fields == ["cause": "no network"])

@@ -89,7 +89,7 @@ struct FlightRecordTests {
         #expect(try await refused.record().sentParameters == nil)
     }
 
-    @Test func requestWithUserInfoIsRefusedWithoutShowingIt() async throws {
+    @Test func userInfoIsRefusedWithoutShowingIt() async throws {
         let layer = StubbedLayer()
         let head = HTTPRequest(method: .get, scheme: "https", authority: "me:hunter2@h.test", path: "/")
         let error = await #expect(throws: NetworkError.self) {
@@ -132,7 +132,7 @@ struct FlightRecordTests {
         #expect(record.source == nil)
     }
 
-    @Test func transportCanSayWhichVersionOfHTTPItUsed() async throws {
+    @Test func transportCanReportItsHTTPVersion() async throws {
         struct Versioned: Transport {
             func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
                 flight.noteHTTPVersion("HTTP/2")

@@ -4,7 +4,7 @@ import RunwayTesting
 import Testing
 
 struct FlightRecordTextTests {
-    @Test func summaryOfASuccessHasCallDurationAndBytes() async throws {
+    @Test func successSummaryHasCallDurationAndBytes() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer { _ throws(NetworkError) in
             do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "x") }
@@ -40,7 +40,7 @@ struct FlightRecordTextTests {
             ))
     }
 
-    @Test func summaryOfAnUnsentCallSaysThatNothingWasSent() async throws {
+    @Test func unsentCallsSummarySaysNothingWasSent() async throws {
         let layer = StubbedLayer()
         _ = try await layer.failure(of: QueryCall(given: ["a": .double(.nan)]))
         #expect(
@@ -77,7 +77,7 @@ struct FlightRecordTextTests {
         (.microseconds(1234), "1.23 ms"), (.microseconds(12_345), "12.3 ms"), (.milliseconds(123), "123 ms"),
         (.seconds(1), "1 s"), (.milliseconds(59_960), "60 s"), (.seconds(3600), "3600 s"), (.seconds(-2), "-2 s"),
     ])
-    func durationHasThreeDigitsInTheUnitThatFits(_ duration: Duration, _ text: String) {
+    func durationHasThreeDigitsInAFittingUnit(_ duration: Duration, _ text: String) {
         #expect(duration.text == text)
     }
 }

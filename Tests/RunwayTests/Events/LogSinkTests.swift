@@ -61,7 +61,7 @@ struct LogSinkTests {
         #expect(handler.entries.map { "\($0.message)" } == ["#7 Books failed: \(shown)"])
     }
 
-    @Test func amendmentIsOneLineWithWhatWasDecidedLast() {
+    @Test func amendmentIsOneLineWithTheLastDecision() {
         let handler = InMemoryLogHandler()
         var amendment = FlightRecord.sample()
         amendment.isAmendment = true

@@ -36,7 +36,7 @@ struct MetricsSinkTests {
         #expect(try metrics.expectRecorder("runway_response_bytes", api).values == [0, 3])
     }
 
-    @Test func requestWithoutAResponseHasNoStatusAndNoSize() async throws {
+    @Test func missingResponseHasNoStatusAndNoSize() async throws {
         let layer = StubbedLayer(sinks: [MetricsSink(factory: metrics)]) { _ throws(NetworkError) in
             throw NetworkError(.noNetwork, in: .transporting, "x")
         }

@@ -11,7 +11,7 @@ struct TracingSinkTests {
     private let tracer = InMemoryTracer()
     private let start: UInt64 = 1_767_225_600_000_000_000
 
-    @Test func spanHasItsTimesAndAnEventPerRequest() throws {
+    @Test func spanHasTimesAndAnEventPerRequest() throws {
         TracingSink(tracer: tracer).receive(.sample())
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.operationName == "library BookSearch")
@@ -42,7 +42,7 @@ struct TracingSinkTests {
         ("http://LIBRARY.test/books?of=a:1", "library.test", 80), ("https://127.0.0.1:8443", "127.0.0.1", 8443),
         ("https://[2001:db8::7]:8443/books", "2001:db8::7", 8443), ("https://[2001:db8::7]/", "2001:db8::7", 443),
     ])
-    func spanNamesHostAndPortOfTheLastURL(url: String, address: String, port: Int) throws {
+    func spanNamesHostAndPortOfLastURL(url: String, address: String, port: Int) throws {
         var record = FlightRecord.sample()
         record.attempts[1].url = url
         TracingSink(tracer: tracer).receive(record)

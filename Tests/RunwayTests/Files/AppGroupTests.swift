@@ -47,7 +47,7 @@ final class AppGroupTests {
         #expect(try names == ["file"] && FileManager.default.contents(atPath: path) == Data([4]))
     }
 
-    @Test func concurrentWritesLeaveOneWholeFileAndNoDraft() async throws {
+    @Test func concurrentWritesLeaveOneFileAndNoDraft() async throws {
         let path = path
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...UInt8(50) {

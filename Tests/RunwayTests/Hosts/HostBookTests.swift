@@ -66,7 +66,7 @@ struct HostBookTests {
 
     private func address(_ book: HostBook) -> String? { book.list?.addresses(of: "api.example.com").first?.description }
 
-    @Test func theListOfTheDayIsFetchedOnceAndStored() async throws {
+    @Test func daysListIsFetchedOnceAndStored() async throws {
         try await withFile { path in
             transport.state.withLock { $0.responses = [Self.second] }
             let book = try book(path, bundled: Self.first)
@@ -120,7 +120,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func aListThatIsRefusedLeavesTheLastGoodOne() async throws {
+    @Test func refusedListLeavesTheLastGoodOne() async throws {
         try await withFile { path in
             let book = try book(path)
             try await book.use(Array(Self.first.utf8))
@@ -140,7 +140,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func ofConcurrentListsTheOneInUseIsStored() async throws {
+    @Test func concurrentListInUseIsTheStoredOne() async throws {
         try await withFile { path in
             let book = try book(path)
             for _ in 0..<60 {
@@ -162,7 +162,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func aFailedRefreshIsNotRepeatedForAWhile() async throws {
+    @Test func failedRefreshIsNotRepeatedForAWhile() async throws {
         let book = try book()
         await #expect(throws: NetworkError.self) {
             try await book.refreshIfDue(over: network, from: Hosting.self)
@@ -174,7 +174,7 @@ struct HostBookTests {
         #expect(try await book.refreshIfDue(over: network, from: Hosting.self))
     }
 
-    @MainActor @Test func theMainActorIsFreeWhileAListIsStored() async throws {
+    @MainActor @Test func storingAListLeavesTheMainActorFree() async throws {
         try await withFile { path in
             let book = try book(path)
             let turn = ScriptedGate()
@@ -185,7 +185,7 @@ struct HostBookTests {
         }
     }
 
-    @Test func aDiskFailureIsReportedAndTheListUsed() async throws {
+    @Test func diskFailureIsReportedAndTheListUsed() async throws {
         let book = try book("/proc/nowhere/hosts.json")
         let error = await #expect(throws: NetworkError.self) { try await book.use(Array(Self.first.utf8)) }
         #expect(error?.kind == .storage)

@@ -25,7 +25,7 @@ struct HostListTests {
         #expect(String(decoding: list.json, as: UTF8.self) == text)
     }
 
-    @Test func absentMembersHaveDefaultsAndUnknownOnesAreIgnored() throws {
+    @Test func absentMembersDefaultAndUnknownOnesAreIgnored() throws {
         let list = try HostList(json: Array(#"{"hosts":{"a.example":["203.0.113.7"]},"more":[1]}"#.utf8))
         #expect(list.lifetime == .seconds(86_400))
         let eternal = try HostList(
@@ -103,7 +103,7 @@ struct HostListTests {
         #expect(!failure("{\"hosts\":{\"\\u001b[2J\":[\"203.0.113.7\"]}}").contains("\u{1B}"))
     }
 
-    @Test func mutatedListsAreAcceptedOrRefusedButNeverCrash() {
+    @Test func mutatedListsNeverCrash() {
         let sample = Array(#"{"hosts":{"api.example.com":["203.0.113.7","2001:db8::7"]},"ttl":86400}"#.utf8)
         for seed in 0..<2000 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)

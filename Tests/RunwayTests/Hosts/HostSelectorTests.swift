@@ -53,7 +53,7 @@ struct HostSelectorTests {
         #expect(selector.plan([a, b], of: host).order.first == b)
     }
 
-    @Test func workThatTakesLongIsNoPathThatDoes() {
+    @Test func slowEndpointDoesNotMakeItsPathSlow() {
         let selector = makeSelector()
         selector.note(.dialed(roundTrip: .milliseconds(20)), of: a, of: host)
         selector.note(.dialed(roundTrip: .milliseconds(40)), of: b, of: host)

@@ -29,7 +29,7 @@ struct AwaitedLandingTests {
         #expect(recorder.landings.map(\.flight) == [flight])
     }
 
-    @Test func landingOfParametersMakesTheCallWithItsOptions() async throws {
+    @Test func landingOfParametersCallsWithItsOptions() async throws {
         let manager = manager()
         let options = CallOptions(headers: ["X-From": "script"])
         let wait = Task { try await manager.landing(of: Refresh(page: 3), options: options) }
@@ -54,7 +54,7 @@ struct AwaitedLandingTests {
         #expect(error.kind == .refused && manager.error?.kind == .refused && recorder.landings.count == 1)
     }
 
-    @Test(arguments: ["replaced", "cancelled", "vetoed"]) func waitForACallThatDoesNotLandThrows(how: String)
+    @Test(arguments: ["replaced", "cancelled", "vetoed"]) func waitForAnUnlandedCallThrows(how: String)
         async throws
     {
         let manager = manager()
@@ -88,7 +88,7 @@ struct AwaitedLandingTests {
         #expect(manager.error == nil)
     }
 
-    @Test func loadOfAListIsAwaitedLikeACall() async throws {
+    @Test func listLoadIsAwaitedLikeACall() async throws {
         let network = NetworkLayer(transport: ClubOrigin(), pipeline: .tested)
         let list = PagedAPIManager<MemberList>(on: network, delegate: recorder)
         // Nobody is signed in.

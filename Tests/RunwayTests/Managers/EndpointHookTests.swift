@@ -65,7 +65,7 @@ struct EndpointHookTests {
         #expect(log.entries.count == 1)
     }
 
-    @Test func callsWithoutAManagerAndStreamsAndTransfersPassThem() async throws {
+    @Test func unmanagedCallsStreamsAndTransfersPassThem() async throws {
         _ = try await layer.network.call(greeting())
         _ = try await layer.network.stream(greeting())
         _ = try await layer.network.upload(greeting())

@@ -52,7 +52,7 @@ struct ImmediateLandingTests {
         #expect(values == [nil, "a", "b", nil])
     }
 
-    @Test func landingsHaveTheTaskLocalValuesOfTheirLoads() async throws {
+    @Test func landingsHaveTheirLoadsTaskLocalValues() async throws {
         let manager = try await manager()
         var values: [String] = []
         recorder.onLanding = { _, _ in values.append(Bound.name) }
@@ -101,7 +101,7 @@ struct ImmediateLandingTests {
     }
 
     @Test(arguments: [OverlapPolicy.joinOrReplace, .cancelRunning, .concurrent])
-    func callThatFailsAtOnceReplacesIfThePolicyCancels(overlap: OverlapPolicy) async throws {
+    func callFailingAtOnceReplacesUnderCancellingPolicy(overlap: OverlapPolicy) async throws {
         let layer = ParkedLayer()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder, overlap: overlap)
         let running = manager.load(Work(id: 1))

@@ -159,7 +159,7 @@ struct InterceptorTests {
         #expect(!spy.log.entries.contains("manager afterSuccess"))
     }
 
-    @Test func callCancelledByAHookPassesNoFurtherHook() async throws {
+    @Test func callCancelledByAHookPassesNoOther() async throws {
         let log = HookLog()
         let shared = Spy("layer", log)
         let own = Spy("manager", log)

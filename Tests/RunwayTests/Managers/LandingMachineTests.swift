@@ -11,7 +11,7 @@ struct LandingMachineTests {
 
     private func response(_ flight: Flight, _ byte: UInt8 = 0) -> Landing { Landing(flight, Work(), RawData([byte])) }
 
-    @Test func secondCallIsIgnoredOnlyWhileOneIsInFlight() {
+    @Test func secondCallIsIgnoredOnlyDuringTheFirst() {
         var machine = LandingMachine(overlap: .ignoreNew)
         let (known, running) = (call(), call())
         _ = machine.startCompleted(response(known))

@@ -41,7 +41,7 @@ struct LastRecordTests {
         #expect(String(reflecting: manager.error as Any).contains("hunter2") == false)
     }
 
-    @Test func aCancelledCallLeavesTheRecordOfTheLanding() async throws {
+    @Test func cancelledCallLeavesTheRecordOfTheLanding() async throws {
         let manager = APIManager<Refresh>(on: layer.network, delegate: recorder)
         let landed = manager.load(Refresh(page: 1))
         try await recorder.landings(count: 1)
@@ -75,7 +75,7 @@ struct LastRecordTests {
         try await waitUntil { flight == nil }
     }
 
-    @Test func aListShowsTheRecordOfItsLastRequest() async throws {
+    @Test func listShowsTheRecordOfItsLastRequest() async throws {
         let play = PagedPlay(EditedList(count: 9), OffsetList.self)
         #expect(play.manager.lastRecord == nil)
         await play.first(OffsetList())

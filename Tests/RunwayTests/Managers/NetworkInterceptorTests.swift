@@ -105,7 +105,7 @@ struct NetworkInterceptorTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
-    @Test func aChangedEndpointIsWhatIsSentAndChecked() async throws {
+    @Test func changedEndpointIsWhatIsSentAndChecked() async throws {
         witness.change = { $0 = Reading(name: "changed") }
         // What the caller passed is invalid.
         _ = try await layer.network.call(Reading(name: "invalid"))
@@ -122,7 +122,7 @@ struct NetworkInterceptorTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
-    @Test func handedOverRequestPassesTheHooksOfItsStart() async throws {
+    @Test func handedOverRequestPassesItsStartsHooks() async throws {
         witness.change = { $0 = Reading(name: "changed") }
         let request = try await layer.network.requestToHandOver(Reading(name: "invalid"), options: .standard)
         #expect(request.head.path == "/v1/readings/changed" && witness.hooks == ["beforeCall", "afterCall"])
@@ -173,7 +173,7 @@ struct NetworkInterceptorTests {
         #expect(log.entries.isEmpty && witness.hooks.count == 10)
     }
 
-    @Test func thePagedManagerIsTheOneThatHooksArePassed() async throws {
+    @Test func hooksReceiveThePagedManager() async throws {
         let play = PagedPlay(EditedList(count: 9), OffsetList.self)
         play.manager.network.add(witness)
         await play.first(OffsetList())

@@ -95,7 +95,7 @@ struct OverlapTests {
 
     /// A call that waits for a slot while the circuit opens is refused, unless the user pulls meanwhile: in the same manager, or in another
     /// whose call shares the request.
-    @Test(arguments: [false, true]) func callJoinedByAPullGoesPastTheCircuit(isShared: Bool) async throws {
+    @Test(arguments: [false, true]) func callJoinedByAPullBypassesTheCircuit(isShared: Bool) async throws {
         let managers = ManagerBench(admission: .oneSlot)
         let (transport, network) = (managers.transport, managers.network)
         let failing = Task { try await network.call(Refresh(page: 1)) }
@@ -211,7 +211,7 @@ struct OverlapTests {
     }
 
     @Test(arguments: [OverlapPolicy.ignoreNew, .concurrent])
-    func invalidCallLeavesOlderOnesUnlessThePolicyCancels(overlap: OverlapPolicy) async throws {
+    func invalidCallCancelsOlderOnesOnlyByPolicy(overlap: OverlapPolicy) async throws {
         let manager = APIManager<Filter>(on: managers.network, delegate: recorder, overlap: overlap)
         let good = manager.load(Filter(city: "a"))
         let bad = manager.load(Filter(city: ""))

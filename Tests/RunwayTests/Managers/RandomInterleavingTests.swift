@@ -21,7 +21,7 @@ struct RandomInterleavingTests {
         ProcessInfo.processInfo.environment["RUNWAY_INTERLEAVINGS"].flatMap { Int($0) } ?? 3000
 
     @Test(arguments: [OverlapPolicy.joinOrReplace, .ignoreNew, .cancelRunning, .concurrent])
-    func noLandingIsLostRepeatedOrOutOfOrder(policy: OverlapPolicy) async throws {
+    func landingsArriveOnceInOrder(policy: OverlapPolicy) async throws {
         for seed in Seeds.some(Self.count / 4) {
             let play = Interleaving(seed: seed, policy: policy)
             let problems = try await play.run()

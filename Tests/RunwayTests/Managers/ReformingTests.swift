@@ -116,7 +116,7 @@ struct ReformingTests {
         #expect(record.outcome.name == "failed" && record.decisions.last?.step == .reforming)
     }
 
-    @Test func withoutARefusedResponseThereIsNothingToReform() async throws {
+    @Test func nothingIsReformedWithoutARefusedResponse() async throws {
         let manager = try await landed(Refresh(), #"{"headline":"one"}"#)
         let error = #expect(throws: NetworkError.self) { try manager.fetchFailure(TitleReformer()) }
         #expect(error?.step == .reforming && error?.detail.contains("has not failed") == true)

@@ -2,7 +2,7 @@ import Runway
 import Testing
 
 struct BodyStreamTests {
-    @Test func bytesInMemoryCanBeReadAnyNumberOfTimes() async throws {
+    @Test func bytesInMemoryCanBeReadRepeatedly() async throws {
         let stream = BodyStream([1, 2, 3])
         for _ in 0..<3 { #expect(try await stream.collect(upTo: 3) == [1, 2, 3]) }
     }
@@ -24,7 +24,7 @@ struct BodyStreamTests {
         #expect(seen == [[1], [2, 3]])
     }
 
-    @Test func collectingTakesExactlyTheBoundAndRefusesOneMore() async throws {
+    @Test func collectingTakesTheBoundAndRefusesMore() async throws {
         let parts = AsyncStream<[UInt8]> { continuation in
             for part: [UInt8] in [[1, 2], [3], [4, 5]] { continuation.yield(part) }
             continuation.finish()

@@ -45,7 +45,7 @@ struct BodyTextTests {
         }
     }
 
-    @Test(arguments: 1...9) func linesEndWithLFOrCRLFWhereverPartsEnd(size: Int) async throws {
+    @Test(arguments: 1...9) func lfOrCRLFEndsLinesAcrossParts(size: Int) async throws {
         let text = "a\r\n\nb\rc\n上海 🏠\r\r\n\r\nend"
         #expect(try await all(body(text, in: size).lines) == ["a", "", "b\rc", "上海 🏠\r", "", "end"])
         #expect(try await all(body(text + "\n", in: size).lines).last == "end")
@@ -58,7 +58,7 @@ struct BodyTextTests {
         #expect(try await all(body([Array("\n".utf8)]).lines) == [""])
     }
 
-    @Test(arguments: 1...4) func byteOrderMarkIsOmittedAtTheStartAlone(size: Int) async throws {
+    @Test(arguments: 1...4) func byteOrderMarkIsOmittedOnlyAtStart(size: Int) async throws {
         let text = "\u{FEFF}a\n\u{FEFF}b"
         #expect(
             try await all(body(text, in: size).lines).map { Array($0.utf8) }
@@ -99,12 +99,12 @@ struct BodyTextTests {
         await #expect(throws: NetworkError.self) { try await all(endless.lines) }
     }
 
-    @Test func failureOfTheBodyIsThrownAfterItsLines() async throws {
+    @Test func bodyFailureIsThrownAfterItsLines() async throws {
         let (lines, error) = await readToTheError(body([Array("a\nb".utf8)], failing: Broken()).lines)
         #expect(lines == ["a"] && error is Broken)
     }
 
-    @Test func cancelledReaderOfLinesEndsTheCallAsCancelled() async throws {
+    @Test func cancelledLineReaderCancelsTheCall() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer { _ in
             let body = BodyStream {

@@ -85,7 +85,7 @@ struct CallTests {
         #expect(try await layer.records.records(count: 20).count == 20)
     }
 
-    @Test func chainOfCallsUsesOneResponseForTheNext() async throws {
+    @Test func chainedCallUsesTheResponseBefore() async throws {
         let layer = StubbedLayer { request in
             request.head.path == "/v1/query" ? .json(#"{"next":"b c"}"#) : .json(#"{"done":true}"#)
         }
@@ -95,7 +95,7 @@ struct CallTests {
         #expect(layer.transport.requests.last?.head.path == "/v1/books?title=b%20c")
     }
 
-    @Test func callThatFailsInAGroupCancelsTheOthers() async throws {
+    @Test func failedCallInAGroupCancelsTheOthers() async throws {
         let gate = ScriptedGate()
         let layer = StubbedLayer { request throws(NetworkError) in
             if request.head.path == "/v1/query" {

@@ -3,7 +3,7 @@ import RunwayTesting
 import Testing
 
 struct PassThroughStageTests {
-    @Test func cacheHitMakesNoRequestBelowACustomStage() async throws {
+    @Test func cacheHitSendsNothingBelowACustomStage() async throws {
         struct Stored: Endpoint {
             static let service = Library.self
             static let cache = CachePolicy.timeToLive(.seconds(60))

@@ -103,7 +103,7 @@ struct RequestPipelineTests {
         #expect(journal.lines == ["outer↓", "middle↓", "inner↓", "wire", "inner↑", "middle↑", "outer↑"])
     }
 
-    @Test func stageSeesTheServicesVerdictAndCanChangeTheRequest() async throws {
+    @Test func stageSeesVerdictsAndCanChangeRequests() async throws {
         let stage = StampingStage()
         var pipeline = RequestPipeline()
         pipeline.insert(stage, before: .signing)
@@ -133,7 +133,7 @@ struct RequestPipelineTests {
         #expect(try await layer.record().attempts.count == 2)
     }
 
-    @Test func errorOfAStageReachesTheCallerWithItsStep() async throws {
+    @Test func stageErrorReachesTheCallerWithItsStep() async throws {
         struct Refusing: RequestStage {
             var step: FlightStep { .customStage("quota") }
             func respond(

@@ -38,7 +38,7 @@ struct StageChainTests {
         var path: EndpointPath { "move" }
     }
 
-    @Test func requestsPassByStagesThatDoNotHandleThem() async throws {
+    @Test func requestsSkipStagesThatDoNotHandleThem() async throws {
         let stage = MethodStage()
         var pipeline = RequestPipeline()
         pipeline.insert(stage, after: .redirecting)

@@ -39,7 +39,7 @@ struct StreamedResponseTests {
         #expect(record.duration == .seconds(2))
     }
 
-    @Test func failureOfTheBodyClosesTheRecordWithItsError() async throws {
+    @Test func bodyFailureClosesTheRecordWithItsError() async throws {
         let lost = NetworkError(.noNetwork, in: .transporting, "The connection was lost.")
         let layer = layer([[1, 2]], failing: lost)
         do {
@@ -55,7 +55,7 @@ struct StreamedResponseTests {
         #expect(record.attempts.first?.responseByteCount == 2)
     }
 
-    @Test func whatTheStreamThrowsIsAlwaysANetworkError() async throws {
+    @Test func streamThrowsOnlyNetworkErrors() async throws {
         struct Broken: Error {}
         let response = try await layer([], failing: Broken()).network.stream(QueryCall())
         let error = await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 1) }
@@ -63,7 +63,7 @@ struct StreamedResponseTests {
         #expect(error?.underlying is Broken)
     }
 
-    @Test func readerThatIsCancelledEndsTheCallAsCancelled() async throws {
+    @Test func cancelledReaderCancelsTheCall() async throws {
         let layer = layer([[1]], failing: CancellationError())
         let response = try await layer.network.stream(QueryCall())
         let error = await #expect(throws: NetworkError.self) { try await response.body.collect(upTo: 1) }
@@ -96,7 +96,7 @@ struct StreamedResponseTests {
         #expect(record.attempts.first?.end == .zero)
     }
 
-    @Test func wholeBodyOfATransportIsReturnedAsAStream() async throws {
+    @Test func wholeBodyIsReturnedAsAStream() async throws {
         let layer = StubbedLayer { _ in .json("[1]") }
         let response = try await layer.network.stream(QueryCall())
         #expect(try await response.body.collect(upTo: 3) == Array("[1]".utf8))

@@ -26,7 +26,7 @@ struct URIAuthorityTests {
         #expect(throws: URIAuthority.Problem.host) { try URIAuthority(text.utf8) }
     }
 
-    @Test func hostThatIsNotUTF8IsNotCalled() {
+    @Test func hostNotInUTF8IsNotCalled() {
         #expect(throws: URIAuthority.Problem.host) { try URIAuthority([0x62, 0xFC] + Array("cher.test".utf8)) }
     }
 

@@ -90,7 +90,7 @@ struct URIReferenceTests {
         #expect(try path(Array(location.utf8)) == expected)
     }
 
-    @Test func octetsThatAreNotUTF8StayTheSame() throws {
+    @Test func octetsNotInUTF8StayTheSame() throws {
         #expect(try path(Array("/caf".utf8) + [0xE9, 0xFF] + Array("?x=%E9".utf8)) == "/caf%E9%FF?x=%E9")
     }
 }

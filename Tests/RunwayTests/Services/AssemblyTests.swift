@@ -6,7 +6,7 @@ import Testing
 @testable import Runway
 
 struct AssemblyTests {
-    @Test func queryStandsInTheTargetAndThereIsNoBody() async throws {
+    @Test func queryStandsInTheTargetWithoutABody() async throws {
         let request = try await StubbedLayer().request(of: BookSearch(title: "Die unendliche Geschichte", page: 2))
         #expect(request.url == "https://library.test/v1/books?page=2&title=Die%20unendliche%20Geschichte")
         #expect(request.head.method == .get)
@@ -19,14 +19,14 @@ struct AssemblyTests {
         #expect(try await StubbedLayer().request(of: QueryCall()).url == "https://library.test/v1/query")
     }
 
-    @Test func formStandsInTheBodyByTheSameRules() async throws {
+    @Test func formStandsInTheBodyBySameRules() async throws {
         let request = try await StubbedLayer().request(of: FormCall(given: ["b": "x y", "a": ["1", "+"]]))
         #expect(request.url == "https://library.test/v1/form")
         #expect(request.head.headerFields[.contentType] == "application/x-www-form-urlencoded")
         #expect(request.body.text == "a=1&a=%2B&b=x%20y")
     }
 
-    @Test func jsonIsSortedByCodePointsAtEveryDepth() async throws {
+    @Test func codePointsSortJSONAtEveryDepth() async throws {
         let request = try await StubbedLayer().request(
             of: JSONCall(given: [
                 "b": ["z": 1, "a": [true, nil, 1.5, "\"\n中"]], "a": .bytes([0, 255]), "B": .unsigned(.max), "é": -1,
@@ -131,7 +131,7 @@ struct AssemblyTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
-    @Test func illegalCommonHeaderAndIllegalContentTypeAreRefusedToo() async throws {
+    @Test func illegalCommonHeaderAndContentTypeAreRefused() async throws {
         struct BadType: Endpoint {
             static let service = Library.self
             static let encoding = ParameterEncoding.raw(contentType: "text/plain\r\nX-Evil: 1")

@@ -35,7 +35,7 @@ struct BaseURLTests {
         "https://h.test/../x",
         "https://h<.test",
     ])
-    func malformedBaseURLFailsTheCallsThatNeedIt(_ text: String) async throws {
+    func malformedBaseURLFailsCallsThatNeedIt(_ text: String) async throws {
         let layer = layer(text)
         let error = try await layer.failure(of: QueryCall())
         #expect(error.kind == .invalidConfiguration)
@@ -44,7 +44,7 @@ struct BaseURLTests {
         #expect(layer.transport.requests.isEmpty)
     }
 
-    @Test func credentialsInABaseURLAreRefusedAndNotShown() async throws {
+    @Test func credentialsInBaseURLsAreRefusedUnshown() async throws {
         let error = try await layer("https://user:hunter2@h.test/v1").failure(of: QueryCall())
         #expect(error.kind == .invalidConfiguration)
         #expect(!"\(error)".contains("hunter2"))

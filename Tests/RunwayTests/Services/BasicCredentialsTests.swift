@@ -21,7 +21,7 @@ struct BasicCredentialsTests {
         ("Aladdin", "open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123\u{A3}", "dGVzdDoxMjPCow=="),
         ("", "token", "OnRva2Vu"), ("key", "", "a2V5Og=="), ("", "", "Og=="), ("a", "b:c", "YTpiOmM="),
     ])
-    func userAndPasswordAreEncodedAsTheStandardSays(_ user: String, _ password: String, _ text: String) async throws {
+    func userAndPasswordAreEncodedByTheStandard(_ user: String, _ password: String, _ text: String) async throws {
         let layer = StubbedLayer()
         try await layer.network.signIn(.basic(user: user, password: password, account: "ann"), to: Printers.self)
         let request = try await layer.request(of: Printers.Queue())
@@ -82,7 +82,7 @@ struct BasicCredentialsTests {
         #expect(layer.transport.requests.count == 2)
     }
 
-    @Test func aRefusedPasswordIsForgottenAndNotSentAgain() async throws {
+    @Test func refusedPasswordIsForgottenAndNotSentAgain() async throws {
         let layer = try await layer { _ in .json("{}", status: .unauthorized) }
         #expect(try await layer.failure(of: Printers.Queue()).kind == .needsLogin)
         #expect(try await layer.failure(of: Printers.Queue()).kind == .needsLogin)

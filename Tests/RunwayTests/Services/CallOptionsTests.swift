@@ -36,7 +36,7 @@ struct CallOptionsTests {
         #expect(!"\(attempt)\(attempt.curlCommand)".contains("hunter2"))
     }
 
-    @Test func headersThatMayAuthenticateDoNotFollowARedirect() async throws {
+    @Test func authenticatingHeadersDoNotFollowARedirect() async throws {
         let layer = StubbedLayer { request in
             request.head.authority == "library.test" ? .redirect(.found, to: "https://thief.test/") : .json("{}")
         }

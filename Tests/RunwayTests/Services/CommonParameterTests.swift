@@ -39,7 +39,7 @@ struct CommonParameterTests {
         #expect(layer.transport.requests.map(\.head.path) == Array(repeating: "/v1/query?n=1", count: 3))
     }
 
-    @Test func theEndpointWinsAndTheyWinOverTheStandingOnes() async throws {
+    @Test func endpointThenCommonThenStandingParametersWin() async throws {
         let layer = layer()
         layer.network.configure(Library.self) { $0.commonParameters = ["n": "standing", "app": "a"] }
         #expect(try await layer.request(of: QueryCall()).head.path == "/v1/query?app=a&n=1")
@@ -60,7 +60,7 @@ struct CommonParameterTests {
         #expect(layer.transport.requests.count == (isUnkeyed ? 3 : 5))
     }
 
-    @Test func aStandingParameterCanBeLeftOutOfKeys() async throws {
+    @Test func standingParameterCanBeLeftOutOfKeys() async throws {
         let layer = StubbedLayer()
         let options = CallOptions(cache: .timeToLive(.seconds(100)))
         for device in ["a", "b"] {

@@ -9,7 +9,7 @@ struct EndpointPathTests {
         @Unencoded var path: EndpointPath
     }
 
-    @Test func valueBecomesPartOfOneSegmentWhateverIsInIt() {
+    @Test func anyValueStaysInOneSegment() {
         let value = "a/b?c#d%2F e中"
         let path: EndpointPath = "list/\(value)/photos"
         #expect(path.percentEncoded == "list/a%2Fb%3Fc%23d%252F%20e%E4%B8%AD/photos")

@@ -5,7 +5,7 @@ import RunwayTesting
 import Testing
 
 struct EnvironmentTests {
-    @Test func namedAndCustomEnvironmentsEachHaveTheirBaseURL() async throws {
+    @Test func eachEnvironmentNamedOrCustomHasItsURL() async throws {
         let layer = StubbedLayer()
         for (environment, url) in [
             (ServiceEnvironment.release, "https://library.test/v1/query"),
@@ -28,7 +28,7 @@ struct EnvironmentTests {
         #expect(try await layer.request(of: QueryCall()).url == "http://127.0.0.1:9999/query")
     }
 
-    @Test func twoLayersSideBySideHaveEachTheirOwnSettings() async throws {
+    @Test func twoLayersHaveEachTheirOwnSettings() async throws {
         let one = StubbedLayer()
         let other = StubbedLayer()
         one.network.configure(Library.self) {
@@ -97,7 +97,7 @@ struct EnvironmentTests {
         #expect(layer.transport.requests.map(\.url) == ["https://library.test/v1/query"])
     }
 
-    @Test func unknownEnvironmentIsRefusedAndTheKnownOnesAreNamed() async throws {
+    @Test func unknownEnvironmentIsRefusedNamingKnownOnes() async throws {
         let layer = StubbedLayer()
         layer.network.configure(Library.self) { $0.environment = "moon" }
         let error = try await layer.failure(of: QueryCall())

@@ -29,7 +29,7 @@ struct RetryAfterTests {
     }
 
     @Test(arguments: ["", " ", "-1", "+5", "1.5", "1e3", "0x10", "soon", "12 s", "٣", "5, 10", "\u{0}"])
-    func whatIsNeitherSecondsNorADateSaysNothing(_ text: String) {
+    func valueNeitherSecondsNorDateIsIgnored(_ text: String) {
         #expect(wait(text) == nil)
     }
 
@@ -61,7 +61,7 @@ struct RetryAfterTests {
         #expect(wait() == nil)
     }
 
-    @Test func waitOfTheServicesEnvelopeWinsOverTheField() {
+    @Test func envelopesWaitWinsOverTheField() {
         var response = Response.json("{}")
         response.head.headerFields[.retryAfter] = "9"
         #expect(response.retryAfter(now: now) == .seconds(9))

@@ -36,7 +36,7 @@ struct NetworkStatusTests {
         NetworkLayer(name: name, transport: StubTransport { _ in .json("{}") }, pipeline: .tested, status: status)
     }
 
-    @Test func statusThatNobodyKnowsIsTakenToBeReachable() {
+    @Test func unknownStatusCountsAsReachable() {
         let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, pipeline: .tested)
         #expect(network.status == .unknown)
         #expect(network.isReachable)
@@ -52,7 +52,7 @@ struct NetworkStatusTests {
         #expect(network.isReachable == isReachable)
     }
 
-    @Test func everyChangePostsOneNotificationThatNamesTheNetwork() {
+    @Test func changesPostOneNotificationNamingTheNetwork() {
         let status = SettableNetworkStatus(.wifi)
         let network = layer(status, name: "shop")
         let reported = ReportedStatuses(of: network)

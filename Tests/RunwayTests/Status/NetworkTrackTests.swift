@@ -15,7 +15,7 @@ struct NetworkTrackTests {
         ([.cellular, NetworkStatus(.cellular), NetworkStatus(.cellular, isConstrained: true)], [false, false]),
         ([NetworkStatus(.wifi, identity: "home"), NetworkStatus(.wifi, identity: "work")], [true]),
     ])
-    func onlyAnotherNetworkOrOneThatIsBackLeadsElsewhere(_ statuses: [NetworkStatus], _ expected: [Bool]) {
+    func onlyAnotherOrReturningNetworkLeadsElsewhere(_ statuses: [NetworkStatus], _ expected: [Bool]) {
         var track = NetworkTrack(statuses[0])
         let found = statuses.dropFirst().map { track.leadsElsewhere($0) }
         #expect(found == expected)

@@ -22,7 +22,7 @@ struct BackgroundHandOversTests {
         #expect(try starts("other"))
     }
 
-    @Test func idIsInUseUntilItsHandOverEnds() throws {
+    @Test func idIsFreeOnlyAfterItsHandOver() throws {
         try handOvers.begin("film")
         handOvers.cancel("film")
         let error = #expect(throws: NetworkError.self) { try handOvers.begin("film") }
@@ -32,7 +32,7 @@ struct BackgroundHandOversTests {
         #expect(try starts("film"), "the cancellation was that of the first")
     }
 
-    @Test func cancellationBeforeAHandOverDoesNotConcernIt() throws {
+    @Test func cancellationBeforeAHandOverIsIgnored() throws {
         handOvers.cancel("film")
         try handOvers.begin("film")
         #expect(try starts("film"))

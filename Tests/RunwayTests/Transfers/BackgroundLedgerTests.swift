@@ -53,7 +53,7 @@ struct BackgroundLedgerTests {
         #expect(error?.kind == .overloaded)
     }
 
-    @Test func transferIsLostAfterTwoLaunchesWithoutATask() throws {
+    @Test func transferIsLostAfterTwoLaunchesWithoutTask() throws {
         var ledger = try ledger("lost", "running", "late")
         let known = ledger.startedIDs
         ledger.compare(running: ["running"], among: known)
@@ -118,7 +118,7 @@ struct BackgroundLedgerTests {
         #expect(BackgroundLedger.Kind.download(to: "/film.mp4", home: "/").filePath(home: "/a") == "/film.mp4")
     }
 
-    @Test func changesAreOnDiskAndMalformedFileIsReported() throws {
+    @Test func changesAreStoredAndMalformedFileIsReported() throws {
         let folder = try TestFolder()
         let path = folder.file().path
         let file = try BackgroundLedgerFile(path)
@@ -134,7 +134,7 @@ struct BackgroundLedgerTests {
 
     // MARK: What is handed over
 
-    @Test func handedOverRequestPassedTheStagesAndWasNotSent() async throws {
+    @Test func handedOverRequestPassesTheStagesUnsent() async throws {
         let transport = StubTransport { _ in .json("{}") }
         let records = RecordCollector()
         var pipeline = RequestPipeline.tested

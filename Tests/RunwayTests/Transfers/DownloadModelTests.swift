@@ -11,7 +11,7 @@ struct DownloadModelTests {
     /// How many stories are played; `RUNWAY_DOWNLOADS` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_DOWNLOADS"].flatMap { Int($0) } ?? 15
 
-    @Test func fileIsOldOrOneVersionOfTheServers() async throws {
+    @Test func fileIsOldOrOneCompleteVersion() async throws {
         for seed in 1...UInt64(Self.count) {
             let problem = try await Self.play(seed)
             if let problem { try #require(Bool(false), "seed \(seed): \(problem)") }

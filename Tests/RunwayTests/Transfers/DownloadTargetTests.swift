@@ -80,7 +80,7 @@ struct DownloadTargetTests {
         #expect(try OpenFile.status(at: folder.file().path)?.isPlainFile == true)
     }
 
-    @Test func linkInThePlaceOfThePartIsNotFollowed() async throws {
+    @Test func linkAtThePartsPathIsNotFollowed() async throws {
         try Data([1]).write(to: folder.file("other"))
         try FileManager.default.createSymbolicLink(
             at: folder.file("file.part"), withDestinationURL: folder.file("other"))
@@ -94,7 +94,7 @@ struct DownloadTargetTests {
         #expect(try await failure().kind == .storage)
     }
 
-    @Test func fileIsPrivateUnlessItReplacesASharedOne() async throws {
+    @Test func fileIsPrivateUnlessReplacingASharedOne() async throws {
         _ = try await network.download(Film(), to: folder.file())
         #expect(try mode("file").map { $0 & 0o777 } == 0o600)
         chmod(folder.file().path, 0o644)
@@ -124,7 +124,7 @@ struct DownloadTargetTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func unsyncedBytesAreNotTrustedAfterALossOfPower() async throws {
+    @Test func unsyncedBytesAreNotTrustedAfterPowerLoss() async throws {
         try await leaveRemains()
         let text = try [UInt8](Data(contentsOf: folder.file("file.part.info")))
         var note = try #require(PartialMetadata(text))

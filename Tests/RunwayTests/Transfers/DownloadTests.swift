@@ -65,7 +65,7 @@ struct DownloadTests {
         #expect(file.resumedByteCount > 0 && file.resumedByteCount == bytes.count - (counts.last ?? 0))
     }
 
-    @Test func attemptsWithoutAByteFailAndPreserveTheFile() async throws {
+    @Test func attemptsWithoutBytesFailAndPreserveTheFile() async throws {
         server.state.withLock { state in
             state.bytes = Array(bytes.prefix(1000))
             state.bends = [.cut, .cut, .cut]
@@ -78,7 +78,7 @@ struct DownloadTests {
         #expect(folder.bytes() == Array(bytes.prefix(1000)))
     }
 
-    @Test func statusThatIsNotFineIsThrownAndNotWritten() async throws {
+    @Test func errorStatusIsThrownAndNotWritten() async throws {
         try Data([1, 2, 3]).write(to: folder.file())
         bend(.unavailable, .unavailable, .unavailable)
         let error = try await failure()
@@ -104,7 +104,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["gzip", "zstd, br", "compress"])
-    func codedFileIsAnErrorThatNamesTheCoding(_ coding: String) async throws {
+    func codedFileIsAnErrorNamingTheCoding(_ coding: String) async throws {
         server.state.withLock { $0.coding = coding }
         let error = try await failure()
         #expect(error.kind == .invalidResponse && error.detail.contains("\"\(coding)\""))
@@ -177,7 +177,7 @@ struct DownloadTests {
         #expect(folder.bytes() == bytes)
     }
 
-    @Test func fileThatWasCompleteIsConfirmedByItsLastByte() async throws {
+    @Test func completeFileIsConfirmedByItsLastByte() async throws {
         bend(.tooFew, .unavailable, .unavailable, .unavailable)
         _ = try await failure()
         let part = folder.file("file.part")
@@ -191,7 +191,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["", "{", "{\"version\":1}", "null", String(repeating: "x", count: 100_000)])
-    func noteThatCannotBeReadMeansAFreshStart(_ text: String) async throws {
+    func unreadableNoteMeansAFreshStart(_ text: String) async throws {
         bend(.cut, .unavailable, .unavailable, .unavailable)
         _ = try await failure()
         try Data(text.utf8).write(to: folder.file("file.part.info"))
@@ -243,7 +243,7 @@ struct DownloadTests {
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completedByteCount <= $1.completedByteCount })
     }
 
-    @MainActor @Test func progressIsReportedInTheIsolationOfTheCaller() async throws {
+    @MainActor @Test func progressIsReportedInTheCallersIsolation() async throws {
         // Neither sendable nor guarded: the compiler proves the isolation.
         var all: [TransferProgress] = []
         _ = try await network.download(Film(), to: folder.file()) { progress in

@@ -19,7 +19,7 @@ struct FileBodyTests {
         return stream
     }
 
-    @Test func fileIsReadAsOftenAsItIsSent() async throws {
+    @Test func fileIsReadAgainForEachAttempt() async throws {
         let body = try RequestBody.file(folder.file())
         #expect(body.byteCount == bytes.count && body.isReplayable)
         for _ in 0..<2 { #expect(try await stream(body).collect(upTo: 1 << 20) == bytes) }
@@ -33,7 +33,7 @@ struct FileBodyTests {
     }
 
     @Test(arguments: [0, 299_999, 300_001])
-    func fileThatChangedBeforeItIsSentIsNotSent(byteCount: Int) async throws {
+    func fileChangedBeforeSendingIsNotSent(byteCount: Int) async throws {
         let body = try RequestBody.file(folder.file())
         try FileHandle(forWritingTo: folder.file()).truncate(atOffset: UInt64(byteCount))
         let error = await #expect(throws: NetworkError.self) { try await stream(body).collect(upTo: 1 << 20) }

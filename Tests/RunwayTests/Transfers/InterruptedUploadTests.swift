@@ -20,12 +20,30 @@ struct InterruptedUploadTests {
         var content: RequestBody { get throws { try .file(file) } }
     }
 
+    /// Sends all requests to another host than their endpoint names.
+    private struct RelayStage: RequestStage {
+        var step: FlightStep { .customStage("relay") }
+        func respond(
+            to request: Request, in flight: Flight, next: RequestPipeline.Rest
+        ) async throws(NetworkError) -> Response {
+            var request = request
+            request.head.authority = "relay.example"
+            return try await next.send(request, in: flight)
+        }
+    }
+
+    private static let firstFailureOpens = AdmissionLimits(circuitBreaker: CircuitLimits(consecutiveFailures: 1))
+
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }
 
-    private func layer(_ server: PhotoServer) -> StubbedLayer {
-        StubbedLayer(admission: AdmissionLimits(), retrying: .retrying) { request throws(NetworkError) in
+    private func layer(
+        _ server: PhotoServer, status: SettableNetworkStatus = SettableNetworkStatus(),
+        admission: AdmissionLimits = AdmissionLimits(), pipeline: RequestPipeline = .tested
+    ) -> StubbedLayer {
+        StubbedLayer(pipeline: pipeline, status: status, admission: admission, retrying: .retrying) {
+            request throws(NetworkError) in
             try await server.respond(to: request)
         }
     }
@@ -114,6 +132,68 @@ struct InterruptedUploadTests {
         // Each has made three attempts at most, those for the offset included.
         #expect(layer.transport.requests.count <= 15)
     }
+
+    /// Uploads a file over a connection that is lost once, which opens the circuit, and calls `change` when the circuit holds the upload.
+    private func upload(heldOn layer: StubbedLayer, _ change: () -> Void) async throws {
+        let file = folder.file()
+        try Data(count: 400_000).write(to: file)
+        let upload = Task { [network = layer.network] in
+            let options = CallOptions(retry: RetryPolicy(baseWait: .zero))
+            return try await network.upload(Photo(id: 1, file: file), options: options)
+        }
+        // Also if the wait throws, so that the upload ends.
+        defer { upload.cancel() }
+        try await waitUntil("the circuit to hold the upload") { layer.clock.nextDeadline?.offset == .seconds(1) }
+        change()
+        _ = try await upload.value
+        #expect(layer.transport.requests.count == 3)
+        #expect(await holds(on: layer) == 1)
+    }
+
+    @Test func heldUploadContinuesOnAnotherNetwork() async throws {
+        let status = SettableNetworkStatus(.wifi)
+        let server = PhotoServer(losses: 1, afterParts: 1)
+        let layer = layer(server, status: status, admission: Self.firstFailureOpens)
+        try await upload(heldOn: layer) {
+            status.set(.none)
+            // Without a network it waits on.
+            #expect(layer.clock.nextDeadline?.offset == .seconds(1))
+            status.set(.cellular)
+        }
+        #expect(layer.clock.now.offset == .zero)
+    }
+
+    @Test func circuitOfARewrittenHostHoldsTheUpload() async throws {
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(RelayStage(), before: .admission)
+        let server = PhotoServer(losses: 1, afterParts: 1)
+        let layer = layer(server, admission: Self.firstFailureOpens, pipeline: pipeline)
+        try await upload(heldOn: layer) { layer.clock.advance(by: .seconds(1)) }
+    }
+
+    @Test func onlyAnotherNetworkEndsTheWaitForCircuits() async throws {
+        let (control, clock) = (AdmissionControl(AdmissionLimits()), ManualClock())
+        let layerClock = LayerClock(clock)
+        let generation = control.networkGeneration
+        // As when the network is lost between a refusal and the wait.
+        control.forgetFailures()
+        let wait = Task { await control.waitForCircuit(since: generation, until: .seconds(1), on: layerClock) }
+        try await waitUntil("the wait") { clock.nextDeadline?.offset == .seconds(1) }
+        control.endWaitsForCircuits()
+        #expect(await wait.value == .granted)
+        // As when another network comes between the two.
+        #expect(await control.waitForCircuit(since: generation, until: .seconds(1), on: layerClock) == .granted)
+        #expect(clock.now.offset == .zero)
+    }
+
+    @Test func byteByByteUploadEndsAfterItsAttempts() async throws {
+        let layer = layer(PhotoServer(losses: .max, afterParts: 3, storing: 1))
+        let results = try await upload(
+            byteCount: 4 * PhotoServer.partByteCount, times: 1, on: layer, opensCircuit: false)
+        #expect(results.count == 1 && results.compactMap { try? $0.get() }.isEmpty)
+        // Three attempts, and two requests for the offset, which increased before each.
+        #expect(layer.transport.requests.count == 5)
+    }
 }
 
 /// A server in memory that stores uploads in parts, and loses connections.
@@ -130,6 +210,7 @@ private final class PhotoServer: Sendable {
     private let losses: Int
     private let atOnce: Int
     private let partCount: Int
+    private let storedByteCount: Int
     private let isDeadAfterwards: Bool
     /// How many requests have come to the point where their connections are lost.
     private let arrivals = AwaitedValue(0)
@@ -140,11 +221,16 @@ private final class PhotoServer: Sendable {
     ///   - losses: How many requests with a body lose their connection, the first ones.
     ///   - atOnce: How many are lost together.
     ///   - partCount: How many parts come before.
+    ///   - storedByteCount: The most bytes of a part that are stored. By default all are.
     ///   - isDeadAfterwards: Whether every later request loses its connection, too.
-    init(losses: Int, atOnce: Int = 1, afterParts partCount: Int, isDeadAfterwards: Bool = false) {
+    init(
+        losses: Int, atOnce: Int = 1, afterParts partCount: Int, storing storedByteCount: Int = .max,
+        isDeadAfterwards: Bool = false
+    ) {
         self.losses = losses
         self.atOnce = atOnce
         self.partCount = partCount
+        self.storedByteCount = storedByteCount
         self.isDeadAfterwards = isDeadAfterwards
     }
 
@@ -154,7 +240,9 @@ private final class PhotoServer: Sendable {
         if isDeadAfterwards, !isLost { throw Self.lost }
         if request.head.method == .head { return response(.noContent, isComplete: false, of: id) }
         if request.head.method == .put {
-            let fields: HTTPFields = [.location: "/uploads/\(id)", UploadFields.versionName: "6"]
+            // The host of the endpoint, whatever host a stage sent the request to.
+            let location = "https://archive.example/uploads/\(id)"
+            let fields: HTTPFields = [.location: location, UploadFields.versionName: "6"]
             request.onInterim?(HTTPResponse(status: HTTPResponse.Status(code: 104), headerFields: fields), request.head)
         }
         do {
@@ -184,7 +272,7 @@ private final class PhotoServer: Sendable {
         var count = 0
         while count < partCount, let part = try await parts.next() {
             count += 1
-            state.withLock { $0.byteCounts[id, default: 0] += part.count }
+            state.withLock { $0.byteCounts[id, default: 0] += min(part.count, storedByteCount) }
         }
     }
 

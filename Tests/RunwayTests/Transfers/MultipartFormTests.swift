@@ -55,7 +55,7 @@ struct MultipartFormTests {
                 "Content-Disposition: form-data; name=\"a%22%0D%0AX: y\"; filename=\"b%22; c=%22d%0A%0D\"\r\n\r\n\r\n"))
     }
 
-    @Test func mediaTypeThatWouldLeaveItsLineIsRefused() throws {
+    @Test func mediaTypeWithALineBreakIsRefused() throws {
         let error = #expect(throws: NetworkError.self) {
             try request([FormPart(name: "a", contentType: "text/plain\r\nX: y", body: .none)])
         }

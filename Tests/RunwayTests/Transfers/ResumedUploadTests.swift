@@ -77,7 +77,7 @@ struct ResumedUploadTests {
         return manager
     }
 
-    @Test func uploadThatContinuesIsResumedAndNotSentTwice() async throws {
+    @Test func continuingUploadIsResumedAndNotSentTwice() async throws {
         let network = layer(then: .noContent)
         let manager = try await failed(on: network) { Film(file: $0) }
         let resumed = try #require(network.resumeCalls(of: Archive.self).first)
@@ -85,7 +85,7 @@ struct ResumedUploadTests {
         #expect(methods.all == [.post, .head, .head])
     }
 
-    @Test func uploadThatTheServerForgotMayHaveTakenEffect() async throws {
+    @Test func forgottenUploadMayHaveTakenEffect() async throws {
         let network = layer(then: .notFound)
         let manager = try await failed(on: network) { Film(file: $0) }
         let resumed = try #require(network.resumeCalls(of: Archive.self).first)
@@ -93,7 +93,7 @@ struct ResumedUploadTests {
         #expect(error?.status == .notFound && methods.all == [.post, .head, .head])
     }
 
-    @Test func resumedUploadWhoseRecordIsGoneIsNotSentAgain() async throws {
+    @Test func resumedUploadWithoutRecordIsNotResent() async throws {
         let network = layer(then: .noContent)
         let manager = try await failed(on: network) { Film(file: $0) }
         try FileManager.default.removeItem(at: URL(fileURLWithPath: folder.file().path + ".upload"))
@@ -102,7 +102,7 @@ struct ResumedUploadTests {
         #expect(error?.kind == .storage && methods.all == [.post, .head])
     }
 
-    @Test func callThatResumesAResumedUploadMustContinueToo() async throws {
+    @Test func twiceResumedUploadWithoutRecordIsNotResent() async throws {
         let network = layer(then: .unauthorized)
         let manager = try await failed(on: network) { Film(file: $0) }
         let second = try #require(network.resumeCalls(of: Archive.self).first)

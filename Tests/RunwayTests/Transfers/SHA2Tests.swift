@@ -35,7 +35,7 @@ struct SHA2Tests {
 
     /// Every length about the ends of two blocks, in parts of several sizes.
     @Test(arguments: [1, 7, 63, 64, 65, 127, 128, 129, 300])
-    func digestsAreThoseOfAnotherLibraryHoweverBytesCome(partByteCount: Int) {
+    func digestsMatchAnotherLibraryForAnyParts(partByteCount: Int) {
         var random = SeededGenerator(seed: UInt64(partByteCount))
         for count in 0...300 {
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -31,7 +31,7 @@ struct UploadPlanTests {
         plan.take(HTTPResponse.Status(code: code), fields(pairs), location: location, to: plan.step)
     }
 
-    @Test func responseToTheWholeFileIsThatOfTheCall() {
+    @Test func responseToTheWholeFileLands() {
         for status in [200, 201, 303, 401, 422] {
             var plan = UploadPlan(byteCount: 100, isRepeatable: false)
             #expect(plan.step == .create(upTo: 100))
@@ -39,7 +39,7 @@ struct UploadPlanTests {
         }
     }
 
-    @Test func interruptedUploadAsksForTheOffsetAndSendsTheRest() {
+    @Test func interruptedUploadContinuesAtTheServersOffset() {
         var plan = interrupted()
         #expect(plan.step == .retrieve)
         #expect(take(&plan, 204, ["Upload-Offset": "40", "Upload-Complete": "?0"]) == .proceed)
@@ -82,18 +82,18 @@ struct UploadPlanTests {
         #expect(take(&older, 500, ["Upload-Incomplete": "?0"]) == .land)
     }
 
-    @Test func completeUploadWithLostResponseIsNotSentAgain() {
+    @Test func completeUploadWithLostResponseIsNotResent() {
         var plan = interrupted(isWholeSent: true)
         #expect(take(&plan, 204, ["Upload-Offset": "100", "Upload-Complete": "?1"]) == .landWithoutResponse)
     }
 
-    @Test func wholeButIncompleteUploadIsCompletedByAnEmptyPart() {
+    @Test func emptyPartCompletesAWholeButIncompleteUpload() {
         var plan = interrupted()
         #expect(take(&plan, 204, ["Upload-Offset": "100", "Upload-Complete": "?0"]) == .proceed)
         #expect(plan.step == .append(100..<100))
     }
 
-    @Test func goneUploadStartsOverUnlessItMayHaveTakenEffect() {
+    @Test func goneUploadStartsOverUnlessPossiblyApplied() {
         var plan = interrupted()
         #expect(take(&plan, 404) == .startOver && plan.step == .create(upTo: 100))
         var sent = interrupted(isWholeSent: true)
@@ -102,7 +102,7 @@ struct UploadPlanTests {
         #expect(take(&repeatable, 410) == .startOver)
     }
 
-    @Test func goneUploadOfAnEarlierCallMayHaveTakenEffect() {
+    @Test func earlierCallsGoneUploadMayHaveTakenEffect() {
         for mayHaveEffect in [false, true] {
             var plan = UploadPlan(
                 byteCount: 100, isRepeatable: false, location: Self.url, mayHaveEffect: mayHaveEffect)
@@ -160,7 +160,16 @@ struct UploadPlanTests {
         #expect(take(&plan, 201, ["Upload-Complete": "?1"]) == .land)
     }
 
-    @Test func uploadThatIsTooLargeForTheServerIsCancelled() {
+    @Test func limitsThatAlternateEndTheUpload() {
+        var plan = interrupted()
+        for (count, action) in [(50, UploadPlan.Action.proceed), (40, .fail)] {
+            #expect(take(&plan, 204, ["Upload-Offset": "10", "Upload-Limit": "max-append-size=50"]) == .proceed)
+            #expect(plan.step == .append(10..<10 + count))
+            #expect(take(&plan, 413, ["Upload-Limit": "max-append-size=40"]) == action)
+        }
+    }
+
+    @Test func oversizedUploadIsCancelledUnlessComplete() {
         var plan = UploadPlan(byteCount: 100, isRepeatable: false)
         plan.take(interim: fields(["Upload-Limit": "max-size=100"]), location: Self.url)
         #expect(plan.refusalOfSize == nil)
@@ -181,7 +190,7 @@ struct UploadPlanTests {
         #expect(take(&plan, 204, ["Upload-Complete": "?0", "Upload-Offset": "40"]) == .wait)
     }
 
-    @Test func refusalOfTheSizeWithoutALimitEndsTheCall() {
+    @Test func sizeRefusalWithoutALimitEndsTheCall() {
         var plan = UploadPlan(byteCount: 100, isRepeatable: true)
         #expect(take(&plan, 413) == .land)
     }
@@ -192,7 +201,7 @@ struct UploadPlanTests {
         #expect(plan.location == Self.url)
     }
 
-    @Test func progressOfTheServerMakesAnAttemptCountAsNone() {
+    @Test func attemptWithConsiderableProgressIsNotCounted() {
         var plan = interrupted(byteCount: 1 << 20)
         #expect(take(&plan, 204, ["Upload-Offset": "262143"]) == .proceed)
         let hasAdvancedEarly = plan.hasAdvanced()

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RunwayTesting
 import Testing
@@ -28,7 +29,58 @@ struct UploadRecordTests {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
             await first.save { [record = record()] in record }
-            first.close()
+            await first.close()
+            #expect(await UploadRecordFile(beside: path, claims).load() == record())
+        }
+    }
+
+    @Test func closingAwaitsTheRecordThatIsBeingStored() async throws {
+        try await withFolder { path in
+            let file = UploadRecordFile(beside: path, claims)
+            let (begun, closing) = (ScriptedGate(), ScriptedGate())
+            let (proceeds, executor) = (DispatchSemaphore(value: 0), HeldExecutor())
+            // Also if a wait throws, so that no thread stays blocked.
+            defer { proceeds.signal() }
+            let saving = Task { [record = record()] in
+                await file.save {
+                    begun.open()
+                    proceeds.wait()
+                    return record
+                }
+            }
+            try await waitUntil("the start of the save") { begun.isOpen }
+            let isStored = Task(executorPreference: executor) {
+                closing.open()
+                await file.close()
+                return file.isStored
+            }
+            try await waitUntil("the start of the close") { closing.isOpen }
+            // Returns when the close waits for the save.
+            try await executor.hold()
+            proceeds.signal()
+            executor.release()
+            #expect(await isStored.value)
+            await saving.value
+            #expect(await UploadRecordFile(beside: path, claims).load() == record())
+        }
+    }
+
+    @Test func nothingIsStoredAfterTheClose() async throws {
+        try await withFolder { path in
+            let file = UploadRecordFile(beside: path, claims)
+            await file.close()
+            await file.save { [record = record()] in record }
+            #expect(!file.isStored && !FileManager.default.fileExists(atPath: path + ".upload"))
+        }
+    }
+
+    @Test func saveAfterTheCloseLeavesTheStoredRecord() async throws {
+        try await withFolder { path in
+            let file = UploadRecordFile(beside: path, claims)
+            await file.save { [record = record()] in record }
+            await file.close()
+            await file.save { [record = record(passed: .whole)] in record }
+            #expect(file.isStored)
             #expect(await UploadRecordFile(beside: path, claims).load() == record())
         }
     }
@@ -57,7 +109,7 @@ struct UploadRecordTests {
             #expect(await second.load() == nil)
             await second.save { [record = record("https://api.test/uploads/2")] in record }
             await second.remove()
-            first.close()
+            await first.close()
             #expect(await UploadRecordFile(beside: path, claims).load() == record())
         }
     }
@@ -72,7 +124,7 @@ struct UploadRecordTests {
         var path: EndpointPath { "film" }
     }
 
-    @Test(arguments: [true, false]) func callWaitsForTheRecordOfACancelledOne(isCancelledFirst: Bool) async throws {
+    @Test(arguments: [true, false]) func callAwaitsACancelledCallsRecord(isCancelledFirst: Bool) async throws {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
             if isCancelledFirst { first.cancel() }
@@ -85,13 +137,13 @@ struct UploadRecordTests {
                 try await file.waitForCancelled(in: flight)
                 return await file.load()
             }
-            first.close()
+            await first.close()
             let found = try await second.value
             #expect(found == record())
         }
     }
 
-    @Test func callDoesNotWaitForARunningCallsRecord() async throws {
+    @Test func callDoesNotAwaitARunningCallsRecord() async throws {
         try await withFolder { path in
             let first = UploadRecordFile(beside: path, claims)
             await first.save { [record = record()] in record }
@@ -99,12 +151,12 @@ struct UploadRecordTests {
             let file = UploadRecordFile(beside: path, claims)
             try await file.waitForCancelled(in: network.makeFlight(Film.self, .standard))
             #expect(await file.load() == nil)
-            first.close()
+            await first.close()
         }
     }
 
     /// The system ends an app that is suspended while it holds a lock in such a container: the claims of the layer replace it.
-    @Test func recordInAnAppGroupIsClaimedAndNotLocked() async throws {
+    @Test func appGroupRecordIsClaimedAndNotLocked() async throws {
         let group = folder.appendingPathComponent("Containers/Shared/AppGroup/0F1E")
         try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -113,7 +165,7 @@ struct UploadRecordTests {
         await first.save { [record = record()] in record }
         #expect(await UploadRecordFile(beside: path, claims).load() == nil)
         #expect(await UploadRecordFile(beside: path, FileClaims()).load() == record())
-        first.close()
+        await first.close()
         #expect(await UploadRecordFile(beside: path, claims).load() == record())
         await first.remove()
     }
@@ -146,7 +198,7 @@ struct UploadRecordTests {
         }
     }
 
-    @Test func recordOfAnotherFileAccountOrRequestDoesNotMatch() {
+    @Test func recordMatchesOnlyItsFileAccountAndRequest() {
         let file = BodyStream.FilePart(path: "film", modified: 7, number: 8) { _ in BodyStream([]) }
         let newer = BodyStream.FilePart(path: "film", modified: 8, number: 8) { _ in BodyStream([]) }
         let other = BodyStream.FilePart(path: "film", modified: 7, number: 9) { _ in BodyStream([]) }

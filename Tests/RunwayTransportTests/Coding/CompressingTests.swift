@@ -35,7 +35,7 @@ struct CompressingTests {
         #expect(decisions(record).isEmpty)
     }
 
-    @Test func aLargeBodyIsSentWithGzipAndRecorded() async throws {
+    @Test func largeBodyIsSentWithGzipAndRecorded() async throws {
         let (request, record) = try await send(.bytes(Self.json))
         #expect(request["content-encoding"] == "gzip")
         #expect(request["content-length"] == "\(request.body.count)")
@@ -62,7 +62,7 @@ struct CompressingTests {
         #expect(decisions(record) == [.unchanged(.noGain)])
     }
 
-    @Test func codedOrCompressedBodyIsSentAsItIs() async throws {
+    @Test func codedOrCompressedBodyIsSentUnchanged() async throws {
         let (coded, record) = try await send(.bytes(Self.json), headers: ["Content-Encoding": "br"])
         #expect(coded.body == Self.json && coded["content-encoding"] == "br")
         #expect(decisions(record) == [.unchanged(.coded)])

@@ -35,7 +35,7 @@ struct ContentDecoderTests {
     ]
 
     @Test(arguments: [1, 2, 7, 100, .max])
-    func everyCodingIsUndoneInPiecesOfAnySize(pieces: Int) throws {
+    func codingsAreUndoneInAnyPieces(pieces: Int) throws {
         let text = Array(Coded.text.utf8)
         let expected = [text, text, text, text + text, []]
         for ((coding, body), plain) in zip(Self.vectors, expected) {
@@ -130,13 +130,13 @@ struct ContentDecoderTests {
             (["deflate", " gzip"], [.gzip, .deflate]), (["gzip, ,"], [.gzip]), (["gzip, compress"], []),
             (["gzip, compress, gzip"], [.gzip]), ([], []), ([""], []),
         ] as [([String], [ContentCoding])])
-    func codingsAreUndoneFromTheOutermostToTheFirstUnknown(values: [String], codings: [ContentCoding]) {
+    func codingsAreUndoneUpToTheFirstUnknown(values: [String], codings: [ContentCoding]) {
         var fields = HTTPFields()
         for value in values { fields.append(HTTPField(name: .contentEncoding, value: value)) }
         #expect(ContentCoding.undoable(in: fields) == codings)
     }
 
-    @Test func codingsTogetherDoNotExpandMoreThanOneMay() async throws {
+    @Test func combinedCodingsExpandNoMoreThanOne() async throws {
         var coded = [UInt8](repeating: 0, count: 1 << 20)
         for _ in 0..<2 { coded = try await Tool.run("/bin/sh", ["-c", "gzip -9 -c"], coded) }
         // Each of the codings for itself stays below this.

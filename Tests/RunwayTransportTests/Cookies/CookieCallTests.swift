@@ -78,7 +78,7 @@ struct CookieCallTests {
         }
     }
 
-    @Test func aCookieIsReturnedInTheOctetsThatCame() async throws {
+    @Test func cookieIsReturnedInTheOctetsThatCame() async throws {
         try await withScriptedOrigin { origin in
             let pair = Array("session=".utf8) + [0xE9, 0x80, 0xFF, 0x21]
             var response = ScriptedResponse.text("")
@@ -95,7 +95,7 @@ struct CookieCallTests {
         }
     }
 
-    @Test func aFieldOfTheCallersOwnIsSentAlone() async throws {
+    @Test func fieldOfTheCallersOwnIsSentAlone() async throws {
         try await withScriptedOrigin { origin in
             script(origin)
             let network = try layer(origin)

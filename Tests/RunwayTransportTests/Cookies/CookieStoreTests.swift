@@ -35,11 +35,11 @@ struct CookieStoreTests {
         // With the separator before it a combining character is one character.
         ("a=\u{301}1;\u{301}b", "a=\u{301}1"), ("a= \u{301}", "a=\u{301}"),
     ])
-    func nameAndValueAreReadAsTheAlgorithmSays(field: String, text: String) throws {
+    func nameAndValueAreReadByTheAlgorithm(field: String, text: String) throws {
         #expect(try sent(field) == text)
     }
 
-    @Test func octetsThatAreNotUTF8AreSentBackUnchanged() throws {
+    @Test func octetsNotInUTF8ReturnUnchanged() throws {
         var store = CookieStore()
         let home = try request("https://a.example.com/")
         var pairs: [[UInt8]] = []
@@ -53,7 +53,7 @@ struct CookieStoreTests {
         #expect(store.field(for: home, at: now)?.octets == Array(pairs.joined(separator: "; ".utf8)))
     }
 
-    @Test func theDotOfTheRootIsNoOtherHost() throws {
+    @Test func dotOfTheRootIsNoOtherHost() throws {
         #expect(try sent("a=1", from: "https://a.example.com./x", to: "https://a.example.com/x") == "a=1")
         #expect(
             try sent("a=1; Domain=example.com", to: "https://b.example.com./x/y", sharing: ["example.com"]) == "a=1")
@@ -112,7 +112,7 @@ struct CookieStoreTests {
         #expect(try sent("a=1", after: 1e9) == "a=1")
     }
 
-    @Test func aCookieIsForItsHostAloneWhateverItSays() throws {
+    @Test func cookieIsAlwaysForItsHostAlone() throws {
         for domain in ["", "; Domain=example.com", "; Domain=.EXAMPLE.com", "; Domain=a.example.com", "; Domain="] {
             #expect(try sent("a=1\(domain)") == "a=1")
             #expect(try sent("a=1\(domain)", to: "https://example.com/x/y") == nil)
@@ -203,7 +203,7 @@ struct CookieStoreTests {
                 == "c=3; b=2; d=4; a=1")
     }
 
-    @Test func aLaterCookieReplacesTheEarlierInItsPlace() throws {
+    @Test func laterCookieReplacesTheEarlierInItsPlace() throws {
         #expect(try sent("a=1", "b=2", "a=3") == "a=3; b=2")
         #expect(try sent("a=1", "a=; Max-Age=0") == nil)
         #expect(try sent("a=1; Path=/", "a=2") == "a=2; a=1")

@@ -82,7 +82,7 @@ struct AddressChoiceTests {
         }
     }
 
-    @Test func onASlowNetworkAProbeBansNoAddress() async throws {
+    @Test func probeOnASlowNetworkBansNoAddress() async throws {
         let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
         try await withBadNetwork(2, test.certificate) { network, _ in
             // One leads to a connection at once and is never done with TLS; the other leads nowhere.

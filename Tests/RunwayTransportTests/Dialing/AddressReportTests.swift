@@ -27,11 +27,11 @@ struct AddressReportTests {
     }
 
     @Test(arguments: [ScriptedResponse.closing, .resetting])
-    func closedIdleConnectionIsNoFailureOfTheServer(ending: ScriptedResponse) async throws {
+    func closedIdleConnectionIsNoServerFailure(ending: ScriptedResponse) async throws {
         #expect(try await !isBanned(after: ending, onReusedConnection: true))
     }
 
-    @Test func aConnectionLostWithRequestsCountsAgainstItsAddress() async throws {
+    @Test func connectionLostWithRequestsCountsAgainstItsAddress() async throws {
         #expect(try await isBanned(after: .closing, onReusedConnection: false))
         let torn = ScriptedResponse.text("a text").cut(after: .bodyBytes(1))
         #expect(try await isBanned(after: torn, onReusedConnection: true))
@@ -39,7 +39,7 @@ struct AddressReportTests {
 
     /// As above over HTTP/2, where the server closes its connection at the second request.
     @Test(arguments: [true, false])
-    func aServerThatClosesHTTP2IsNotPenalised(saysSo: Bool) async throws {
+    func serverThatClosesHTTP2IsNotPenalised(saysSo: Bool) async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }
             guard frame.is(.headers) else { return }

@@ -58,7 +58,7 @@ struct DeadAddressTests {
     }
 
     @Test(arguments: 0..<4)
-    func aDeadAddressDelaysNoCallBeyondTheStagger(number: Int) async throws {
+    func deadAddressDelaysNoCallBeyondTheStagger(number: Int) async throws {
         let listed = [dead] + others
         let test = try TestDialer(listed: listed)
         try await withBadNetwork(4, test.certificate) { network, _ in

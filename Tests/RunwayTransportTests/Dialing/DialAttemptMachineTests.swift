@@ -16,7 +16,7 @@ struct DialAttemptMachineTests {
         #expect(machine.isEnded)
     }
 
-    @Test func plainConnectionThroughAProxyIsEstablishedByItsTunnel() {
+    @Test func tunnelEstablishesAPlainProxyConnection() {
         var machine = DialAttemptMachine(usesProxy: true, usesTLS: false)
         machine.start(now: at(10))
         #expect(machine.connected(now: at(30)) == .tunnel)

@@ -15,7 +15,7 @@ struct DialRaceTests {
         SimulatedHost(lookup: lookup.map { (addresses: $0.0, time: $0.1) }) { address, _ in paths[address] ?? .silent }
     }
 
-    @Test func theFirstAddressAloneIsDialledIfItResponds() {
+    @Test func firstAddressAloneIsDialledIfItResponds() {
         let outcome = host([a: near, b: near]).dial(HostPlan(order: [a, b]), lookup: .onFailure, at: .zero)
 
         #expect(outcome.winner == a)
@@ -24,7 +24,7 @@ struct DialRaceTests {
         #expect(outcome.lookups == 0)
     }
 
-    @Test func aSilentAddressCostsAQuarterOfASecond() {
+    @Test func silentAddressCostsAQuarterOfASecond() {
         let outcome = host([b: near]).dial(HostPlan(order: [a, b]), lookup: .never, at: .zero)
 
         #expect(outcome.winner == b)
@@ -106,7 +106,7 @@ struct DialRaceTests {
         #expect(outcome.elapsed == .milliseconds(540))
     }
 
-    @Test func aResolverThatIsSilentLeavesTheListedOnes() {
+    @Test func resolverThatIsSilentLeavesTheListedOnes() {
         let outcome = host([b: near]).dial(HostPlan(order: [a, b]), lookup: .onFailure, at: .zero)
 
         #expect(outcome.winner == b)

@@ -14,7 +14,7 @@ import Testing
 /// One address, or those that the system looks up.
 @Suite(.timeLimit(.minutes(10)))
 struct DialerTests {
-    @Test func aDialLooksUpConnectsAndProvesTheHost() async throws {
+    @Test func dialLooksUpConnectsAndProvesTheHost() async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
         try await withScriptedOrigin(tls: test.certificate.tls) { origin in
             let connection = try await test.dial(port: origin.port)
@@ -61,7 +61,7 @@ struct DialerTests {
     }
 
     @Test(arguments: [nil, ["127.0.0.8"]])
-    func listedIPv4AddressThatFailsIsLookedUp(besides addressesOfTheName: [String]?) async throws {
+    func failedListedIPv4AddressIsResolved(besides addressesOfTheName: [String]?) async throws {
         var names = ["127.0.0.9": ["127.0.0.1"]]
         names[dialHost] = addressesOfTheName
         let test = try TestDialer(listed: ["127.0.0.9"], resolvedNames: names)
@@ -72,7 +72,7 @@ struct DialerTests {
         }
     }
 
-    @Test func refusalSaysWhichAddressAndThatNothingWasSent() async throws {
+    @Test func refusalNamesTheAddressAndSaysUnsent() async throws {
         let deaf = try DeafPort()
         let error = try await TestDialer(resolved: ["127.0.0.1"]).failure(port: Int(deaf.number))
         #expect(error.kind == .noNetwork)
@@ -96,13 +96,13 @@ struct DialerTests {
         }
     }
 
-    @Test func anOriginThatCannotBeDialledIsAMistake() async throws {
+    @Test func originThatCannotBeDialledIsAMistake() async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
         #expect(try await test.failure(port: 0).kind == .invalidConfiguration)
         #expect(try await test.failure(port: 443, scheme: "ftp").kind == .invalidConfiguration)
     }
 
-    @Test func theDeadlineEndsADialOfASilentHost() async throws {
+    @Test func deadlineEndsADialOfASilentHost() async throws {
         let test = try TestDialer(resolved: ["127.0.0.2"])
         try await withBadNetwork(1, test.certificate) { network, _ in
             try await network.paths[0].set(.silent)

@@ -69,7 +69,7 @@ struct HostChoiceOracleTests {
         return total / ideal
     }
 
-    @Test func theMedianScheduleTakesLittleMoreThanTheOracle() {
+    @Test func medianScheduleTakesLittleMoreThanTheOracle() {
         let first: UInt64 = 1
         let ratios = (first..<first + UInt64(Self.scheduleCount)).map { (ratio(seed: $0), $0) }.sorted { $0.0 < $1.0 }
         let median = ratios[ratios.count / 2].0
@@ -109,7 +109,7 @@ struct HostChoiceOracleTests {
         }
     }
 
-    @Test func oneThatTurnsSlowIsLeftWithinThreeCalls() {
+    @Test func slowedAddressIsLeftWithinThreeCalls() {
         for seed in 1...Self.seedCount {
             var random = SeededGenerator(seed: seed)
             let addresses = SimulatedApp.addresses(4)

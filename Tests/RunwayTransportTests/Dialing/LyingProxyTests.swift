@@ -124,7 +124,7 @@ struct LyingProxyTests {
         try await expect(lie, scheme, .socks5, received: Self.socksRequests)
     }
 
-    @Test func proxyThatRespondsForTheHostIsNotTrusted() async throws {
+    @Test func proxyPosingAsTheHostIsNotTrusted() async throws {
         let garbage = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)
         try await withScriptedPeer(ScriptedPeer.Script(replies: [Self.yes, garbage])) { proxy in
             let error = try await failure("https", through: proxy, .http)
@@ -136,7 +136,7 @@ struct LyingProxyTests {
         }
     }
 
-    @Test func proxyFailureDuringTheHandshakeIsALostConnection() async throws {
+    @Test func proxyFailureDuringHandshakeIsALostConnection() async throws {
         try await withScriptedPeer(ScriptedPeer.Script(replies: [Self.yes, []], ending: .close)) { proxy in
             let error = try await failure("https", through: proxy, .http)
             #expect(error.kind == .noNetwork && error.sending == .notSent, "\(error)")

@@ -26,7 +26,7 @@ struct ProxyDialTests {
         }
     }
 
-    @Test func connectLeadsToTheHostWhoseNameIsProved() async throws {
+    @Test func connectLeadsToTheProvedHost() async throws {
         try await withTunnel([Array("HTTP/1.1 200 Fine\r\n\r\n".utf8)], .http) { test, tunnel, _ in
             let connection = try await test.dial(port: 443)
             #expect(connection.wire.tlsVersion == "TLSv1.3")
@@ -36,7 +36,7 @@ struct ProxyDialTests {
         }
     }
 
-    @Test func socksLeadsToTheHostWhoseNameIsProved() async throws {
+    @Test func socksLeadsToTheProvedHost() async throws {
         try await withTunnel([[5, 0], [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]], .socks5) { test, tunnel, _ in
             let connection = try await test.dial(port: 443)
             #expect(connection.wire.tlsVersion == "TLSv1.3")
@@ -77,7 +77,7 @@ struct ProxyDialTests {
         }
     }
 
-    @Test func aProxyThatIsSilentEndsWithTheDeadline() async throws {
+    @Test func proxyThatIsSilentEndsWithTheDeadline() async throws {
         try await withTunnel([], .http) { test, _, _ in
             let error = try await test.failure(port: 443, within: .milliseconds(200))
             #expect(error.kind == .timedOut)

@@ -135,7 +135,7 @@ struct ProxySettingsTests {
     }
 
     @Test(arguments: ["https://p.test", "ftp://p.test", "socks4://p.test", "http://", "http://p.test:99999", "::"])
-    func aVariableThatNamesNoProxyIsAMistake(text: String) {
+    func variableThatNamesNoProxyIsAMistake(text: String) {
         let error = #expect(throws: NetworkError.self) { try ProxySettings(environment: ["https_proxy": text]) }
         #expect(error?.kind == .invalidConfiguration)
         #expect(error?.detail.contains("https_proxy") == true)

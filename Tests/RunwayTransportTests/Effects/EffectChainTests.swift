@@ -14,7 +14,7 @@ struct EffectChainTests {
     static let count = ProcessInfo.processInfo.environment["RUNWAY_EFFECTS"].flatMap { Int($0) } ?? 60
     private static let firstSeed = ProcessInfo.processInfo.environment["RUNWAY_SEED"].flatMap { UInt64($0) } ?? 1
 
-    @Test func unsafeCallsTakeEffectTwiceOnlyByTheirPolicy() async throws {
+    @Test func onlyPolicyLetsUnsafeCallsTakeEffectTwice() async throws {
         var total = EffectPlay.Tally()
         for seed in Self.firstSeed..<Self.firstSeed + UInt64(max(1, Self.count)) {
             let (problems, tally) = try await EffectPlay.run(seed)

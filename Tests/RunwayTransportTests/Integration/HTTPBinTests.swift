@@ -32,7 +32,7 @@ struct HTTPBinTests {
         (410, .refused), (418, .refused), (422, .refused), (451, .refused), (500, .refused), (501, .refused),
         (502, .refused), (504, .refused), (300, .refused), (305, .refused),
     ])
-    func everyOtherStatusIsOneErrorThatNamesIt(code: Int, kind: NetworkError.Kind) async throws {
+    func otherStatusesAreErrorsThatNameThem(code: Int, kind: NetworkError.Kind) async throws {
         for _ in 0..<2 {
             let error = try await layer().failure(of: Fetch<GET>("status/\(code)"))
             #expect(error.kind == kind)
@@ -107,7 +107,7 @@ struct HTTPBinTests {
     }
 
     @Test(arguments: ["delay/5", "drip"])
-    func aDelayPastTheDeadlineFailsWhenTheDeadlineComes(path: String) async throws {
+    func delayPastTheDeadlineFailsAtTheDeadline(path: String) async throws {
         let network = try layer()
         network.configure(TestService.self) { $0.deadline = .milliseconds(300) }
         let parameters: Parameters = path == "drip" ? ["numbytes": 5, "duration": 5, "delay": 0] : [:]

@@ -18,7 +18,7 @@ struct NginxTests {
     private let servers = Result { try IntegrationServers() }
 
     @Test(arguments: versions.indices)
-    func everyFileArrivesByteForByteAndReadsAsJSON(version: Int) async throws {
+    func filesArriveUnchangedAndReadAsJSON(version: Int) async throws {
         let servers = try servers.get()
         let (versions, name) = Self.versions[version]
         let files = try FileManager.default.contentsOfDirectory(at: servers.isoCodes, includingPropertiesForKeys: nil)
@@ -53,7 +53,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func responsesAreCompressedOnTheWireAndPlainAboveIt(version: Int) async throws {
+    func responsesAreCompressedOnlyOnTheWire(version: Int) async throws {
         let servers = try servers.get()
         let network = try servers.nginxLayer(Self.versions[version].0)
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_639-3.json")))
@@ -78,7 +78,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices, ["identity", "gzip"])
-    func headHasTheFieldsOfGetAndNoBody(version: Int, coding: String) async throws {
+    func headHasGetsFieldsAndNoBody(version: Int, coding: String) async throws {
         let network = try servers.get().nginxLayer(Self.versions[version].0)
         for _ in 0..<3 {
             let raw = try await network.call(
@@ -128,7 +128,7 @@ struct NginxTests {
     }
 
     @Test(arguments: versions.indices)
-    func aFileTruncatedDuringTheResponseIsAnError(version: Int) async throws {
+    func fileTruncatedDuringTheResponseIsAnError(version: Int) async throws {
         let servers = try servers.get()
         let name = "\(UUID().uuidString).bin"
         let file = servers.ownFiles.appending(path: name)
@@ -148,7 +148,7 @@ struct NginxTests {
         #expect(error?.step == .transporting)
     }
 
-    @Test func aMethodThatNginxDoesNotAllowIsRefused() async throws {
+    @Test func methodThatNginxDoesNotAllowIsRefused() async throws {
         let error = try await servers.get().nginxLayer().failure(of: Fetch<POST>("iso_4217.json", .bytes([1])))
         #expect(error.kind == .refused)
         #expect(error.status == .methodNotAllowed)

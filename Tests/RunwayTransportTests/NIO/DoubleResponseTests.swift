@@ -21,7 +21,7 @@ struct DoubleResponseTests {
 
     /// Of the second response this much comes right behind the first: all, one byte, or nothing but the end of a line.
     @Test(arguments: [ghost, Array(ghost.prefix(1)), Array("\r\n".utf8)])
-    func bytesWithTheResponseAreNotTheNextOne(surplus: [UInt8]) async throws {
+    func bytesWithAResponseAreNotTheNext(surplus: [UInt8]) async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             origin.on("/a", respond: .raw(Self.response + surplus).ending(.stayOpen).held(by: gate))
@@ -40,7 +40,7 @@ struct DoubleResponseTests {
         }
     }
 
-    @Test func bytesAfterTheResponseAreNotTheNextOne() async throws {
+    @Test func bytesAfterAResponseAreNotTheNext() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             let twice = ScriptedResponse.raw(Self.response, Self.ghost).ending(.stayOpen)

@@ -88,7 +88,7 @@ struct DyingConnectionTests {
         }
     }
 
-    @Test func anHTTP2ConnectionThatEndsUnderItsResponses() async throws {
+    @Test func http2ConnectionThatEndsUnderItsResponses() async throws {
         try await RawHTTP2Server.run(Self.script(twice: false)) { server in
             for cut in Self.cuts {
                 let network = try server.layer()
@@ -161,7 +161,7 @@ struct DyingConnectionTests {
     }()
 
     @Test(arguments: [ScriptedResponse.Ending.close, .reset])
-    func fourHTTP1ConnectionsThatEndUnderTheirResponses(by ending: ScriptedResponse.Ending) async throws {
+    func fourHTTP1ConnectionsEndUnderTheirResponses(by ending: ScriptedResponse.Ending) async throws {
         for cut in Self.http1Cuts {
             try await withScriptedOrigin { origin in
                 origin.otherwise { request in
@@ -185,7 +185,7 @@ struct DyingConnectionTests {
     /// A change that may be made twice is lost on a connection that was in use before, and never gets another one: because it is
     /// cancelled while the handshake lasts, or because there is none.
     @Test(arguments: [true, false])
-    func changeLostOnAStaleConnectionIsNotCalledUnsent(_ isCancelled: Bool) async throws {
+    func changeLostOnStaleConnectionIsNotUnsent(_ isCancelled: Bool) async throws {
         let certificate = try TestCertificate()
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.onConnections([.serve, isCancelled ? .ignore : .close])
@@ -207,7 +207,7 @@ struct DyingConnectionTests {
     }
 
     @Test(arguments: [ScriptedResponse.closing, .resetting])
-    func retriesCompleteEveryReadThoughAllHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
+    func retriesCompleteReadsThoughHTTP1ConnectionsEnd(ending: ScriptedResponse) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise { request in request.connection <= 4 ? ending : .text(request.path) }
             let network = try await layer(to: origin, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 100))

@@ -13,7 +13,7 @@ struct OriginPoolsTests {
 
     private func origin(_ number: Int) -> Origin { Origin(scheme: "https", host: "h\(number).test", port: 443) }
 
-    @Test func aSparePoolIsSeparateFromTheMainOne() throws {
+    @Test func sparePoolIsSeparateFromTheMainOne() throws {
         let pools = OriginPools(TransportConfiguration(), dialer: try TestDialer().dialer)
         defer { pools.shutDown() }
         let spare = try #require(pools.enter(origin(0), isSpare: true))

@@ -18,7 +18,7 @@ struct PoolMachineTests {
 
     private func at(_ seconds: UInt64) -> NIODeadline { .uptimeNanoseconds(seconds * 1_000_000_000) }
 
-    @Test func firstRequestMakesAConnectionAndGoesOnIt() {
+    @Test func firstRequestMakesAndUsesAConnection() {
         let machine = machine()
         #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
         #expect(machine.connected(1, .exclusive, now: at(1)) == [.send(1, on: 1, isReused: false)])
@@ -26,7 +26,7 @@ struct PoolMachineTests {
         #expect(machine.submit(2, now: at(0)) == .send(on: 1, isReused: true))
     }
 
-    @Test func exclusiveConnectionsAreMadeForWaitersUpToTheLimit() {
+    @Test func exclusiveConnectionsAreMadeUpToTheLimit() {
         let machine = machine()
         #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
         #expect(machine.submit(2, now: at(0)) == .wait([.connect(2)]))
@@ -52,7 +52,7 @@ struct PoolMachineTests {
         #expect(machine.ended(1, now: at(5)) == [.close(1), .connect(5)])
     }
 
-    @Test func whileNobodyKnowsHowConnectionsCarryOneIsMade() {
+    @Test func unknownProtocolMakesOnlyOneConnection() {
         let machine = machine(maximumConnections: 8, mayShare: true)
         #expect(machine.submit(1, now: at(0)) == .wait([.connect(1)]))
         #expect(machine.submit(2, now: at(0)) == .wait([]))
@@ -124,7 +124,7 @@ struct PoolMachineTests {
         #expect(machine.connected(5, .exclusive, now: at(12)) == [.send(5, on: 5, isReused: false)])
     }
 
-    @Test func requestOfAStaleConnectionNeedsAFreshOne() {
+    @Test func staleConnectionsRequestNeedsAFreshOne() {
         let machine = machineWithIdleConnections()
         #expect(machine.submit(6, now: at(10)) == .send(on: 3, isReused: true))
         #expect(machine.closed(4) == [])
@@ -174,7 +174,7 @@ struct PoolMachineTests {
         #expect(machine.isEmpty)
     }
 
-    @Test func failedDialFailsNoRequestWhileAnotherConnectionWorks() {
+    @Test func failedDialIsHarmlessWhileAnotherConnectionWorks() {
         let machine = machine()
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .exclusive, now: at(1))
@@ -192,7 +192,7 @@ struct PoolMachineTests {
         #expect(machine.submit(4, now: at(0)) == .wait([]))
     }
 
-    @Test func waitForAConnectionToBeMadeEndsInTime() {
+    @Test func waitForANewConnectionEndsInTime() {
         let machine = machine(maximumConnections: 1)
         _ = machine.submit(1, now: at(0))
         #expect(machine.nextDeadline == at(10))
@@ -214,7 +214,7 @@ struct PoolMachineTests {
         #expect(machine.timePassed(at(510)) == [.fail(2, .notConnectedInTime)])
     }
 
-    @Test func streamIsWaitedForAsLongAsTheRequestLikes() {
+    @Test func requestDecidesHowLongAStreamIsAwaited() {
         let machine = machine(mayShare: true)
         _ = machine.submit(1, now: at(0))
         _ = machine.connected(1, .shared(limit: 1), now: at(1))

@@ -44,7 +44,7 @@ struct HostMeasuringTests {
         book.selector.plan(book.addresses(of: dialHost, scheme: "https"), of: dialHost).order.map { "\($0)" }
     }
 
-    @Test func secondLaunchOrdersByTheFirstWithoutAProbe() async throws {
+    @Test func secondLaunchOrdersByTheFirstUnprobed() async throws {
         let certificate = try TestCertificate(for: dialHost)
         let roundTrips = Dictionary(uniqueKeysWithValues: zip(Self.addresses, [900, 450, 10]))
         try await withBadNetwork(3, certificate) { network, origin in

@@ -90,7 +90,7 @@ struct NetworkChangeTests {
         withExtendedLifetime(layer) {}
     }
 
-    @Test func aPingDetectsAConnectionLostWithTheNetwork() async throws {
+    @Test func pingDetectsAConnectionLostWithTheNetwork() async throws {
         try await RawHTTP2Server.run { connection, frame in
             // An unreachable server: it responds neither to the request nor to a PING.
             if frame == nil { connection.write(.settings()) }
@@ -164,7 +164,7 @@ struct NetworkChangeTests {
         #expect(try #require(systemLocalAddresses()).contains(own))
     }
 
-    @Test func callsThatWaitedForANetworkUseNewConnections() async throws {
+    @Test func callsAfterAWaitForANetworkReconnect() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("there"))
             let status = SettableNetworkStatus(.wifi)

@@ -64,7 +64,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func silenceAfterTheHeadEndsTheCallAtItsDeadline() async throws {
+    @Test func stalledBodyTimesOutAtTheDeadline() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()

@@ -52,7 +52,7 @@ struct ResumableUploadTests {
         }
     }
 
-    @Test func interruptedUploadToAServerWithoutSupportStartsOver() async throws {
+    @Test func interruptedUploadStartsOverWithoutServerSupport() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in
@@ -70,7 +70,7 @@ struct ResumableUploadTests {
     }
 
     @Test(arguments: ["other", "relative to another", "https", "version", "unusable"])
-    func locationThatMayNotBeUsedIsNotFollowed(_ kind: String) async throws {
+    func disallowedLocationIsNotFollowed(_ kind: String) async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 10_000))
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { other in
@@ -104,7 +104,7 @@ struct ResumableUploadTests {
     }
 
     /// As the draft wants it of a client that learns the limit while it sends.
-    @Test func uploadThatExceedsTheLimitIsStoppedAndCancelled() async throws {
+    @Test func uploadOverTheLimitIsStoppedAndCancelled() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in
@@ -127,7 +127,7 @@ struct ResumableUploadTests {
         }
     }
 
-    @Test func uploadContinuesAtARelativeLocationWithItsCredentials() async throws {
+    @Test func uploadContinuesAtARelativeLocationWithCredentials() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 10_000))
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in

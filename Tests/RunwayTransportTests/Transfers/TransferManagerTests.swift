@@ -87,7 +87,7 @@ struct TransferManagerTests {
         }
     }
 
-    @Test func linesOfAStreamedBodyArriveAsTheyAreSent() async throws {
+    @Test func streamedLinesArriveAsTheyAreSent() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
             let chunks = ["data: 1\r\nda", "ta: 上", "海\n", "\nend"].map { Array($0.utf8) }

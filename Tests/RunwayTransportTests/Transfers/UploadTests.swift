@@ -54,7 +54,7 @@ struct UploadTests {
         return network
     }
 
-    @Test func fileArrivesUnchangedAndProgressEndsAtTheTotal() async throws {
+    @Test func fileArrivesUnchangedAndProgressReachesTheTotal() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try Data(file.bytes).write(to: folder.file)
         try await withScriptedOrigin { origin in

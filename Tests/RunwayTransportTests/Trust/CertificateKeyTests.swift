@@ -33,7 +33,7 @@ struct CertificateKeyTests {
 
     /// Old roots among them, of version 1 and with other kinds of names.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/ca-certificates.crt")))
-    func keysOfAllRootsOfTheSystemAreRead() throws {
+    func keysOfAllSystemRootsAreRead() throws {
         let roots = try NIOSSLCertificate.fromPEMFile("/etc/ssl/certs/ca-certificates.crt")
         #expect(roots.count > 50)
         for root in roots {

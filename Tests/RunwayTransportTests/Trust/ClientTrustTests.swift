@@ -76,7 +76,7 @@ struct ClientTrustTests {
         }
     }
 
-    @Test func aHostIsNotShownTheIdentityForAnother() async throws {
+    @Test func hostIsNotShownTheIdentityForAnother() async throws {
         let own = try clients.server("client", usage: .clientAuth)
         let identity = try ClientIdentity(
             for: "example.com", includesSubdomains: true, certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)

@@ -49,7 +49,7 @@ struct InterceptorTests {
         #expect(response.contains("4217"))
     }
 
-    @Test func thePinRefusesTheInterceptorAndNotTheServer() async throws {
+    @Test func pinRefusesTheInterceptorAndNotTheServer() async throws {
         let interceptor = try interceptor.get()
         let client = try interceptor.client(.enforced) { _ in }
         #expect(try await client.ask(port: interceptor.serverPort).contains("4217"))

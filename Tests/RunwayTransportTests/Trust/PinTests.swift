@@ -88,7 +88,7 @@ struct PinTests {
         #expect(reports.all.first?.chain.count == 3)
     }
 
-    @Test func theWrongKeyUnderTheRightRootIsRefused() async throws {
+    @Test func wrongKeyUnderTheRightRootIsRefused() async throws {
         try await expectRefused([set(pin(server.chain[0]), backup)], root.intermediate().server())
     }
 
@@ -112,7 +112,7 @@ struct PinTests {
         #expect(reports.all.isEmpty)
     }
 
-    @Test func whatOnlyReportsLetsTheRequestGoAndSaysSo() async throws {
+    @Test func reportOnlyPinsReportAndLetRequestsPass() async throws {
         try await expectServed([set(backup, stranger, mode: .reportOnly)])
         #expect(reports.all.map(\.outcome) == [.wouldHaveRefused])
     }
@@ -144,7 +144,7 @@ struct PinTests {
         #expect(wide.areFor("example.com") && wide.areFor("a.b.example.com") && !wide.areFor("badexample.com"))
     }
 
-    @Test func pinsOfADomainRefuseForTheHostsBelowIt() async throws {
+    @Test func domainsPinsRefuseForTheHostsBelow() async throws {
         let below = try root.server("api.example.com")
         let wide = try client([set(backup, stranger, host: "example.com", subdomains: true)])
         try await withTLSServer(below) { running in
@@ -157,12 +157,12 @@ struct PinTests {
         }
     }
 
-    @Test func hostsWithoutPinsAreNotHeldToThoseOfOthers() async throws {
+    @Test func hostsWithoutPinsIgnoreThoseOfOthers() async throws {
         try await expectServed([set(backup, stranger, host: "example.com")])
         #expect(reports.all.isEmpty)
     }
 
-    @Test func eachSetOfAHostHasToBeMet() async throws {
+    @Test func hostsPinSetsMustAllBeMet() async throws {
         try await expectRefused([set(pin(root.certificate), backup), set(backup, stranger)])
     }
 
@@ -187,7 +187,7 @@ struct PinTests {
         }
     }
 
-    @Test func transportsThatCannotHoldToThePolicyAreNotMade() throws {
+    @Test func transportsThatCannotFollowThePolicyAreRefused() throws {
         let own = try root.server("client", usage: .clientAuth)
         let identity = try ClientIdentity(for: "a", certificateChainPEM: own.chainPEM, privateKeyPEM: own.keyPEM)
         let policies = [
@@ -220,7 +220,7 @@ struct PinTests {
         }
     }
 
-    @Test func pinEqualsOpenSSLsSHA256OfTheKey() async throws {
+    @Test func pinEqualsTheSHA256ByOpenSSL() async throws {
         let certificate = Array(try server.leafPEM.utf8)
         let script =
             "openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64"

@@ -122,7 +122,7 @@ struct RefusedServerTests {
         try await expectRefused(root.intermediate(fake: true).server(), by: root, way)
     }
 
-    @Test(arguments: Way.allCases) func outsideTheNamesThatItsAuthorityMaySignFor(way: Way) async throws {
+    @Test(arguments: Way.allCases) func outsideTheNamesItsAuthorityMaySign(way: Way) async throws {
         let root = try TestAuthority()
         try await expectRefused(root.intermediate(permitted: "example.com").server(), by: root, way)
     }
@@ -151,7 +151,7 @@ struct RefusedServerTests {
     }
 
     @Test(arguments: Way.comparingNames)
-    func certificateForTheAddressIsNotForTheHost(way: Way) async throws {
+    func addressCertificateIsNotForTheHost(way: Way) async throws {
         let root = try TestAuthority()
         let address = GeneralName.ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))
         try await expectRefused(root.server("localhost", names: [address]), by: root, way)

@@ -88,7 +88,7 @@ struct RootsAsNeededTests {
         }
     }
 
-    @Test func aServerThatNoRootLeadsToIsRefusedOnce() async throws {
+    @Test func serverWithoutARootIsRefusedOnce() async throws {
         let stranger = try TestCertificate(for: dialHost)
         try await withPreparation(folder: other.certificatePEM, all: certificate.certificatePEM) { test, allCount in
             try await withScriptedOrigin(tls: stranger.tls) { origin in
@@ -132,7 +132,7 @@ struct RootsAsNeededTests {
         }
     }
 
-    @Test func aDialIsCancelledWhileAllRootsAreRead() async throws {
+    @Test func dialIsCancelledWhileAllRootsAreRead() async throws {
         let gate = DispatchSemaphore(value: 0)
         let isReading = AwaitedValue(0)
         defer { gate.signal() }

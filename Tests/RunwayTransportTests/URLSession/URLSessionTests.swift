@@ -41,7 +41,7 @@ struct URLSessionTests {
         #expect((request["content-length"] == nil) != (request["transfer-encoding"] == nil))
     }
 
-    @Test func bodyOfAGetIsRefusedBeforeItLeaves() async throws {
+    @Test func bodyOfAGetIsRefusedUnsent() async throws {
         try await withScriptedOrigin { origin in
             let error = try await layer(origin).failure(of: Fetch<GET>("a", .bytes([1])))
             #expect(error.kind == .invalidParameters && error.sending == .notSent)
@@ -50,7 +50,7 @@ struct URLSessionTests {
     }
 
     #if canImport(FoundationNetworking)
-        @Test func pinsThatNoChainCanBeComparedWithAreRefused() throws {
+        @Test func pinsWithoutAComparableChainAreRefused() throws {
             let pins = try ["a", "b"].map { try PublicKeyPin(certificatePEM: TestAuthority($0).pem).description }
             let error = #expect(throws: NetworkError.self) {
                 try URLSessionTransport(pins: [PublicKeyPins(host: "example.com", pins: pins, mode: .reportOnly)])
@@ -59,7 +59,7 @@ struct URLSessionTests {
             _ = try URLSessionTransport(pins: [])
         }
 
-        @Test func readerThatFallsTooFarBehindGetsAnError() async throws {
+        @Test func readerTooFarBehindGetsAnError() async throws {
             try await withScriptedOrigin { origin in
                 let part = [UInt8](repeating: 7, count: 1 << 16)
                 origin.on("/a", respond: ScriptedResponse(chunks: Array(repeating: part, count: 100)))
@@ -72,7 +72,7 @@ struct URLSessionTests {
             }
         }
 
-        @Test func streamBeyondTheLimitIsRefusedBeforeItLeaves() async throws {
+        @Test func streamBeyondTheLimitIsRefusedUnsent() async throws {
             try await withScriptedOrigin { origin in
                 let endless = BodyStream { { [UInt8](repeating: 1, count: 1000) } }
                 let error = try await layer(origin, .init(maximumStreamedRequestByteCount: 10_000)).failure(
@@ -84,7 +84,7 @@ struct URLSessionTests {
     #endif
 
     /// One thread serves all sessions of a process.
-    @Test func streamMayWaitForAnotherCallOfItsTransport() async throws {
+    @Test func streamMayAwaitAnotherCallOfItsTransport() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("outer"))
             origin.on("/b", respond: .text("inner"))
@@ -102,7 +102,7 @@ struct URLSessionTests {
         }
     }
 
-    @Test func cancelledCallEndsThoughItsBodyWaitsForAPart() async throws {
+    @Test func cancelledCallEndsDespiteItsWaitingBody() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("late"))
             let network = layer(origin)

@@ -27,7 +27,7 @@ struct UTF8ValidationTests {
         }
     }
 
-    @Test func doesNotDependOnWhereTheBytesAreCut() {
+    @Test func cutsBetweenBytesDoNotMatter() {
         let text = Array("κόσμε €𝄞🇩🇪 \u{10FFFF}\u{D7FF}\u{E000}".utf8)
         for cut in 0...text.count {
             var validation = UTF8Validation()

@@ -147,7 +147,7 @@ struct WebSocketMachineTests {
         #expect(Self.failure(machine.receive(Self.frame(.continuation, Array(hello[3...]), rsv1: true))) == 1002)
     }
 
-    @Test func brokenCompressionAndInflatedInvalidTextEndTheConnection() throws {
+    @Test func brokenCompressionAndInvalidInflatedTextEndConnections() throws {
         var machine = Self.machine(inflater: MessageInflater(resetsContext: false))
         #expect(Self.failure(machine.receive(Self.frame(.text, [0xFF, 0xFF], rsv1: true))) == 1007)
         let deflater = try #require(MessageDeflater(windowBits: 15, resetsContext: false))

@@ -227,7 +227,7 @@ struct WebSocketStreamTests {
         }
     }
 
-    @Test func serverThatDoesNotCloseIsResetInTime() async throws {
+    @Test func serverThatNeverClosesIsResetInTime() async throws {
         try await RawHTTP2Server.run(
             Self.script { connection, frame in
                 if let frame, frame.is(.headers) { connection.write(.headers(frame.stream)) }
@@ -257,7 +257,7 @@ struct WebSocketStreamTests {
     }
 
     @Test(arguments: [RawFrame.goAway(last: 1), .reset(3, 7)])
-    func handshakeThatWasNotProcessedMovesToAConnection(_ refusal: RawFrame) async throws {
+    func unprocessedHandshakeMovesToAnotherConnection(_ refusal: RawFrame) async throws {
         try await RawHTTP2Server.run(
             Self.script { connection, frame in
                 if let frame, frame.is(.headers) { connection.write(refusal) }
@@ -301,7 +301,7 @@ struct WebSocketStreamTests {
         }
     }
 
-    @Test func largeMessageWaitsForTheWindowOfTheServer() async throws {
+    @Test func largeMessageWaitsForTheServersWindow() async throws {
         try await RawHTTP2Server.run(
             Self.script { connection, frame in
                 Self.accept(connection, frame)

@@ -86,7 +86,7 @@ struct WebSocketWireTests {
         }
     }
 
-    @Test func framesInTheSameReadAsTheResponseAreDelivered() async throws {
+    @Test func framesReadWithTheResponseAreDelivered() async throws {
         try await withWebSocketPeer(.init(first: [0x81, 2, 0x68, 0x69, 0x89, 1, 7, 0x88, 2, 3, 232])) { peer in
             let chat = try await NetworkLayer(toPort: peer.port).openChat()
             #expect(try await chat.next() == .text("hi"))
@@ -184,7 +184,7 @@ struct WebSocketWireTests {
         }
     }
 
-    @Test func serverThatDoesNotCloseIsCutInTime() async throws {
+    @Test func serverThatNeverClosesIsCutInTime() async throws {
         try await withWebSocketPeer(.init(closes: false)) { peer in
             let chat = try await NetworkLayer(toPort: peer.port).openChat { $0.closeTimeout = .milliseconds(50) }
             chat.connection.close(WebSocketClose(1000))
@@ -217,7 +217,7 @@ struct WebSocketWireTests {
         }
     }
 
-    @Test func silentServerIsGivenUpAfterChangeOfNetwork() async throws {
+    @Test func silentServerIsAbandonedAfterANetworkChange() async throws {
         try await withWebSocketPeer { peer in
             var configuration = TransportConfiguration()
             configuration.wire.pingTimeout = .milliseconds(50)

@@ -150,7 +150,7 @@ struct ArticleExampleTests {
         #expect(try await byteCount(of: "7", on: network) == 10)
     }
 
-    @Test func aStageOfTheAppsOwnChangesEveryRequest() async throws {
+    @Test func stageOfTheAppsOwnChangesEveryRequest() async throws {
         _ = try await layer(for: "acme", over: transport).call(Home(id: "7"))
         let name = try #require(HTTPField.Name("X-Tenant"))
         #expect(transport.requests.map { $0.head.headerFields[name] } == ["acme"])
@@ -225,7 +225,7 @@ func text(for error: NetworkError) -> String? {
     case .overloaded: "The server is busy. Try again later."
     case .needsAccessToken: "Your login was not accepted. Log in again."
     case .notTrusted: "This network is not safe."
-    case .storage: "No space left."
+    case .storage: "This device could not store or read the data."
     case .service: error.serviceError?.message
     case .refused where error.status == .notFound: "It is not there any more."
     case .refused where error.status == .forbidden: "You may not see this."

@@ -21,9 +21,10 @@ public enum OverlapPolicy: String, Sendable, Hashable {
     ///
     /// Of an identical call, no request is made, and `load` returns the number of the call in flight, with which it lands. Calls are
     /// identical if they send the same parameters, header fields and body, in the same session of an account and the same environment,
-    /// with the same ``CallOptions``. A body that is a stream is never the same as another. Of ``CallOptions/cacheUse``, the call in flight
-    /// may ask for more: an ordinary call joins one that is ``CacheUse/refresh``. A call that is ``CacheUse/refresh``, such as a user's
-    /// pull, joins one that can't respond from the cache, and replaces one that can.
+    /// with the same ``CallOptions``. A body that is a file (``RequestBody/file(_:)``) is the same as another of the same path if size, time of
+    /// change and number on the disk were the same when each call was made. Any other stream, and a form with a file, is never the same as
+    /// another. Of ``CallOptions/cacheUse``, the call in flight may ask for more: an ordinary call joins one that is ``CacheUse/refresh``.
+    /// A call that is ``CacheUse/refresh``, such as a user's pull, joins one that can't respond from the cache, and replaces one that can.
     case joinOrReplace
     /// The second call is not made, whatever its parameters, and `load` returns the number of the first.
     case ignoreNew

@@ -74,6 +74,8 @@ final class HedgedRequest: Sendable {
 
     private func launch(_ contender: HedgeDecision.Contender) {
         let attempt = HedgedAttempt(contender) { [weak self] in self?.headReceived(to: contender, $0) }
+        // Before its task starts: the other attempt may win at once, and then notes the loss of this one.
+        state.withLock { $0.attempts[contender] = attempt }
         var own = request
         own.hedgedAttempt = attempt
         let task = Task { @concurrent [own, flight, next] in
@@ -86,7 +88,6 @@ final class HedgedRequest: Sendable {
             ended(contender, with: outcome)
         }
         let isUnwanted = state.withLock { state in
-            state.attempts[contender] = attempt
             state.tasks[contender] = task
             return state.race.isOver || state.race.winner == contender.other
         }

@@ -18,14 +18,13 @@ extension Flight {
             let response = try await send()
             let isCertain = response.refusal == nil || !response.hops.isEmpty
             let mayHaveTakenEffect = isCertain || response.refusal?.mayHaveTakenEffect ?? true
-            endChange(
-                isCertain: isCertain, mayHaveTakenEffect: mayHaveTakenEffect || recorder.hasUnclearEarlierAttempt)
+            let isUnclear = recorder.hasUnclearAttempt(includingLast: false)
+            endChange(isCertain: isCertain, mayHaveTakenEffect: mayHaveTakenEffect || isUnclear)
             return response
         } catch {
             let mayHaveTakenEffect = (error.sending == .sent || mayHaveSent) && error.mayHaveTakenEffect
             // A token was missing for another attempt: the error says nothing of the last one.
-            let isUnclear =
-                error.step == .authorizing ? recorder.hasUnclearAttempt : recorder.hasUnclearEarlierAttempt
+            let isUnclear = recorder.hasUnclearAttempt(includingLast: error.step == .authorizing)
             endChange(isCertain: false, mayHaveTakenEffect: mayHaveTakenEffect || isUnclear)
             throw error
         }

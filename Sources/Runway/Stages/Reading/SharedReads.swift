@@ -66,10 +66,11 @@ struct SharedReads {
             let response = try outcome.get().response
             return (response, store(response))
         case .follower(let lease, let leader):
-            flight.note(SharingDecision.joined(leader.id))
             leader.note(SharingDecision.shared(with: flight.id))
             // The shared request takes the highest priority of the calls that wait for it.
             admission.raise(leader.id, to: flight.priority)
+            // Noted last: a call whose record has it has joined completely.
+            flight.note(SharingDecision.joined(leader.id))
             let outcome = try await retaining(lease, for: key) { () async throws(NetworkError) in
                 try await cache.reads.follow(lease)
             }

@@ -50,15 +50,17 @@ struct ResumableUpload: Sendable {
     @concurrent func run(
         _ check: @Sendable (Response) throws(NetworkError) -> RawData
     ) async throws(NetworkError) -> RawData {
-        defer { record?.close() }
         try await record?.waitForCancelled(in: flight)
         let result: Result<RawData, NetworkError> = await withTaskCancellationHandler {
             var sending = SendState.notSent
-            do throws(NetworkError) { return .success(try await send(check, &sending)) } catch {
+            let end: Result<RawData, NetworkError>
+            do throws(NetworkError) { end = .success(try await send(check, &sending)) } catch {
                 var error = error
                 error.sending = sending.and(error.sending)
-                return .failure(error)
+                end = .failure(error)
             }
+            await record?.close()
+            return end
         } onCancel: {
             record?.cancel()
         }
@@ -83,9 +85,12 @@ struct ResumableUpload: Sendable {
             let sent = SentCount()
             // The request that completes an upload whose bytes the server has.
             if case .append(let rest) = step, rest.isEmpty { await pass(upTo: rest.upperBound) }
+            let message = message(step, counting: sent)
+            // Before the request, so that no network is missed that comes between its refusal and the wait for the circuit.
+            let generation = network.admission.networkGeneration
             let response: Response
             do throws(NetworkError) {
-                response = try await network.send(message(step, counting: sent), in: flight)
+                response = try await network.send(message, in: flight)
                 sending = .sent
             } catch {
                 sending = sending.and(error.sending)
@@ -95,7 +100,7 @@ struct ResumableUpload: Sendable {
                 guard mayContinue(after: error) else { throw error }
                 if let openTime = circuitTime(of: error) {
                     // Nothing was sent, so what the server has is known as well as before.
-                    try await waitForCircuit(openTime, attempt, failing: error)
+                    try await waitForCircuit(openTime, since: generation, attempt, failing: error)
                     continue
                 }
                 let hasAdvanced = plan.update { plan in
@@ -165,9 +170,10 @@ struct ResumableUpload: Sendable {
         if case .success = landed { progress.end() }
     }
 
-    /// Stores where the upload continues, once that is known.
+    /// Stores where the upload continues, once that is known. Returns when what was given to be stored before is stored, too: the task
+    /// that reads the body of a request that failed may have given it.
     private func saveRecord() async {
-        guard let record, plan.isUnsaved else { return }
+        guard let record else { return }
         let (plan, source, byteCount, file) = (plan, source, byteCount, file)
         // Read when it is its turn to be written, so that no earlier state replaces a later one.
         await record.save {
@@ -180,7 +186,8 @@ struct ResumableUpload: Sendable {
     /// All bytes of the file before `offset` are about to be passed to the wire. What a later call must know of it is stored before.
     private func pass(upTo offset: Int) async {
         plan.update { $0.pass(upTo: offset) }
-        await saveRecord()
+        // Most parts of a file change nothing.
+        if plan.isUnsaved { await saveRecord() }
     }
 
     private func mayContinue(after error: NetworkError) -> Bool {
@@ -197,25 +204,21 @@ struct ResumableUpload: Sendable {
         return error.retryAfter
     }
 
-    /// Waits until the circuit may let the next request pass, if the call's policy allows another attempt and the deadline the wait. The
-    /// wait is no attempt and costs the host's budget nothing, since no request was sent.
+    /// Waits until the circuit may let the next request pass, or another network has come, if the call's policy allows another attempt
+    /// and the deadline the wait. The wait is no attempt and costs the host's budget nothing, since no request was sent.
     ///
     /// - Throws: `error`, if no request follows.
     private func waitForCircuit(
-        _ openTime: Duration, _ attempt: Int, failing error: NetworkError
+        _ openTime: Duration, since generation: UInt64, _ attempt: Int, failing error: NetworkError
     ) async throws(NetworkError) {
         let policy = flight.retryPolicy
         // With jitter, since several uploads may have been interrupted at once, and one of them passes first.
         let wait = openTime + network.retries.jitter(upTo: policy.ceiling(after: attempt))
         guard policy.maximumAttempts > 1, flight.clock.now + wait < flight.deadline else { throw error }
         flight.note(UploadDecision.heldByCircuit(at: plan.offset, wait: wait))
-        try await sleep(for: wait)
-    }
-
-    private func sleep(for wait: Duration) async throws(NetworkError) {
-        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
-            throw .cancelled(in: .transporting)
-        }
+        let end = await network.admission.waitForCircuit(
+            since: generation, until: flight.clock.now + wait, on: flight.clock)
+        if end == .cancelled { throw .cancelled(in: .transporting) }
     }
 
     /// Waits before the next request, if the call's policy, the host's budget and the deadline allow it.
@@ -241,7 +244,9 @@ struct ResumableUpload: Sendable {
         }
         attempt += 1
         flight.note(UploadDecision.interrupted(at: plan.offset, wait: wait, cause: cause))
-        try await sleep(for: wait)
+        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
+            throw .cancelled(in: .transporting)
+        }
     }
 
     /// Removes the upload of an earlier call from the server, and its record.

@@ -207,7 +207,10 @@ struct UploadPlan: Sendable {
     }
 
     private mutating func takeLimit(_ fields: UploadFields) {
-        if let limit = fields.maximumAppendByteCount, limit > 0 { maximumAppendByteCount = limit }
+        if let limit = fields.maximumAppendByteCount, limit > 0 {
+            // It never rises: a server that refuses parts with a low limit, and then names a higher one, would be sent parts for ever.
+            maximumAppendByteCount = min(limit, maximumAppendByteCount ?? limit)
+        }
         if let limit = fields.maximumByteCount { maximumByteCount = limit }
     }
 

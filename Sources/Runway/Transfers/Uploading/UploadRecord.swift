@@ -61,11 +61,11 @@ struct UploadRecord: Codable, Equatable, Sendable {
 final class UploadRecordFile: Sendable {
     private struct State {
         var file: OpenFile?
-        /// Whether another call has the file.
+        /// Whether nothing is stored: another call has the file, or this one has ended and another may have it.
         var isTaken = false
         /// Whether the task of the call was cancelled.
         var isCancelled = false
-        /// Whether the file has the record that this call read, or gave to be stored last.
+        /// Whether the file has the record that this call read, or gave to be stored last before the close.
         var isStored = false
     }
 
@@ -80,7 +80,7 @@ final class UploadRecordFile: Sendable {
         self.claims = claims
     }
 
-    deinit { close() }
+    deinit { release() }
 
     /// Waits as long as a call that was cancelled has the record, so that this call continues what that one leaves.
     ///
@@ -97,7 +97,7 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Whether the file has the record that this call read, or gave to be stored last.
+    /// Whether the file has the record that this call read, or gave to be stored last before the close.
     var isStored: Bool { state.withLock { $0.isStored } }
 
     /// The stored record; `nil` if there is none.
@@ -116,12 +116,12 @@ final class UploadRecordFile: Sendable {
     /// Stores a record, which is made when the ones before are stored; `nil` if nothing is to be stored.
     func save(_ makeRecord: @escaping @Sendable () -> UploadRecord?) async {
         try? await queue.run { () throws(FileError) in
-            guard let record = makeRecord() else { return }
+            // The task that reads the body may save after the close, which leaves in the file what was stored before.
+            guard let record = makeRecord(), !self.state.withLock({ $0.isTaken }) else { return }
             self.state.withLock { $0.isStored = false }
             guard let text = record.text(), text.count <= UploadRecord.maximumByteCount else { return }
-            var file = self.state.withLock { $0.isTaken ? nil : $0.file }
+            var file = self.state.withLock { $0.file }
             if file == nil {
-                if self.state.withLock({ $0.isTaken }) { return }
                 let new = try OpenFile(self.path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
                 guard try self.take(new) else { return }
                 file = new
@@ -141,12 +141,19 @@ final class UploadRecordFile: Sendable {
             guard let file = self.state.withLock({ $0.file }) else { return }
             self.state.withLock { $0.isStored = false }
             if try file.isInPlace() { try OpenFile.remove(self.path) }
-            self.close()
+            self.release()
         }
     }
 
-    /// Lets other calls have the record.
-    func close() {
+    /// Lets other calls have the record, when what was given to be stored is stored. Later on nothing is.
+    func close() async {
+        try? await queue.run { () throws(FileError) in
+            self.release()
+            self.state.withLock { $0.isTaken = true }
+        }
+    }
+
+    private func release() {
         state.withLock { state in
             guard let file = state.file else { return }
             // Not left to the close of the last descriptor: a process that is being started holds a copy.

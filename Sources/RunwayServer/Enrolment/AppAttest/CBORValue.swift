@@ -50,16 +50,14 @@ private struct CBORReader {
     var isAtEnd: Bool { place == bytes.count }
 
     mutating func value(depth: Int) -> CBORValue? {
-        guard depth <= CBORValue.maximumDepth, let first = take(1)?.first, let count = argument(first & 0x1F) else {
-            return nil
-        }
+        guard let first = take(1)?.first, let count = argument(first & 0x1F) else { return nil }
         switch first >> 5 {
         case 0: return .unsigned(count)
         case 1: return .negative(count)
         case 2: return take(count).map { .bytes(Array($0)) }
         case 3: return take(count).flatMap { String(validating: $0, as: UTF8.self) }.map { .text($0) }
-        case 4: return array(count, depth)
-        case 5: return map(count, depth)
+        case 4 where depth < CBORValue.maximumDepth: return array(count, depth)
+        case 5 where depth < CBORValue.maximumDepth: return map(count, depth)
         case 7 where first & 0x1F < 24: return .simple(first & 0x1F)
         default: return nil
         }

@@ -8,7 +8,7 @@ import Testing
 struct PageWindowTests {
     private let limits = PagingLimits(maximumItemCount: 20)
 
-    @Test func evictedRowsOfALongListCanBeReadAgain() async throws {
+    @Test func evictedRowsCanBeReadAgain() async throws {
         try await thereAndBack(OffsetList.self)
         try await thereAndBack(NumberedList.self)
         try await thereAndBack(FixedList.self)

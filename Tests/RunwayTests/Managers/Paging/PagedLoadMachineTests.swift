@@ -12,7 +12,7 @@ struct PagedLoadMachineTests {
 
     private func id() -> FlightID { Self.network.makeFlight(Work.self, .standard).id }
 
-    @Test func loadOfTwoRequestsHasTheNumberOfTheFirst() {
+    @Test func loadOfTwoRequestsHasTheFirstsNumber() {
         var machine = Machine()
         let (first, second) = (id(), id())
         let load = machine.start(.first, OffsetList(), .standard, pages)
@@ -37,7 +37,7 @@ struct PagedLoadMachineTests {
         #expect(!isAccepted && next == nil && !isFinished && machine.load?.number == new.number)
     }
 
-    @Test func onlyTheRequestThatIsWaitedForIsRead() {
+    @Test func onlyTheAwaitedRequestIsRead() {
         var machine = Machine()
         let (first, other) = (id(), id())
         let load = machine.start(.first, OffsetList(), .standard, pages)
@@ -59,7 +59,7 @@ struct PagedLoadMachineTests {
         #expect(ended == first && machine.load == nil)
     }
 
-    @Test func loadInFlightGoesOnUntilTheNewOneBegins() {
+    @Test func loadInFlightContinuesUntilTheNextBegins() {
         var machine = Machine()
         let (first, second) = (id(), id())
         let old = machine.start(.first, OffsetList(), .standard, pages)
@@ -89,7 +89,7 @@ struct PagedLoadMachineTests {
     }
 
     @Test(arguments: [OverlapPolicy.joinOrReplace, .ignoreNew, .cancelRunning, .concurrent])
-    func loadMadeByAHookCountsAsTheNewer(policy: OverlapPolicy) {
+    func loadMadeByAHookIsTheNewer(policy: OverlapPolicy) {
         var machine = Machine()
         let (first, second) = (id(), id())
         let outer = machine.start(.first, OffsetList(), .standard, pages)
@@ -100,7 +100,7 @@ struct PagedLoadMachineTests {
         #expect(overlaps == [.start, .ignore(first)] && machine.load?.number == inner.number)
     }
 
-    @Test func loadThatCannotStartLeavesTheOneInFlight() {
+    @Test func unstartableLoadLeavesTheOneInFlight() {
         var machine = Machine()
         let (first, other) = (id(), id())
         let load = machine.start(.first, OffsetList(), .standard, pages)

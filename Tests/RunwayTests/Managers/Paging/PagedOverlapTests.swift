@@ -148,7 +148,7 @@ struct PagedOverlapTests {
         #expect(layer.transport.requests.count == 6)
     }
 
-    @Test func laterRequestOfAPulledListGoesPastTheCircuit() async throws {
+    @Test func pulledListsLaterRequestBypassesTheCircuit() async throws {
         let managers = ManagerBench(admission: .oneSlot)
         let (transport, network) = (managers.transport, managers.network)
         let list = PagedAPIManager<CursorList>(on: network, delegate: recorder)

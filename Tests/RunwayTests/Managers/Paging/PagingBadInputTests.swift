@@ -21,7 +21,7 @@ struct PagingBadInputTests {
         #expect(try await play.next()?.get() == Array(1...9))
     }
 
-    @Test func repeatedIDsOfAPageAreOneRow() async throws {
+    @Test func pagesRepeatedIDsAreOneRow() async throws {
         let play = PagedPlay(EditedList(count: 20), OffsetList.self)
         play.list.state.withLock { $0.response = { _ in Self.page([1, 2, 2, 1, 3]) } }
         #expect(try await play.first(OffsetList())?.get() == [1, 2, 3])

@@ -29,7 +29,7 @@ struct ShiftedRowsTests {
         }
     }
 
-    @Test func rowMovedPastTheEdgeTakesItsNewPosition() async throws {
+    @Test func rowMovedPastTheEdgeIsRepositioned() async throws {
         try await each { play in
             play.list.move(from: 2, to: 15)
             #expect(await play() == nil)

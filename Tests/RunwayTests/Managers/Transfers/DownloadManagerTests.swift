@@ -14,7 +14,7 @@ struct DownloadManagerTests {
 
     init() throws { archive = try FilmArchive() }
 
-    @Test func delegateIsNotifiedOfProgressAndThenOfTheFile() async throws {
+    @Test func delegateIsNotifiedOfProgressThenTheFile() async throws {
         archive.gate.open()
         let manager = archive.manager()
         var reportsAtLanding = 0
@@ -53,7 +53,7 @@ struct DownloadManagerTests {
         #expect(records.first { $0.id == first }?.outcome.name == "cancelled")
     }
 
-    @Test func releasedManagerLeavesAFileThatTheNextOneResumes() async throws {
+    @Test func nextManagerResumesAReleasedManagersFile() async throws {
         var manager: DownloadManager<Film>? = archive.manager()
         weak let leaked = manager
         manager?.load(Film())
@@ -86,7 +86,7 @@ struct DownloadManagerTests {
         #expect(archive.transport.requests.count == 1)
     }
 
-    @Test func downloadToAnotherFileReplacesTheOneInFlight() async throws {
+    @Test func downloadToAnotherFileReplacesTheFirst() async throws {
         let target = Target(file: archive.folder.file("first"))
         let manager = DownloadManager<Film>(on: archive.network, to: { _ in target.file }, delegate: recorder)
         let first = manager.load(Film())
@@ -135,7 +135,7 @@ struct DownloadManagerTests {
         #expect(error?.kind == .invalidParameters && archive.transport.requests.isEmpty)
     }
 
-    @Test func downloadThatFoundNoNetworkIsResumedByTheLayer() async throws {
+    @Test func layerResumesADownloadThatFoundNoNetwork() async throws {
         let archive = try FilmArchive(failures: 1)
         archive.gate.open()
         let manager = archive.manager()

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Runway
 import RunwayJSON
@@ -17,10 +18,22 @@ struct UploadManagerTests {
         var content: RequestBody { .bytes(film) }
     }
 
+    private struct FileUpload: Endpoint {
+        static let service = Archive.self
+        static let method = HTTPRequest.Method.put
+        static let encoding = ParameterEncoding.raw(contentType: "video/mp4")
+        @Unencoded var film: URL
+        var path: EndpointPath { "film" }
+        var content: RequestBody { get throws { try .file(film) } }
+    }
+
     private let recorder = LandingRecorder()
     private let gate = ScriptedGate()
     private let records = RecordCollector()
     private let film = [UInt8].random(700_000, seed: 5)
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
 
     /// A layer whose server reads a body and waits at the gate before it responds.
     private func layer(holds: Bool = false) -> NetworkLayer {
@@ -39,7 +52,7 @@ struct UploadManagerTests {
             limits: LayerLimits(admission: .none, retrying: .none))
     }
 
-    @Test func delegateIsNotifiedOfProgressAndThenOfTheResponse() async throws {
+    @Test func delegateIsNotifiedOfProgressThenTheResponse() async throws {
         let manager = UploadManager<FilmUpload>(on: layer(), delegate: recorder)
         var reportsAtLanding = 0
         recorder.onLanding = { [recorder] _, _ in reportsAtLanding = recorder.progress.count }
@@ -80,6 +93,33 @@ struct UploadManagerTests {
         gate.open()
         _ = try await manager.landing(of: flight)
         #expect(gate.arrivalCount == 1 && recorder.landings.map(\.flight) == [flight])
+    }
+
+    @Test func uploadOfTheSameFileIsJoined() async throws {
+        try Data(film).write(to: folder.file())
+        let manager = UploadManager<FileUpload>(on: layer(holds: true), delegate: recorder)
+        let flight = manager.load(FileUpload(film: folder.file()))
+        try await gate.waitForArrivals()
+        #expect(manager.load(FileUpload(film: folder.file())) == flight)
+        gate.open()
+        let rawData = try await manager.landing(of: flight)
+        #expect(rawData["byteCount"].int == film.count)
+        #expect(gate.arrivalCount == 1 && recorder.landings.map(\.flight) == [flight])
+    }
+
+    @Test(arguments: ["changed", "other"]) func uploadOfAnotherFileReplacesTheFirst(which: String) async throws {
+        try Data(film).write(to: folder.file())
+        let manager = UploadManager<FileUpload>(on: layer(holds: true), delegate: recorder)
+        let first = manager.load(FileUpload(film: folder.file()))
+        // The server has all of the file by then, so that the first upload does not notice the change.
+        try await gate.waitForArrivals()
+        let file = which == "changed" ? folder.file() : folder.file(which)
+        try Data([1, 2, 3]).write(to: file)
+        let second = manager.load(FileUpload(film: file))
+        #expect(second != first)
+        gate.open()
+        let rawData = try await manager.landing(of: second)
+        #expect(rawData["byteCount"].int == 3 && recorder.landings.map(\.flight) == [second])
     }
 
     @Test func otherUploadReplacesTheOneInFlight() async throws {

@@ -61,7 +61,7 @@ struct EncodableParametersTests {
         #expect(try Parameters(encoding: Numbers()).entries.map(\.value) == expected)
     }
 
-    @Test func nilIsLeftOutAndNestedValuesStayNested() throws {
+    @Test func nilIsOmittedAndNestedValuesStayNested() throws {
         struct Search: Encodable {
             var price = Range(low: 1, high: nil)
             var area: Range?
@@ -85,7 +85,7 @@ struct EncodableParametersTests {
             ])
     }
 
-    @Test func datesDecimalsBytesAndURLsPreserveTheirMeaning() throws {
+    @Test func datesDecimalsBytesAndURLsPreserveMeaning() throws {
         struct Search: Encodable {
             var since = Date(timeIntervalSince1970: 86_400)
             var price = Decimal(string: "12345678901234567890.12")
@@ -185,7 +185,7 @@ struct EncodableParametersTests {
         #expect(try one.json(dates: .iso8601) == other.json(dates: .iso8601))
     }
 
-    @Test func encodingByHandSeesNestedContainersSuperclassesAndNulls() throws {
+    @Test func manualEncodingSeesNestedContainersSuperclassesAndNulls() throws {
         struct Hand: Encodable {
             enum Key: String, CodingKey { case inner, list, nothing, base }
             func encode(to encoder: any Encoder) throws {
@@ -217,7 +217,7 @@ struct EncodableParametersTests {
         #expect(throws: UnencodableParameter.withoutNames) { try Parameters(encoding: "text") }
     }
 
-    @Test func endlessChainIsRefusedBeforeTheStackIsExhausted() {
+    @Test func endlessChainIsRefusedBeforeStackExhaustion() {
         final class Link: Encodable {
             var next: Link?
             var deeds: [Link]?

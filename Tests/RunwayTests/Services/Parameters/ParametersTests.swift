@@ -23,7 +23,7 @@ struct ParametersTests {
         #expect(parameters == ["a": 1, "b": 2, "a": 3])
     }
 
-    @Test func settingANameReplacesAllItsEntriesInPlace() {
+    @Test func settingANameReplacesItsEntriesInPlace() {
         var parameters: Parameters = ["a": 1, "b": 2, "a": 3]
         parameters["a"] = 9
         #expect(parameters == ["a": 9, "b": 2])
@@ -33,7 +33,7 @@ struct ParametersTests {
         #expect(parameters == ["b": 2, "c": 4])
     }
 
-    @Test func settingANameAfterRepeatedEntriesStaysInBounds() {
+    @Test func settingANameAfterRepeatsStaysInBounds() {
         var parameters: Parameters = ["a": 1, "a": 2, "a": 3]
         parameters["a"] = 4
         #expect(parameters == ["a": 4])

@@ -13,7 +13,7 @@ struct QueryStyleTests {
         #expect(try text([:]) == "")
     }
 
-    @Test func equalParametersMakeTheSameTextWhateverTheirOrder() throws {
+    @Test func orderOfEqualParametersDoesNotMatter() throws {
         let names = (0..<40).map { "name\($0)" }
         let entries = names.map { Parameters.Entry($0, .string("v \($0)")) }
         let expected = try text(Parameters(entries))
@@ -77,7 +77,7 @@ struct QueryStyleTests {
         #expect(try text(["d": .date(early)], QueryStyle(dates: .secondsSince1970)) == "d=-1")
     }
 
-    @Test func firstAndLastDateOfRFC3339AreWritten() throws {
+    @Test func firstAndLastRFC3339DatesAreWritten() throws {
         #expect(
             try text(["d": .date(Date(timeIntervalSince1970: -62_167_219_200))]) == "d=0000-01-01T00%3A00%3A00Z")
         #expect(
@@ -90,7 +90,7 @@ struct QueryStyleTests {
             try text(["d": .date(Date(timeIntervalSince1970: -12_219_379_200))]) == "d=1582-10-14T00%3A00%3A00Z")
     }
 
-    @Test func everyDayOfFourCenturiesIsThatOfFoundation() throws {
+    @Test func daysOfFourCenturiesMatchFoundation() throws {
         var date = Date(timeIntervalSince1970: -11_670_912_000 + 0.75)
         for _ in 0..<146_097 {
             let text = try QueryStyle(arrays: .commas).text(["d": .date(date)])

@@ -53,7 +53,7 @@ struct UnencodableParameterTests {
         }
     }
 
-    @Test func nestingBeyondTheBoundIsRefusedWhereItIsReached() async throws {
+    @Test func excessNestingIsRefusedWhereItIsReached() async throws {
         let place = "a" + String(repeating: "[0]", count: 65)
         try await expectRefusal(["a": nested(65)], naming: place, saying: "nested deeper than 64.")
         try await expectRefusal(["a": nested(1000)], naming: place, saying: "nested deeper than 64.")

@@ -28,7 +28,7 @@ struct RetryPolicyTests {
     @Test(arguments: [
         HTTPRequest.Method.get, .head, .put, .delete, .options, .trace, HTTPRequest.Method("QUERY")!,
     ])
-    func idempotentMethodIsSentAgainWhateverBecameOfIt(_ method: HTTPRequest.Method) {
+    func idempotentMethodIsAlwaysSentAgain(_ method: HTTPRequest.Method) {
         for sending in [SendState.notSent, .sent, .unknown] {
             #expect(RetryPolicy.standard.allows(request(method), after: .noNetwork(sending)))
         }

@@ -23,7 +23,7 @@ struct CircuitTests {
     }
 
     @Test(arguments: [unreachable, .lost(.timedOut, .notSent)])
-    func failuresToConnectOpenTheCircuitOfTheHost(_ failure: Result<Response, NetworkError>) async throws {
+    func failedConnectionsOpenTheHostsCircuit(_ failure: Result<Response, NetworkError>) async throws {
         let flaky = flaky([failure])
         await fail(flaky, times: 5)
         let error = await flaky.call(QueryCall(), options: once).failure
@@ -59,7 +59,7 @@ struct CircuitTests {
     }
 
     @Test(arguments: [unreachable, .lost(), .status(500)])
-    func callThatBypassesTheCircuitIsSentAndClosesIt(_ failure: Result<Response, NetworkError>) async throws {
+    func bypassingCallIsSentAndClosesTheCircuit(_ failure: Result<Response, NetworkError>) async throws {
         let flaky = flaky(Array(repeating: failure, count: 6) + [.fine])
         await fail(flaky, times: 6)
         #expect(flaky.attemptCount == 5)
@@ -72,7 +72,7 @@ struct CircuitTests {
         #expect(flaky.attemptCount == 8)
     }
 
-    @Test func callThatBypassesTheCircuitCountsForTheFloodGuard() async throws {
+    @Test func bypassingCallCountsForTheFloodGuard() async throws {
         let flaky = FlakyLayer([.status(500)], admission: AdmissionLimits(maximumIdenticalRequests: 8))
         await fail(flaky, times: 5)
         let pull = CallOptions(retry: .off, bypassesCircuit: true)
@@ -86,7 +86,7 @@ struct CircuitTests {
         .lost(.invalidResponse),
         .fine,
     ])
-    func whatIsNotTheHostsFaultLeavesItsCircuitClosed(_ result: Result<Response, NetworkError>) async throws {
+    func faultsOfOthersLeaveTheHostsCircuitClosed(_ result: Result<Response, NetworkError>) async throws {
         let flaky = flaky([result])
         await fail(flaky, times: 20)
         #expect(flaky.attemptCount == 20)
@@ -100,7 +100,7 @@ struct CircuitTests {
         #expect(flaky.layer.transport.requests.last?.head.authority == "museum.test")
     }
 
-    @Test func oneCallProbesTheHostAndClosesTheCircuit() async throws {
+    @Test func oneCallProbesAndClosesTheHostsCircuit() async throws {
         let flaky = flaky(Array(repeating: Self.unreachable, count: 5) + [.fine])
         await fail(flaky, times: 5)
         flaky.layer.clock.advance(by: .seconds(1))
@@ -216,7 +216,7 @@ struct CircuitTests {
         #expect(network.admission.isCircuitClosed(to: CircuitTarget(head, of: endpoint)))
     }
 
-    @Test func unreachableTokenServerOpensNoCircuitAndCausesNoRetry() async throws {
+    @Test func unreachableTokenServerCausesNoCircuitOrRetry() async throws {
         let gate = ScriptedGate()
         let (origin, _, network) = try await club(gate)
         origin.respondToRefreshes(.failure(NetworkError(.noNetwork, in: .transporting, "gone")))
@@ -232,7 +232,7 @@ struct CircuitTests {
         #expect(network.admission.isCircuitClosed(to: CircuitTarget(head, of: Members.self)))
     }
 
-    @Test func callsLeftBehindAtTheirDeadlineBlameTheEndpoint() async throws {
+    @Test func callsLeftBehindBlameTheEndpoint() async throws {
         let host = SilentHost()
         for page in 1...5 { _ = try await host.call(Refresh(page: page), after: .seconds(60)) }
         let error = await #expect(throws: NetworkError.self) { try await host.network.call(Refresh(page: 6)) }
@@ -256,7 +256,7 @@ struct CircuitTests {
         #expect(try await !time(out: 5, after: lifetime / 2, CallOptions(wholeDeadline: lifetime / 2)))
     }
 
-    @Test func waitsForASlotAreNoEvidenceAgainstTheHost() async throws {
+    @Test func slotWaitsAreNoEvidenceAgainstTheHost() async throws {
         let transport = ParkingTransport()
         let clock = ManualClock()
         let limits = AdmissionLimits(maximumFlights: 1)
@@ -283,7 +283,7 @@ struct CircuitTests {
         }
     }
 
-    @Test func signOutThatCutsLongCallsOpensNoCircuit() async throws {
+    @Test func signOutCuttingLongCallsOpensNoCircuit() async throws {
         let host = SilentHost()
         for page in 1...8 {
             host.network.configure(Estates.self) { $0.account = "ann" }
@@ -295,7 +295,7 @@ struct CircuitTests {
         #expect(try host.isCircuitClosed)
     }
 
-    @Test func getsOfOneServiceHaveACircuitForEachPath() async throws {
+    @Test func servicesGetsHaveACircuitForEachPath() async throws {
         let flaky = flaky(Array(repeating: .status(500), count: 5) + [.fine])
         for page in 1...5 {
             _ = await flaky.call(Library.get("broken", ["page": .integer(Int64(page))]), options: once)

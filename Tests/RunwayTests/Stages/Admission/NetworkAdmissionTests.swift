@@ -43,7 +43,7 @@ struct NetworkAdmissionTests {
         #expect(try await layer.network.call(QueryCall()).text == "[1]")
     }
 
-    @Test func callThatAsksForItWaitsForTheNetwork() async throws {
+    @Test func callWaitsForTheNetworkOnRequest() async throws {
         let layer = StubbedLayer(status: status)
         let call = Task { [waits] in try await layer.network.call(QueryCall(), options: waits) }
         try await wait(for: layer, waiting: 1)

@@ -70,11 +70,14 @@ struct TurnTests {
         }
         try await transport.wait { $0.parked == [1] }
         Task { try await network.call(Refresh(page: 2), options: CallOptions(priority: priority)) }
-        try await waitUntil { network.reads.flights(waitingFor: 2).count >= 2 }
+        try await waitUntil {
+            let flights = network.reads.flights(waitingFor: 2)
+            return flights.count >= 2 && flights.last?.hasJoined == true
+        }
     }
 
     @Test(arguments: [(CallPriority.high, [1, 2, 3]), (.low, [1, 3, 2])])
-    func callThatIsJoinedTakesOverAHigherPriority(_ priority: CallPriority, _ expected: [UInt64]) async throws {
+    func joinedCallTakesOverAHigherPriority(_ priority: CallPriority, _ expected: [UInt64]) async throws {
         try await joinLowest(network(limits()), with: priority)
         var order: [UInt64] = []
         try await waitUntil("three requests") {
@@ -87,7 +90,7 @@ struct TurnTests {
         #expect(order == expected)
     }
 
-    @Test func callJoinedByAnUrgentOneIsSentAtOnce() async throws {
+    @Test func urgentJoinerSendsTheCallAtOnce() async throws {
         let network = network(limits())
         try await joinLowest(network, with: .urgent)
         #expect(network.admission.counts == (2, 1))
@@ -110,7 +113,7 @@ struct TurnTests {
         #expect(network.makeFlight(QueryCall.self, .standard).priority == .normal)
     }
 
-    @Test func urgentCallIsSentThoughAllSlotsAreOccupied() async throws {
+    @Test func urgentCallIsSentDespiteOccupiedSlots() async throws {
         let network = network(limits())
         let first = try await start(1, network)
         let second = try await start(2, network)

@@ -32,7 +32,7 @@ struct AccountSessionTests {
         try await network.signIn(AccessToken("token of \(account)", account: account), to: Club.self)
     }
 
-    @Test func responseInFlightAtSignOutSetsNoCookie() async throws {
+    @Test func responseAfterASignOutSetsNoCookie() async throws {
         let network = layer([.setCookie: "session=ann"])
         try await signIn("ann", to: network)
         let call = Task { try await network.call(Members()) }
@@ -45,7 +45,7 @@ struct AccountSessionTests {
     }
 
     @Test(arguments: [true, false], [true, false])
-    func responseOfASignedOutAccountDoesNotLand(_ isCancelling: Bool, _ isNextSignedIn: Bool) async throws {
+    func signedOutAccountsResponseDoesNotLand(_ isCancelling: Bool, _ isNextSignedIn: Bool) async throws {
         let network = layer()
         try await signIn("ann", to: network)
         let manager = APIManager<Members>(on: network, delegate: recorder)
@@ -58,7 +58,7 @@ struct AccountSessionTests {
         #expect(recorder.landings.isEmpty && manager.rawData == nil && manager.error == nil)
     }
 
-    @Test func responseDoesNotLandOnTheScreenOfAnotherAccount() async throws {
+    @Test func responseDoesNotLandOnAnotherAccountsScreen() async throws {
         let network = layer()
         try await signIn("ann", to: network)
         let manager = APIManager<Members>(on: network, delegate: recorder)
@@ -74,7 +74,7 @@ struct AccountSessionTests {
         #expect(recorder.landings.count == 1 && manager.rawData == nil)
     }
 
-    @Test func signOutCancelsOnlyTheCallsOfTheAccount() async throws {
+    @Test func signOutCancelsOnlyTheAccountsCalls() async throws {
         let network = layer()
         let anonymous = Task { try await network.call(OpeningHours()) }
         try await gate.waitForArrivals()
@@ -111,7 +111,7 @@ struct AccountSessionTests {
         #expect(error?.kind == .cancelled)
     }
 
-    @Test func waitingCallOfAPriorAccountDemandsNoLogin() async throws {
+    @Test func priorAccountsWaitingCallDemandsNoLogin() async throws {
         let house = ClubHouse(refreshGate: gate)
         let demands = LoginDemands(house.network)
         try await house.signIn()
@@ -126,7 +126,7 @@ struct AccountSessionTests {
         #expect(demands.accounts.isEmpty)
     }
 
-    @Test func renewalThatFailsAfterASignInFailsNoCall() async throws {
+    @Test func renewalFailingAfterSignInFailsNoCall() async throws {
         let house = ClubHouse(refreshGate: gate)
         let demands = LoginDemands(house.network)
         try await house.signIn()
@@ -188,7 +188,7 @@ struct AccountSessionTests {
         #expect(network.cookies(of: Lounge.self).map(\.name) == ["session"])
     }
 
-    @Test func signOutRemovesATokenOfAnEarlierSessionToo() async throws {
+    @Test func signOutRemovesAnEarlierSessionsToken() async throws {
         let house = ClubHouse()
         for environment in [ServiceEnvironment.development, .release] {
             house.network.configure(Club.self) { $0.environment = environment }
@@ -203,7 +203,7 @@ struct AccountSessionTests {
         #expect(house.stored() == nil && house.stored(in: "development") == nil)
     }
 
-    @Test func cookiesOfTheLoginDoNotOutliveTheSignOut() async throws {
+    @Test func loginCookiesDoNotOutliveTheSignOut() async throws {
         gate.open()
         let network = layer([.setCookie: "session=ann"])
         _ = try await network.call(OpeningHours())
@@ -213,7 +213,7 @@ struct AccountSessionTests {
         #expect(network.cookies(of: Club.self).isEmpty)
     }
 
-    @Test func loginInFlightAtTheSignOutSetsNoCookie() async throws {
+    @Test func loginOutlastingASignOutSetsNoCookie() async throws {
         let network = layer([.setCookie: "session=ann"])
         let login = Task { try await network.call(OpeningHours()) }
         try await gate.waitForArrivals()
@@ -226,7 +226,7 @@ struct AccountSessionTests {
         #expect(network.cookies(of: Club.self).count == 1, "calls after the sign-out set theirs")
     }
 
-    @Test func pageDoesNotLandOnTheScreenOfAnotherAccount() async throws {
+    @Test func pageDoesNotLandOnAnotherAccountsScreen() async throws {
         let network = pageLayer()
         try await signIn("ann", to: network)
         let switching = Switching { network.configure(Club.self) { $0.account = "bob" } }
@@ -238,7 +238,7 @@ struct AccountSessionTests {
         #expect(recorder.landings.isEmpty && list.items.isEmpty)
     }
 
-    @Test func pagesOfTwoAccountsDoNotBecomeOneList() async throws {
+    @Test func pagesOfTwoAccountsStayApart() async throws {
         let network = pageLayer()
         try await signIn("ann", to: network)
         let list = PagedAPIManager<MemberList>(on: network, delegate: recorder)

@@ -37,7 +37,7 @@ struct AuthorizationPolicyTests {
         #expect(house.origin.refreshCount == 1 && tokens == ["Bearer t1", nil, "Bearer t2"])
     }
 
-    @Test func aTokenThatCannotBeRenewedIsNotLeftOut() async throws {
+    @Test func unrenewableTokenIsNotLeftOut() async throws {
         try await house.signIn()
         house.origin.revoke()
         house.origin.respondToRefreshes(.response(.json("{}", status: .badRequest)))
@@ -48,7 +48,7 @@ struct AuthorizationPolicyTests {
         #expect(calls.map { $0.head.headerFields[.authorization] } == ["Bearer t1"])
     }
 
-    @MainActor @Test func aRefusalOfAnUnsignedCallNeedsALogin() async throws {
+    @MainActor @Test func refusalOfAnUnsignedCallNeedsALogin() async throws {
         let needs = LoginNeeds()
         needs.watch(house.network)
         let recorder = LandingRecorder()
@@ -67,7 +67,7 @@ struct AuthorizationPolicyTests {
         #expect(manager.error == nil && tokens == [nil, "Bearer t1"])
     }
 
-    @Test func aSignInDoesNotReachACallInFlight() async throws {
+    @Test func signInDoesNotReachCallsInFlight() async throws {
         let gate = ScriptedGate()
         let house = ClubHouse(callGate: gate)
         let call = Task { try await house.network.call(MembersOrGuests()) }

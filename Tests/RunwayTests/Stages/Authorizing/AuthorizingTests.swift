@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct AuthorizingTests {
-    @Test func aCallCarriesTheTokenOfWhoIsSignedIn() async throws {
+    @Test func callCarriesTheSignedInAccountsToken() async throws {
         let house = ClubHouse()
         try await house.signIn()
         _ = try await house.network.call(Members())
@@ -26,7 +26,7 @@ struct AuthorizingTests {
         #expect(house.origin.requests.allSatisfy { $0.head.headerFields[.authorization] == nil })
     }
 
-    @Test func tenRefusedCallsMakeOneRefreshAndAreReplayed() async throws {
+    @Test func tenRefusedCallsShareARefreshAndReplay() async throws {
         let (refreshes, flying) = (ScriptedGate(), ScriptedGate())
         let house = ClubHouse(refreshGate: refreshes, callGate: flying)
         try await house.signIn()
@@ -46,7 +46,7 @@ struct AuthorizingTests {
         #expect(records.count { $0.decisions(of: AuthorizingDecision.self).contains(.renewed) } == 1)
     }
 
-    @Test func refusedCallCountsAsSentIfItsRenewalIsNot() async throws {
+    @Test func refusedCallCountsAsSentDespiteUnsentRenewal() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()
@@ -74,7 +74,7 @@ struct AuthorizingTests {
         #expect((error.underlying as? NetworkError)?.status == (isRefused ? status : nil))
     }
 
-    @Test func laterCallWaitsForTheRenewalAndIsSentOnce() async throws {
+    @Test func laterCallAwaitsRenewalAndIsSentOnce() async throws {
         let gate = ScriptedGate()
         let house = ClubHouse(refreshGate: gate)
         try await house.signIn()
@@ -99,7 +99,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 1 && house.origin.callCount == 2)
     }
 
-    @Test func callsThatWaitForATokenBlockNoOthers() async throws {
+    @Test func callsWaitingForATokenBlockNoOthers() async throws {
         let gate = ScriptedGate()
         let origin = ClubOrigin(refreshGate: gate)
         let network = NetworkLayer(
@@ -144,7 +144,7 @@ struct AuthorizingTests {
         try await waitUntil { network.admission.counts == (0, 0) }
     }
 
-    @Test func aSecondRefusalEndsTheCallAndNothingLoops() async throws {
+    @Test func secondRefusalEndsTheCallAndNothingLoops() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()
@@ -204,7 +204,7 @@ struct AuthorizingTests {
         #expect(house.origin.refreshCount == 1)
     }
 
-    @Test func aRefreshThatNeverReturnsEndsAtItsOwnDeadline() async throws {
+    @Test func refreshThatNeverReturnsEndsAtItsDeadline() async throws {
         let house = ClubHouse(refreshGate: ScriptedGate())
         try await house.signIn()
         house.origin.revoke()
@@ -242,7 +242,7 @@ struct AuthorizingTests {
         #expect(error?.detail.contains("authorization") == true)
     }
 
-    @Test func identicalReadsThatWaitForATokenAreOneRequest() async throws {
+    @Test func identicalReadsAwaitingATokenAreOneRequest() async throws {
         let gate = ScriptedGate()
         let house = ClubHouse(refreshGate: gate)
         try await house.signIn()

@@ -8,7 +8,7 @@ import Testing
 /// Services that refuse the tokens that they give, and stores that hang.
 @Suite(.timeLimit(.minutes(5)))
 struct RenewalBackoffTests {
-    @Test func wavesOfRefusalsDoNotRenewTheTokenEachTime() async throws {
+    @Test func refusalWavesDoNotEachRenewTheToken() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()
@@ -26,7 +26,7 @@ struct RenewalBackoffTests {
         }
     }
 
-    @Test func acceptedTokenIsRenewedAtOnceWhenRefusedLater() async throws {
+    @Test func acceptedTokenRefusedLaterIsRenewedAtOnce() async throws {
         let house = ClubHouse()
         try await house.signIn()
         for count in 1...5 {
@@ -36,7 +36,7 @@ struct RenewalBackoffTests {
         }
     }
 
-    @Test func signInIsNotHeldUpByRenewalsInVain() async throws {
+    @Test func signInIsNotDelayedByVainRenewals() async throws {
         let house = ClubHouse()
         try await house.signIn()
         house.origin.revoke()
@@ -127,7 +127,7 @@ struct RenewalBackoffTests {
         await #expect(throws: CrowdedTokenStore.self) { try await refused?.value.get() }
     }
 
-    @Test func tokenThatCouldNotBeRemovedIsNotLoadedAgain() async throws {
+    @Test func unremovableTokenIsNotLoadedAgain() async throws {
         let place = TokenPlace(network: "n", service: "s", environment: "e", account: "ann")
         let queue = TokenStoreQueue(StubbornStore())
         #expect(try await queue.load(place) != nil)

@@ -55,7 +55,7 @@ struct ResumableCallsTests {
         }
     }
 
-    @Test func callResumedBeforeItFailedIsMadeAgainOnce() {
+    @Test func callResumedBeforeItsFailureIsRepeatedOnce() {
         var table = ResumableCalls(maximumCount: 10, lifetime: .seconds(1))
         let manager = APIManager<Members>(on: network)
         let taken = table.take(awaiting: [FlightID(number: 7)], at: .zero) { _ in true }

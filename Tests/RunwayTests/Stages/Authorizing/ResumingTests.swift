@@ -59,7 +59,7 @@ struct ResumingTests {
         #expect(record.decisions(of: CallDecision.self) == [.resumed(failed[0])])
     }
 
-    @Test func callsThatFailedAfterTheNotificationAreResumedToo() async throws {
+    @Test func callsFailedAfterTheNotificationAreResumed() async throws {
         let (first, later) = (manager(), manager())
         let need = try await failing([first])
         later.load(Members(page: 9))
@@ -71,7 +71,7 @@ struct ResumingTests {
         #expect(later.error == nil && (later.landedEndpoint as? Members)?.page == 9)
     }
 
-    @Test func callOfAnotherAccountFailsAndIsNotSent() async throws {
+    @Test func anotherAccountsCallFailsUnsent() async throws {
         let manager = manager()
         let need = try await failing([manager])
         try await signInAgain(as: "ben")
@@ -85,7 +85,7 @@ struct ResumingTests {
         #expect(need.resume().isEmpty)
     }
 
-    @Test func callCanBeResumedForItsTimeAndNoLonger() async throws {
+    @Test func callIsResumableOnlyForItsTime() async throws {
         let limit = LayerLimits().resumptionTime
         for (wait, count) in [(limit - .seconds(1), 1), (limit, 0)] {
             let test = ResumingTests()
@@ -130,7 +130,7 @@ struct ResumingTests {
         #expect((manager.landedEndpoint as? Members)?.page == 3)
     }
 
-    @Test func loginAlsoResumesACallWithARefusedToken() async throws {
+    @Test func loginResumesACallWithARefusedToken() async throws {
         let (refused, later) = (manager(), manager())
         try await house.signIn()
         house.origin.revoke()
@@ -246,7 +246,7 @@ struct ResumingTests {
     }
 
     @Test(arguments: [SendState.sent, .unknown])
-    func changeThatMayHaveTakenEffectIsNotResumed(_ sending: SendState) async throws {
+    func possiblyEffectiveChangeIsNotResumed(_ sending: SendState) async throws {
         #expect(await resumableCount(Booking(), losing: sending) == 0)
         // The new call would have another key.
         #expect(await resumableCount(KeyedBooking(), losing: sending) == 0)

@@ -57,7 +57,7 @@ struct SlowStoreTests {
         #expect(origin.callCount == 0)
     }
 
-    @Test func noCallWaitsForAStoreBeyondItsDeadline() async throws {
+    @Test func callAwaitsAStoreWithinItsDeadline() async throws {
         let store = DeafStore()
         let network = network(store, deadline: .seconds(4))
         network.configure(Club.self) { $0.account = "ann" }
@@ -67,7 +67,7 @@ struct SlowStoreTests {
         #expect(try #require(await failure.value).kind == .timedOut)
     }
 
-    @Test func anUnfinishedSignInThrowsInTimeAndIsUsed() async throws {
+    @Test func unfinishedSignInThrowsInTimeAndApplies() async throws {
         let store = DeafStore()
         let network = network(store)
         let failure = failing { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }
@@ -76,7 +76,7 @@ struct SlowStoreTests {
         _ = try await network.call(Members())
     }
 
-    @Test func anUnfinishedSignOutThrowsInTimeAndHolds() async throws {
+    @Test func unfinishedSignOutThrowsInTimeAndHolds() async throws {
         let store = DeafStore(hangs: false)
         let network = network(store)
         try await signIn(to: network)
@@ -105,7 +105,7 @@ struct SlowStoreTests {
         #expect(origin.refreshCount == 1)
     }
 
-    @Test func signInWhoseTaskIsCancelledStillTakesEffect() async throws {
+    @Test func cancelledTasksSignInStillTakesEffect() async throws {
         let store = DeafStore()
         let network = network(store)
         let signIn = Task { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }

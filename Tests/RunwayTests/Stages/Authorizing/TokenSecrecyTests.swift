@@ -48,7 +48,7 @@ struct TokenSecrecyTests {
         #expect(!"\(record)\(record.attempts[0].curlCommand)".contains("hunter2"))
     }
 
-    @Test func credentialsDoNotFollowARedirectToAnotherOrigin() async throws {
+    @Test func credentialsDoNotFollowRedirectsToOtherOrigins() async throws {
         let transport = StubTransport { request in
             guard request.head.authority == "vault.test" else { return .json("{}") }
             var head = HTTPResponse(status: .found)

@@ -44,7 +44,7 @@ struct TokenTimeTests {
         #expect(origin.refreshCount == 0)
     }
 
-    @Test func shortLivedTokenIsUsedForHalfItsLife() async throws {
+    @Test func shortLivedTokenLastsHalfItsLife() async throws {
         let network = network()
         try await network.signIn(
             AccessToken("t1", account: "ann", expiry: wall.now.addingTimeInterval(10)), to: Club.self)
@@ -96,7 +96,7 @@ struct TokenTimeTests {
         _ = try await network.call(Members())
     }
 
-    @Test func aTokenThatCanNotBeSentIsRefused() async throws {
+    @Test func tokenThatCanNotBeSentIsRefused() async throws {
         for value in ["", "a\r\nX: y", "a\u{0}"] {
             let error = await #expect(throws: NetworkError.self) {
                 try await network().signIn(AccessToken(value, account: "ann"), to: Club.self)

@@ -60,7 +60,7 @@ struct DeadlineStageTests {
         transport.gate.open()
     }
 
-    @Test func cancelledCallerContinuesAtOnceAndItsTransportIsCancelled() async throws {
+    @Test func cancelledCallerContinuesAtOnceCancellingItsTransport() async throws {
         let network = makeNetwork()
         let call = Task { try await network.call(ThreeSeconds()) }
         try await transport.gate.waitForArrivals()

@@ -61,7 +61,7 @@ struct HedgeEndingTests {
         #expect(record.attempts.map(\.status) == [nil, .ok])
     }
 
-    @Test func aBudgetIsFiveAndATwentiethOfTheReads() async throws {
+    @Test func budgetIsFivePlusATwentiethOfReads() async throws {
         let layer = ContestLayer()
         var hedged = 0
         for number in 0..<65 {

@@ -13,7 +13,7 @@ struct HedgeModelTests {
     private static let count =
         ProcessInfo.processInfo.environment["RUNWAY_HEDGE_SESSIONS"].flatMap { Int($0) } ?? 60
 
-    @Test func everyCallHasOneResponseAndLeavesNoAttempt() async throws {
+    @Test func callsHaveOneResponseAndLeaveNoAttempt() async throws {
         for seed in 1...UInt64(Self.count) { try await play(seed) }
     }
 

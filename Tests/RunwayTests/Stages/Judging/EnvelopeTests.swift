@@ -38,7 +38,7 @@ struct EnvelopeTests {
         #expect(record.decisions(of: JudgingDecision.self) == [JudgingDecision(status: 200, verdict: .fine)])
     }
 
-    @Test func serviceErrorAtStatus200HasTheServicesCode() async throws {
+    @Test func serviceErrorAt200HasTheServicesCode() async throws {
         let layer = layer(#"{"code":17,"msg":"房间不存在"}"#)
         try await expect(
             layer, endsIn: .service, of: ServiceError(code: "17", message: "房间不存在"),
@@ -57,7 +57,7 @@ struct EnvelopeTests {
         #expect(outcome == .absorbed && outcome.serviceError == ServiceError(code: "901"))
     }
 
-    @Test func tokenRefusedInsideStatus200NeedsAnAccessToken() async throws {
+    @Test func tokenRefusedInside200NeedsAnAccessToken() async throws {
         try await expect(
             layer(#"{"code":401}"#), endsIn: .needsAccessToken,
             saying: "The server responded with status 200 OK: the access token is missing or was refused.")
@@ -119,7 +119,7 @@ struct EnvelopeTests {
     }
 
     @MainActor
-    @Test func serviceJudgesEachResponseOnceOffTheMainActor() async throws {
+    @Test func responsesAreJudgedOnceOffTheMainActor() async throws {
         _ = try await StubbedLayer().network.call(WatchedCall())
         #expect(Watched.judgements.withLock { $0 } == [false])
     }

@@ -26,7 +26,7 @@ struct UnjudgedResponseTests {
     }
 
     @Test(arguments: [CachePolicy.off, .timeToLive(), .http()])
-    func unjudgedResponseIsNoSuccessAndIsNotStored(_ cache: CachePolicy) async throws {
+    func unjudgedResponseIsNeitherSuccessNorStored(_ cache: CachePolicy) async throws {
         let options = CallOptions(cache: cache)
         let network = layer.network
         for _ in 0..<2 {

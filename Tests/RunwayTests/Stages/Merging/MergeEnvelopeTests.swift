@@ -22,7 +22,7 @@ struct MergeEnvelopeTests {
         Dictionary(item["headers"].elements.map { ($0[0].string ?? "", $0[1].string ?? "") }, uniquingKeysWith: { $1 })
     }
 
-    @Test func anEnvelopeIsAPostOfJSONToTheRoute() async throws {
+    @Test func envelopeIsPostedAsJSONToTheRoute() async throws {
         let request = try await envelope(of: [Read("a"), Read("b")])
         #expect(request.head.method == .post)
         #expect(request.url == "https://merged.test/v1/_batch")
@@ -33,7 +33,7 @@ struct MergeEnvelopeTests {
         #expect(request.items.allSatisfy { !$0["body"].exists && !$0["bodyBase64"].exists })
     }
 
-    @Test func theRouteAndTheQueryAreTheServicesOwn() async throws {
+    @Test func routeAndTheQueryAreTheServicesOwn() async throws {
         struct Query: Endpoint {
             static let service = Merged.self
             static let coalesces = false
@@ -86,7 +86,7 @@ struct MergeEnvelopeTests {
         #expect(headers(of: request.items[0])["Content-Type"] == "application/octet-stream")
     }
 
-    @Test func aRequestForTheRouteItselfIsNotMerged() async throws {
+    @Test func requestForTheRouteItselfIsNotMerged() async throws {
         let layer = MergingLayer()
         let first = try await layer.holdOne()
         _ = try await layer.network.call(Read("_batch"))

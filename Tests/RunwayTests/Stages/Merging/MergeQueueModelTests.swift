@@ -9,7 +9,7 @@ struct MergeQueueModelTests {
     /// How many sequences are played; `RUNWAY_MERGINGS` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_MERGINGS"].flatMap { Int($0) } ?? 2000
 
-    @Test func everyRequestIsSentOnceInOrderAndInTime() throws {
+    @Test func requestsLeaveOnceInOrderAndInTime() throws {
         for seed in 1...UInt64(Self.count) {
             var model = QueueModel(seed: seed)
             model.run()

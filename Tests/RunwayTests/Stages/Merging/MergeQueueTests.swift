@@ -27,7 +27,7 @@ struct MergeQueueTests {
 
     private func cancel(_ number: UInt64, in queue: inout MergeQueue) -> Bool { queue.cancel(Self.id(number)) }
 
-    @Test func firstLeavesAtOnceAndOthersWaitForItsLanding() {
+    @Test func firstLeavesAtOnceAndOthersAfterIt() {
         var queue = MergeQueue(MergePolicy(settling: .zero))
         #expect(arrive(1, at: 0, in: &queue) == [Self.leave(1)])
         #expect(arrive(2, at: 1, in: &queue) == [.wake(at: .milliseconds(51))])

@@ -71,7 +71,7 @@ struct MergeRouteTests {
         #expect(records.filter { $0.decisions(of: MergeDecision.self) == [.apart(.http2)] }.count == 2)
     }
 
-    @Test func discoveringHTTP2SendsTheWaitersOneByOne() async throws {
+    @Test func discoveredHTTP2SendsWaitersOneByOne() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2", negotiatesLate: true))
         let first = Task { try await layer.network.call(Read("held")) }
         try await layer.server.negotiation.waitForArrivals()
@@ -90,7 +90,7 @@ struct MergeRouteTests {
         #expect(layer.network.merger.laneCount == 0)
     }
 
-    @Test func requestsBesideOneOverHTTP2DoNotWait() async throws {
+    @Test func requestsBesideHTTP2DoNotWait() async throws {
         let layer = MergingLayer(EnvelopeServer(httpVersion: "HTTP/2"))
         let first = try await layer.holdOne()
         let call = Task { try await layer.network.call(Read("1")) }

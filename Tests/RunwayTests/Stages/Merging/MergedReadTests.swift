@@ -45,7 +45,7 @@ struct MergedReadTests {
         func encode(to encoder: any Encoder) {}
     }
 
-    @Test func redirectOfAnItemIsStoredUnderBothTargets() async throws {
+    @Test func itemsRedirectIsStoredUnderBothTargets() async throws {
         let server = EnvelopeServer(
             envelope: { _ in
                 .json(
@@ -70,7 +70,7 @@ struct MergedReadTests {
         #expect(server.paths == ["/v1/held", "/v1/_batch", "/v1/there"])
     }
 
-    @Test func redirectOfAnItemCarriesNoTokenToAnotherOrigin() async throws {
+    @Test func itemsRedirectCarriesNoTokenToAnotherOrigin() async throws {
         let transport = CarryingTransport()
         let network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()),
@@ -97,7 +97,7 @@ struct MergedReadTests {
         for call in calls + [first] { _ = try await call.value }
     }
 
-    @Test func responseOfAnOlderEnvelopeReplacesNoNewerOne() async throws {
+    @Test func olderEnvelopesResponseReplacesNoNewerOne() async throws {
         let transport = CarryingTransport()
         let clock = ManualClock()
         let network = NetworkLayer(

@@ -38,7 +38,7 @@ struct MergedRedirectTests {
         layer.server.requests.count { $0.itemPaths.contains("/v1/order") || $0.head.path == "/v1/order" }
     }
 
-    @Test func mergedChangeIsNotRepeatedAfterARedirectedFailure() async throws {
+    @Test func redirectedFailureDoesNotRepeatAMergedChange() async throws {
         let server = EnvelopeServer { request in
             let items = request.items.map { item in
                 let id = item["id"].string ?? ""
@@ -60,7 +60,7 @@ struct MergedRedirectTests {
 
     /// What an envelope's redirect leads to says nothing about whether its requests took effect.
     @Test(arguments: [400, 401, 403, 404, 405, 501, 503])
-    func requestsOfARedirectedEnvelopeAreNotSentAgain(_ status: Int) async throws {
+    func redirectedEnvelopesRequestsAreNotSentAgain(_ status: Int) async throws {
         let server = EnvelopeServer(
             envelope: { _ in .redirect(.seeOther, to: "/elsewhere") },
             item: { request in

@@ -44,7 +44,7 @@ struct MergedResponseTests {
         #"{"responses":[\#(good),{"id":"2","status":200,"headers":[],"bodyBase64":"%%%"}]}"#,
         #"{"responses":[\#(good),"2"]}"#,
     ])
-    func whatIsWrongWithOneItemFailsItAlone(_ response: String) async throws {
+    func faultyItemFailsAlone(_ response: String) async throws {
         let (outcomes, layer) = try await outcomes { _ in .json(response) }
         #expect(try outcomes[0].get().bytes == Array("{}".utf8))
         let error = try #require(outcomes[1].error)

@@ -23,7 +23,7 @@ struct MergerRaceTests {
         if case .alone(let dispatch, _) = item.settledOutcome { dispatch } else { nil }
     }
 
-    @Test func anItemCancelledBeforeItIsSentAloneCompletes() throws {
+    @Test func itemCancelledBeforeItIsSentAloneCompletes() throws {
         let first = try item("1")
         merger.arrive(first)
         let second = try item("2")

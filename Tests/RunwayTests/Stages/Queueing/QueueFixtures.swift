@@ -44,6 +44,7 @@ final class MemoryChangeQueue: ChangeQueue {
         var stored: [(change: UnsentChange, id: UUID, isSettled: Bool)] = []
         var isFull = false
         var serviceChanges = 0
+        var settledCount = 0
     }
 
     private let state = Mutex(State())
@@ -56,6 +57,8 @@ final class MemoryChangeQueue: ChangeQueue {
     /// The changes whose calls have ended as queued.
     var waiting: [UnsentChange] { state.withLock { $0.stored.filter(\.isSettled).map(\.change) } }
     var storedCount: Int { state.withLock { $0.stored.count } }
+    /// How many stored changes were settled, those among them that are removed.
+    var settledCount: Int { state.withLock { $0.settledCount } }
     var serviceChanges: Int { state.withLock { $0.serviceChanges } }
     func setFull() { state.withLock { $0.isFull = true } }
 
@@ -78,6 +81,7 @@ final class MemoryChangeQueue: ChangeQueue {
 
     func settle(_ id: UUID, isQueued: Bool) async {
         state.withLock { state in
+            state.settledCount += 1
             for index in state.stored.indices where state.stored[index].id == id {
                 state.stored[index].isSettled = true
             }

@@ -162,6 +162,8 @@ struct QueueingStageTests {
         call.cancel()
         gate.open()
         #expect(await call.value?.kind == .cancelled)
+        // A cancelled call does not wait for its change, which is stored and then removed.
+        try await waitUntil { layer.queue.settledCount == 1 }
         #expect(layer.queue.storedCount == 0)
         #expect(try await layer.records.records(count: 1)[0].outcome == .cancelled)
     }

@@ -42,7 +42,7 @@ struct BackgroundRenewalTests {
         #expect(renewed["n"].int == 1 && renewed.source == .cache)
     }
 
-    @Test func aManagerIsNotifiedOnceAndItsResponseIsFresh() async throws {
+    @Test func managerIsNotifiedOnceOfAFreshResponse() async throws {
         try await fill()
         let recorder = LandingRecorder()
         let manager = APIManager<Work>(on: layer.network, delegate: recorder)

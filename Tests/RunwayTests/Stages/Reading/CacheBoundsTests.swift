@@ -29,7 +29,7 @@ struct CacheBoundsTests {
         #expect(try await layer.network.call(Work(id: 1), options: options).source == .network)
     }
 
-    @Test func aResponseLargerThanTheCacheIsNotStored() async throws {
+    @Test func responseLargerThanTheCacheIsNotStored() async throws {
         let layer = CachedLayer(cache: CacheLimits(maximumByteCount: 5_000))
         layer.server.respond(with: .success(.bytes([UInt8](repeating: 7, count: 6_000))))
         #expect(try await layer.network.call(Work()).bytes.count == 6_000)

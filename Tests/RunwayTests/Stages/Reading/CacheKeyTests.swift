@@ -41,7 +41,7 @@ struct CacheKeyTests {
         #expect(Set(made.map(\.canonicalForm)).count == keys.count)
     }
 
-    @Test func theOrderOfDifferentFieldsDoesNotSplitAKey() throws {
+    @Test func orderOfDifferentFieldsSplitsNoKey() throws {
         let flight = network.makeFlight(Work.self, .standard)
         let keys = [[("A", "1"), ("B", "2")], [("B", "2"), ("A", "1")]].map { fields in
             var head = HTTPRequest(method: .get, scheme: "https", authority: "gallery.test", path: "/")
@@ -86,7 +86,7 @@ struct CacheKeyTests {
         #expect(Set(made.map(\.canonicalForm)).count == keys.count)
     }
 
-    @Test func equalSettingsInAnyOrderMakeTheSameKey() throws {
+    @Test func orderOfEqualSettingsSplitsNoKey() throws {
         let first = try #require(try contentKey(Tagged(given: ["a": 1, "b": ["c": 2, "d": 3]])))
         network.configure(Gallery.self) { $0.account = "ann" }
         network.configure(Gallery.self) { $0.account = nil }
@@ -100,7 +100,7 @@ struct CacheKeyTests {
         #expect(repeated[0] != repeated[1], "Values of one name have an order that the server sees.")
     }
 
-    @Test func manyNamesInAnyOrderMakeTheSameKey() throws {
+    @Test func orderOfManyNamesSplitsNoKey() throws {
         let entries = (0..<1000).map { Parameters.Entry("name \($0)", .integer(Int64($0))) }
         let key = try #require(try contentKey(Tagged(given: Parameters(entries))))
         #expect(try contentKey(Tagged(given: Parameters(entries.shuffled()))) == key)
@@ -131,7 +131,7 @@ struct CacheKeyTests {
         #expect(Set(keys.map(\.canonicalForm)).count == 5)
     }
 
-    @Test func noKeyOfARequestIsOneOfAContent() throws {
+    @Test func requestKeysNeverEqualContentKeys() throws {
         let keys = [try key(Work()), try contentKey(Work())].compactMap { $0 }
         #expect(keys.count == 2 && keys[0] != keys[1] && keys[0].canonicalForm != keys[1].canonicalForm)
     }

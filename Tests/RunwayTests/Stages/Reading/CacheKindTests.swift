@@ -66,7 +66,7 @@ struct CacheKindTests {
         #expect(await !isStored(Work(), in: layer, .timeToLive()))
     }
 
-    @Test func aKindThatNoLimitNamesUsesTheCommonBudget() async throws {
+    @Test func unnamedKindUsesTheCommonBudget() async throws {
         let layer = layer()
         _ = try await layer.network.call(Work())
         for id in 1...2 { _ = try await layer.network.call(Trailer(id: id)) }
@@ -74,7 +74,7 @@ struct CacheKindTests {
     }
 
     @Test(arguments: [CachePolicy.untilEvicted(), .http()])
-    func aResponseLargerThanItsBudgetIsNotStored(policy: CachePolicy) async throws {
+    func responseLargerThanItsBudgetIsNotStored(policy: CachePolicy) async throws {
         let limits = CacheLimits(maximumByteCountByKind: [.images: 5_000, .films: -1])
         let layer = layer(limits, field: "max-age=600")
         _ = try await layer.network.call(Picture(), options: .policy(policy))

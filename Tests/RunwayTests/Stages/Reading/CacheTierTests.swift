@@ -52,7 +52,7 @@ final class CacheTierTests: Sendable {
         #expect(later.server.requestCount == 1)
     }
 
-    @Test func theTierIsAskedOnlyWhereAPolicySaysSo() async throws {
+    @Test func onlyThePolicyHasTheTierAsked() async throws {
         _ = try await layer.number(Work())
         _ = try await layer.number(QueryCall())
         _ = try await layer.number(Work())
@@ -60,7 +60,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.operations.isEmpty)
     }
 
-    @Test func withoutATierItsPolicyStoresInMemoryOnly() async throws {
+    @Test func tierPolicyWithoutATierStoresInMemory() async throws {
         let layer = CachedLayer()
         #expect(try await layer.number(options) == 1)
         #expect(try await layer.number(options) == 1)
@@ -123,7 +123,7 @@ final class CacheTierTests: Sendable {
         #expect(try await later.number(.policy(policy)) == 7)
     }
 
-    @Test func aStaleResponseOfTheTierLandsWithoutANetwork() async throws {
+    @Test func tiersStaleResponseLandsWithoutANetwork() async throws {
         let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleIfError: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         for (seconds, isThere) in [(500, true), (4000, false)] {
@@ -135,7 +135,7 @@ final class CacheTierTests: Sendable {
         }
     }
 
-    @Test func aWallClockThatWasSetBackMakesNothingFresh() async throws {
+    @Test func wallClockSetBackMakesNothingFresh() async throws {
         #expect(try await layer.number(options) == 1)
         let earlier = await nextLaunch(after: -86_400)
         earlier.server.respond(with: .success(.json(#"{"n":7}"#)))
@@ -169,7 +169,7 @@ final class CacheTierTests: Sendable {
         #expect(await later.lastDecisions().contains(.refused))
     }
 
-    @Test func errorsOfTheTierFailNoCallAndAreNoted() async throws {
+    @Test func tierErrorsFailNoCallAndAreNoted() async throws {
         await tier.fail("find", "store", "remove", "clear")
         #expect(try await layer.number(.policy(.untilEvicted(inMemory: false, onDisk: true))) == 1)
         #expect(await layer.lastDecisions().first == .tierFailed("Failed"))
@@ -177,7 +177,7 @@ final class CacheTierTests: Sendable {
         #expect(layer.network.cache.tierFailureCount == 2, "keeping failed, and then removing what was there before")
     }
 
-    @Test func aHangingTierDelaysACallForALimitedTime() async throws {
+    @Test func hangingTierDelaysCallsForALimitedTime() async throws {
         let gate = ScriptedGate()
         await tier.hold("find", at: gate)
         async let number = layer.number(options)
@@ -189,7 +189,7 @@ final class CacheTierTests: Sendable {
     }
 
     /// Cancelled calls leave their lookups behind; there are never more than sixteen of these.
-    @Test(.timeLimit(.minutes(5))) func aHangingTierGetsABoundedNumberOfLookups() async throws {
+    @Test(.timeLimit(.minutes(5))) func hangingTierGetsABoundedNumberOfLookups() async throws {
         let deaf = DeafTier()
         let layer = CachedLayer(diskCache: deaf)
         let bound = ResponseCache.maximumAbandonedLookups
@@ -199,6 +199,8 @@ final class CacheTierTests: Sendable {
             call.cancel()
             await #expect(throws: NetworkError.self) { try await call.value }
         }
+        // A cancelled call does not wait for the end of its lookup.
+        try await waitUntil { layer.network.cache.state.withLock({ $0.waitingLookupCount }) == 0 }
         // Time stands still: these do not wait for the tier.
         for number in 1...3 { #expect(try await layer.number(Artist(id: number), options) == number) }
         #expect(await layer.lastDecisions().prefix(2) == [.tierTimedOut, .miss])
@@ -221,7 +223,7 @@ final class CacheTierTests: Sendable {
         #expect(layer.records.records.allSatisfy { !$0.decisions(of: CacheDecision.self).contains(.tierTimedOut) })
     }
 
-    @Test(.timeLimit(.minutes(5))) func aHangingTierDelaysAFlushForALimitedTime() async throws {
+    @Test(.timeLimit(.minutes(5))) func hangingTierDelaysFlushesForALimitedTime() async throws {
         let gate = ScriptedGate()
         await tier.hold("store", at: gate)
         _ = try await layer.number(options)
@@ -243,7 +245,7 @@ final class CacheTierTests: Sendable {
         #expect(await cache.flush())
     }
 
-    @Test(.timeLimit(.minutes(5))) func aCancelledFlushDoesNotWaitForTheTier() async throws {
+    @Test(.timeLimit(.minutes(5))) func cancelledFlushDoesNotWaitForTheTier() async throws {
         let gate = ScriptedGate()
         await tier.hold("store", at: gate)
         _ = try await layer.number(options)
@@ -254,7 +256,7 @@ final class CacheTierTests: Sendable {
         gate.open()
     }
 
-    @Test func aCancelledCallDoesNotWaitForTheTier() async throws {
+    @Test func cancelledCallDoesNotWaitForTheTier() async throws {
         let gate = ScriptedGate()
         await tier.hold("find", at: gate)
         let call = Task { [layer, options] in try await layer.number(options) }
@@ -303,7 +305,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.fileCount == 0)
     }
 
-    @Test func responseInFlightIsNotWrittenAfterAClear() async throws {
+    @Test func clearLeavesResponsesInFlightUnwritten() async throws {
         let parked = ParkedLayer(diskCache: tier)
         async let call = parked.network.call(Work(), options: options)
         let flight = try await parked.arrival()
@@ -314,7 +316,7 @@ final class CacheTierTests: Sendable {
         #expect(await tier.fileCount == 0)
     }
 
-    @Test func olderResponseDoesNotReplaceANewerOneOnDisk() async throws {
+    @Test func olderResponseReplacesNoNewerOneOnDisk() async throws {
         let parked = ParkedLayer(diskCache: tier)
         let below = CachePolicy.untilEvicted(inMemory: false, onDisk: true)
         async let older = parked.network.call(Work(), options: .policy(below))

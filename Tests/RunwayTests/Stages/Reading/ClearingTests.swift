@@ -68,7 +68,7 @@ struct ClearingTests {
         }
     }
 
-    @Test(arguments: Clearing.all) func responsesInFlightAreNotStoredAfterAClear(_ clearing: Clearing) async throws {
+    @Test(arguments: Clearing.all) func clearLeavesResponsesInFlightUnstored(_ clearing: Clearing) async throws {
         let layer = ParkedLayer()
         var flying: [Task<RawData, any Error>] = []
         for (index, call) in calls(on: layer.network).enumerated() {
@@ -121,7 +121,7 @@ struct ClearingTests {
     }
 
     @Test(arguments: [CachePolicy.timeToLive(), .untilEvicted()])
-    func clearingOneCallRemovesResponsesOfItsOwnPolicy(_ policy: CachePolicy) async throws {
+    func clearingACallRemovesItsPolicysResponses(_ policy: CachePolicy) async throws {
         let layer = CachedLayer()
         for _ in 1...2 { #expect(try await layer.number(Uncached(), .policy(policy)) == 1) }
         try layer.network.clearCache(of: Uncached())
@@ -129,7 +129,7 @@ struct ClearingTests {
         #expect(try await layer.number(Uncached(), .policy(policy)) == 2)
     }
 
-    @Test func aHostOfClearsIsRememberedInBoundedMemory() async throws {
+    @Test func hostOfClearsIsRememberedInBoundedMemory() async throws {
         let layer = ParkedLayer()
         async let early = layer.network.call(Work())
         let flight = try await layer.arrival()
@@ -141,7 +141,7 @@ struct ClearingTests {
         #expect(layer.network.cache.count == 1, "responses to later calls are")
     }
 
-    @Test func aRevalidatedResponseIsNotStoredAfterASignOut() async throws {
+    @Test func signOutLeavesRevalidatedResponsesUnstored() async throws {
         let layer = ParkedLayer()
         layer.network.configure(Gallery.self) { $0.account = "ann" }
         let options = CallOptions.policy(.timeToLive(.seconds(1), staleWhileRevalidate: .seconds(60)))

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import RunwayJSON
 import RunwayTesting
@@ -46,6 +47,15 @@ private struct ChangeOfService: Endpoint {
     static let method = HTTPRequest.Method.post
     var path: EndpointPath { "change" }
     var invalidates: [CacheInvalidation] { [.service(Gallery.self)] }
+}
+
+/// A change of a service with access tokens, with a second attempt.
+private struct ChangeOfMembers: Endpoint {
+    static let service = Club.self
+    static let method = HTTPRequest.Method.put
+    static let retry = RetryPolicy(maximumAttempts: 2, baseWait: .zero)
+    var path: EndpointPath { "change" }
+    var invalidates: [CacheInvalidation] { [.endpoint(Work.self)] }
 }
 
 /// How a change ends, and whether it may have taken effect.
@@ -151,6 +161,28 @@ struct InvalidationTests {
         #expect(await !isStored(Work(), in: network), "the first DELETE may have removed what the second did not find")
     }
 
+    @Test func changeWhoseRetryHasNoTokenInvalidates() async throws {
+        let clock = ManualClock()
+        let transport = StubTransport { request throws(NetworkError) in
+            if request.head.path == "/token" { return .json("{}", status: .badRequest) }
+            if request.head.method == .get { return .json("{}") }
+            // The token expires meanwhile.
+            clock.advance(by: .seconds(600))
+            throw NetworkError(.noNetwork, in: .transporting, "The connection was lost.", sending: .sent)
+        }
+        let network = NetworkLayer(
+            transport: transport, pipeline: .tested, clock: LayerClock(clock), limits: LayerLimits(admission: .none))
+        network.configure(Club.self) { $0.deadline = .seconds(1000) }
+        let expiry = network.clock.date.addingTimeInterval(500)
+        try await network.signIn(AccessToken("t1", account: "ann", expiry: expiry, refreshToken: "r1"), to: Club.self)
+        let untilEvicted = CallOptions.policy(.untilEvicted())
+        _ = try await network.call(Work(), options: untilEvicted)
+        let error = await #expect(throws: NetworkError.self) { try await network.call(ChangeOfMembers()) }
+        #expect(error?.kind == .needsLogin && error?.step == .authorizing)
+        #expect(transport.requests.map(\.head.method) == [.get, .put, .post])
+        #expect(await !isStored(Work(), in: network, untilEvicted), "the first attempt may have taken effect")
+    }
+
     @Test func anErrorOfTheServiceInvalidatesNothing() async throws {
         let network = NetworkLayer(
             transport: StubTransport { request throws(NetworkError) in
@@ -161,7 +193,7 @@ struct InvalidationTests {
         #expect(await isStored(Drawer(), in: network))
     }
 
-    @Test func aReadThatBeganBeforeTheChangeIsNotStored() async throws {
+    @Test func readBegunBeforeTheChangeIsNotStored() async throws {
         let layer = ParkedLayer()
         let reads = [Work(id: 1), Work(id: 2)].map { work in Task { try await layer.network.call(work) } }
         try await layer.transport.wait { $0.parked.count == 2 }
@@ -182,7 +214,7 @@ struct InvalidationTests {
         #expect(layer.network.cache.count == 2, "a read after the change is stored")
     }
 
-    @Test func aReadAfterTheChangeJoinsNoneFromBeforeIt() async throws {
+    @Test func readAfterTheChangeJoinsNoEarlierOne() async throws {
         let layer = ParkedLayer()
         async let early = layer.network.call(Search(text: "a"))
         let first = try await layer.arrival()
@@ -210,7 +242,7 @@ struct InvalidationTests {
     }
 
     @MainActor
-    @Test func aChangeThatIsCancelledAfterItWasSentInvalidates() async throws {
+    @Test func changeCancelledAfterItWasSentInvalidates() async throws {
         let layer = ParkedLayer()
         try await layer.fill(1)
         let manager = APIManager<Change<Put>>(on: layer.network)
@@ -245,7 +277,7 @@ struct InvalidationTests {
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func aCallIsFoundInTheAccountOfTheChange() async throws {
+    @Test func callIsFoundInTheChangesAccount() async throws {
         let layer = ParkedLayer()
         layer.network.configure(Gallery.self) { $0.account = "ann" }
         try await layer.fill(1)
@@ -270,7 +302,7 @@ struct InvalidationTests {
         #expect(await isStored(Book(), in: layer.network))
     }
 
-    @Test func aCallWithoutARequestStandsForItsEndpoint() async throws {
+    @Test func callWithoutARequestStandsForItsEndpoint() async throws {
         let layer = CachedLayer()
         _ = try await layer.network.call(Unreadable())
         _ = try await layer.network.call(Work())

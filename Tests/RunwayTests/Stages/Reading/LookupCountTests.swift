@@ -80,7 +80,7 @@ struct LookupCountTests {
         #expect(order() == before, "a second lookup used the stale response again")
     }
 
-    @Test func staleResponseIsLookedUpOnceUnderEachPolicy() async throws {
+    @Test func eachPolicyLooksUpAStaleResponseOnce() async throws {
         try await expectOneLookup(of: Painting(), beside: Statue()) { $0.entries.keys }
         try await expectOneLookup(of: Sketch(number: 1), beside: Sketch(number: 2)) { $0.targets.keys }
     }

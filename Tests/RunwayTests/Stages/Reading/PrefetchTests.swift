@@ -84,7 +84,7 @@ struct PrefetchTests {
         _ = try await layer.records.records(count: 2)
     }
 
-    @Test @MainActor func prefetchWithHooksIsIdentifiedByItsCompletedParameters() async throws {
+    @Test @MainActor func hookedPrefetchIsIdentifiedByItsCompletedParameters() async throws {
         let (transport, records) = (ParkingTransport(), RecordCollector())
         let network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records])
@@ -154,7 +154,7 @@ struct PrefetchTests {
         #expect(kinds == [.invalidParameters, .noNetwork] && layer.network.cache.count == 0)
     }
 
-    @Test func aReleasedLayerIsFreedAfterItsBackgroundFlights() async throws {
+    @Test func releasedLayerIsFreedAfterItsBackgroundFlights() async throws {
         let (transport, records) = (ParkingTransport(), RecordCollector())
         var network: NetworkLayer? = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records])

@@ -59,7 +59,7 @@ struct ProvisionalLandingTests {
         #expect(try await layer.network.call(Work(), options: options).source == .cache)
     }
 
-    @Test func aFailedRevalidationLandsAndTheStaleResponseStays() async throws {
+    @Test func failedRevalidationLandsAndTheStaleResponseStays() async throws {
         let (manager, flight) = try await loaded()
         try await layer.transport.waitForArrival(of: flight)
         layer.transport.respond(flight.number, with: .success(.json("{}", status: .notFound)))
@@ -82,7 +82,7 @@ struct ProvisionalLandingTests {
         #expect(received == ["1 staleCache"] && manager.rawData?.source == .staleCache && !manager.isLoading)
     }
 
-    @Test func nothingMoreLandsAfterACancelBetweenTheTwo() async throws {
+    @Test func cancelBetweenTheTwoPreventsTheSecond() async throws {
         let (manager, flight) = try await loaded()
         try await recorder.landings(count: 1)
         try await layer.transport.waitForArrival(of: flight)
@@ -116,7 +116,7 @@ struct ProvisionalLandingTests {
         #expect(received == ["1 staleCache"])
     }
 
-    @Test func aCancelBeforeTheStaleNotificationRestoresTheManager() async throws {
+    @Test func cancelBeforeTheStaleNotificationRestoresTheManager() async throws {
         let (manager, flight) = try await loaded()
         manager.cancel(flight)
         #expect(manager.rawData == nil && manager.landedFlight == nil && !manager.isLoading)
@@ -124,7 +124,7 @@ struct ProvisionalLandingTests {
         #expect(recorder.landings.isEmpty)
     }
 
-    @Test func aVetoOfTheStaleResponseLeavesTheFreshOne() async throws {
+    @Test func vetoOfTheStaleResponseLeavesTheFresh() async throws {
         let gate = VetoingInterceptor { $0.source == .staleCache }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
         #expect(manager.rawData != nil)
@@ -137,7 +137,7 @@ struct ProvisionalLandingTests {
         #expect(record.decisions(of: CallDecision.self) == [.landedImmediately, .vetoedProvisional])
     }
 
-    @Test func aVetoOfTheFreshResponseLeavesTheStaleOne() async throws {
+    @Test func vetoOfTheFreshResponseLeavesTheStale() async throws {
         let gate = VetoingInterceptor { $0.source == .network }
         let (manager, flight) = try await loaded { $0.interceptor = gate }
         try await layer.transport.waitForArrival(of: flight)
@@ -160,7 +160,7 @@ struct ProvisionalLandingTests {
             ])
     }
 
-    @Test func theStaleResponseIsNotifiedBeforeTheFreshOne() async throws {
+    @Test func staleResponseIsNotifiedBeforeTheFreshOne() async throws {
         let (manager, flight) = try await loaded()
         // Lands in this very turn, in which the delegate was not notified of the stale response yet.
         let fresh = try await network(responding: #"{"n":2}"#).call(QueryCall())

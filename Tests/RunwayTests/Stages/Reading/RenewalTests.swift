@@ -34,7 +34,7 @@ struct RenewalTests {
             ([.lastModified: RenewalTests.modified], [nil, RenewalTests.modified]),
             ([.eTag: "\"a\"", .lastModified: RenewalTests.modified], ["\"a\"", RenewalTests.modified]),
         ] as [(HTTPFields, [String?])])
-    func notModifiedRenewsTheLifetimeAndLandsTheStoredResponse(fields: HTTPFields, conditions: [String?]) async throws {
+    func notModifiedRenewsAndLandsTheStoredResponse(fields: HTTPFields, conditions: [String?]) async throws {
         respond(fields)
         #expect(try await layer.number(options) == 1)
         for round in 1...3 {
@@ -120,7 +120,7 @@ struct RenewalTests {
         }
     }
 
-    @Test func aReadByPostIsSentAsItIs() async throws {
+    @Test func readByPostIsSentAsItIs() async throws {
         respond([.eTag: "\"a\""])
         _ = try await layer.number(Search(text: "a"), options)
         layer.clock.advance(by: .seconds(10))
@@ -132,7 +132,7 @@ struct RenewalTests {
         arguments: [
             ([.eTag: "\"a\""], [.eTag: "\"z\""]), ([.lastModified: RenewalTests.modified], [.lastModified: "elsewhen"]),
         ] as [(HTTPFields, HTTPFields)])
-    func a304OfAnotherResponseIsRepeatedWithoutConditions(stored: HTTPFields, named: HTTPFields) async throws {
+    func otherResponses304IsRepeatedWithoutConditions(stored: HTTPFields, named: HTTPFields) async throws {
         respond(stored)
         _ = try await layer.number(options)
         layer.clock.advance(by: .seconds(10))
@@ -196,7 +196,7 @@ struct RenewalTests {
         }
     }
 
-    @Test func aFailureMayBeReplacedByAStaleResponse() async throws {
+    @Test func failureMayBeReplacedByAStaleResponse() async throws {
         let lenient = CallOptions.policy(.timeToLive(.seconds(10), staleIfError: .seconds(60)))
         respond([.eTag: "\"a\""])
         _ = try await layer.number(lenient)

@@ -8,7 +8,7 @@ struct ResponseOrderTests {
     private let layer = ParkedLayer()
     private let refresh = CallOptions(cacheUse: .refresh)
 
-    @Test func anOlderResponseDoesNotReplaceANewerOne() async throws {
+    @Test func olderResponseDoesNotReplaceANewerOne() async throws {
         async let older = layer.network.call(Work())
         let first = try await layer.arrival()
         async let newer = layer.network.call(Work(), options: refresh)

@@ -69,7 +69,7 @@ struct RevalidationSessionTests {
     }
 
     @Test(arguments: [true, false])
-    func staleResponseIsNotRevalidatedAsTheNextAccount(_ isSignedOut: Bool) async throws {
+    func nextAccountDoesNotRevalidateAStaleResponse(_ isSignedOut: Bool) async throws {
         let options = CallOptions(cache: .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(600)))
         let hold = Hold(isBefore: false)
         let network = try await layer(hold)
@@ -79,7 +79,7 @@ struct RevalidationSessionTests {
     }
 
     @Test(arguments: [true, false])
-    func staleExchangeIsNotRevalidatedAsTheNextAccount(_ isSignedOut: Bool) async throws {
+    func nextAccountDoesNotRevalidateAStaleExchange(_ isSignedOut: Bool) async throws {
         let options = CallOptions(cache: .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(600)))
         let hold = Hold(isBefore: false)
         let network = try await layer(hold)
@@ -91,7 +91,7 @@ struct RevalidationSessionTests {
     }
 
     /// The cache of HTTP revalidates as soon as it has looked, so that the account has to change before.
-    @Test func staleHTTPResponseIsNotRevalidatedAsTheNextAccount() async throws {
+    @Test func nextAccountDoesNotRevalidateStaleHTTPResponses() async throws {
         let options = CallOptions(cache: .http())
         let hold = Hold(isBefore: true)
         let network = try await layer(hold)

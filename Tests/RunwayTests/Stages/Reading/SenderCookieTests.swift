@@ -113,7 +113,7 @@ struct SenderCookieTests {
         #expect(tier.count == 1, "the state of a jar has no meaning in another launch")
     }
 
-    @Test func responseToLaterCookiesIsNotCachedForEarlierOnes() async throws {
+    @Test func laterCookiesResponseIsNotForEarlierOnes() async throws {
         let gate = ScriptedGate()
         var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(gate: gate), before: .cookies)
@@ -127,14 +127,14 @@ struct SenderCookieTests {
         #expect(try await sender(network) == ("nobody", .network))
     }
 
-    @Test func responseSettingACookieIsNotCachedForOthers() async throws {
+    @Test func cookieSettingResponseIsNotCachedForOthers() async throws {
         let network = layer()
         #expect(try await network.call(Cart()).source == .network)
         network.removeCookies(of: Forum.self)
         #expect(try await network.call(Cart()).source == .network)
     }
 
-    @Test func responseOfOneUserIsNotConfirmedForAnother() async throws {
+    @Test func usersResponseIsNotConfirmedForAnother() async throws {
         let gate = ScriptedGate()
         var pipeline = RequestPipeline.tested
         pipeline.insert(Holding(gate: gate), before: .cookies)

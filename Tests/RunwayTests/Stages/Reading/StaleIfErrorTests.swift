@@ -47,7 +47,7 @@ struct StaleIfErrorTests {
         #expect(await layer.failure(Work(), options) != nil)
     }
 
-    @Test func itsWindowEndsByTheInstantOfTheFailure() async throws {
+    @Test func windowEndsByTheInstantOfTheFailure() async throws {
         let parked = ParkedLayer()
         try await parked.fill(1, options: options)
         for (seconds, isThere) in [(55, true), (5, false)] {

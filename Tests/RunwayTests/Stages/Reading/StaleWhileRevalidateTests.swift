@@ -70,7 +70,7 @@ struct StaleWhileRevalidateTests {
         }
     }
 
-    @Test func theFetchIsBoundedByTheDeadlineOfTheEndpoint() async throws {
+    @Test func fetchIsBoundedByTheEndpointsDeadline() async throws {
         let layer = ParkedLayer()
         try await layer.fill(1, options: options)
         layer.clock.advance(by: .seconds(15))

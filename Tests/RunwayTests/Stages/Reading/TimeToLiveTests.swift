@@ -106,7 +106,7 @@ struct TimeToLiveTests {
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func aResponseToTheEndpointsOwnConditionIsNotStored() async throws {
+    @Test func responseToTheEndpointsConditionIsNotStored() async throws {
         layer.server.respond(with: .success(.json("", status: .notModified)))
         _ = try await layer.network.call(Work(fields: ["If-None-Match": "\"a\""]))
         #expect(layer.network.cache.count == 0)
@@ -118,7 +118,7 @@ struct TimeToLiveTests {
         #expect(layer.network.cache.count == 0)
     }
 
-    @Test func aRejectedStoredResponseIsFetchedInTheSameCall() async throws {
+    @Test func sameCallRefetchesARejectedStoredResponse() async throws {
         #expect(try await layer.number(Work()) == 1)
         layer.server.respond(with: .success(.json(#"{"good":true}"#)))
         let rawData = try await layer.network.call(Work(refused: "n"))

@@ -39,7 +39,7 @@ struct RedirectedFailureTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func failureBehindARedirectDoesNotRepeatAPost(_ status: Int) async throws {
+    func redirectedFailureDoesNotRepeatAPost(_ status: Int) async throws {
         let layer = layer(HTTPResponse.Status(code: status))
         let error = try await fail(JSONCall(given: ["a": 1]), on: layer)
         #expect(layer.transport.requests.count { $0.head.authority == "library.test" } == 1)
@@ -95,7 +95,7 @@ struct RedirectedFailureTests {
         #expect(layer.transport.requests.count == 10)
     }
 
-    @Test func retryBudgetOfAHostIsNotSpentOnAnother() async throws {
+    @Test func hostsRetryBudgetIsNotSpentOnAnother() async throws {
         let layer = layer(.found, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 2))
         for _ in 0..<5 { _ = try await fail(QueryCall(), on: layer) }
         await layer.network.flushRecords()

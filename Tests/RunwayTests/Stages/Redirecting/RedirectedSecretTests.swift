@@ -13,7 +13,7 @@ struct RedirectedSecretTests {
     private static let ways = ["a redirect", "a redirect of a merged item", "a redirect of a hedged request"]
 
     @Test(arguments: redactions, ways)
-    func credentialsDoNotFollowARedirectToAnotherOrigin(_ redaction: Redaction, _ way: String) async throws {
+    func credentialsDoNotFollowRedirectsToOtherOrigins(_ redaction: Redaction, _ way: String) async throws {
         let gate = ScriptedGate()
         let transport = StubTransport { request throws(NetworkError) in
             guard request.head.authority == "vault.test" else { return .json("{}") }
@@ -44,7 +44,7 @@ struct RedirectedSecretTests {
     }
 
     @Test(arguments: redactions)
-    func envelopesWithCredentialsFollowNoRedirectToAnotherOrigin(_ redaction: Redaction) async throws {
+    func credentialEnvelopesFollowNoRedirectToOtherOrigins(_ redaction: Redaction) async throws {
         let gate = ScriptedGate()
         let transport = StubTransport { request throws(NetworkError) in
             if request.head.path == "/door/0" { try await gate.hold() }
@@ -80,7 +80,7 @@ struct RedirectedSecretTests {
         #expect(transport.requests.map(\.head.authority) == ["desk.test"])
     }
 
-    @Test func redactionOfNothingShowsCredentialsAndDefaultDoesNot() async throws {
+    @Test func onlyRedactionOfNothingShowsCredentials() async throws {
         for (redaction, isShown) in zip(Self.redactions, [false, true, true]) {
             let records = RecordCollector()
             let network = try await vault(StubTransport { _ in .json("{}") }, redaction, records)

@@ -17,7 +17,7 @@ struct RedirectingStageTests {
 
     private let start = "https://library.test/v1/query"
 
-    @Test func redirectsAreFollowedAndEveryHopIsOnTheRecord() async throws {
+    @Test func followedRedirectsAreRecordedHopByHop() async throws {
         let layer = layer([start: "/a", "https://library.test/a": "https://b.test/c?d=e"])
         #expect(try await layer.network.call(QueryCall())["at"].string == "https://b.test/c?d=e")
         let record = try await layer.record()

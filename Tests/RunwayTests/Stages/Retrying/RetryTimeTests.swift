@@ -83,7 +83,7 @@ struct RetryTimeTests {
         }
     }
 
-    @Test func callThatIsCancelledWhileItWaitsEndsAtOnce() async throws {
+    @Test func callCancelledWhileWaitingEndsAtOnce() async throws {
         let flaky = FlakyLayer([.lost()])
         let call = Task { [network = flaky.layer.network] in try await network.call(QueryCall()) }
         // One sleeps until the deadline, the other until the next attempt.
@@ -96,7 +96,7 @@ struct RetryTimeTests {
         #expect(try await flaky.layer.record().outcome.name == "cancelled")
     }
 
-    @Test func retriesOfAnOutageStayWithinTheHostsBudget() async throws {
+    @Test func outageRetriesStayWithinTheHostsBudget() async throws {
         let flaky = FlakyLayer([.lost()])
         for _ in 0..<100 {
             _ = await flaky.call(QueryCall(), options: CallOptions(retry: RetryPolicy(baseWait: .zero)))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RetryingStageTests {
-    @Test func firstSuccessIsTheOnlyAttemptAndLeavesNoLine() async throws {
+    @Test func firstSuccessLeavesOneAttemptAndNoLine() async throws {
         let flaky = FlakyLayer([.fine])
         _ = try await flaky.call(QueryCall()).get()
         #expect(flaky.attemptCount == 1)
@@ -56,7 +56,7 @@ struct RetryingStageTests {
         #expect(try await flaky.decisions().isEmpty)
     }
 
-    @Test func lastFailureIsTheCallsWhenAttemptsAreUsedUp() async throws {
+    @Test func lastFailureEndsTheCallAfterAllAttempts() async throws {
         let flaky = FlakyLayer([.lost(), .status(502), .status(503)])
         let error = await flaky.call(QueryCall()).failure
         #expect(error?.kind == .overloaded && error?.status == .serviceUnavailable && error?.attempt == 3)
@@ -84,7 +84,7 @@ struct RetryingStageTests {
         }
     }
 
-    @Test func postIsRetriedOnlyIfItWasNotSent() async throws {
+    @Test func onlyAnUnsentPostIsRetried() async throws {
         let refused = FlakyLayer([.lost(.noNetwork, .notSent), .fine])
         _ = try await refused.call(JSONCall()).get()
         #expect(refused.attemptCount == 2)
@@ -118,7 +118,7 @@ struct RetryingStageTests {
         for key in keys { #expect(key.wholeMatch(of: /"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/) != nil) }
     }
 
-    @Test func idempotencyKeyOfTheCallerMakesAPostRepeatable() async throws {
+    @Test func callersIdempotencyKeyMakesAPostRepeatable() async throws {
         let flaky = FlakyLayer([.lost(), .fine])
         _ = try await flaky.call(JSONCall(fields: ["Idempotency-Key": "\"mine\""])).get()
         let name = try #require(HTTPField.Name("Idempotency-Key"))
@@ -131,7 +131,7 @@ struct RetryingStageTests {
         #expect(try await layer.request(of: JSONCall()).head.headerFields[name] == nil)
     }
 
-    @Test func bodyThatCanBeReadOnceIsSentOnce() async throws {
+    @Test func unrepeatableBodyIsSentOnce() async throws {
         let once = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: false)
         let flaky = FlakyLayer([.lost(.noNetwork, .notSent), .fine])
         #expect(await flaky.call(RawCall(bytes: once)).failure?.kind == .noNetwork)

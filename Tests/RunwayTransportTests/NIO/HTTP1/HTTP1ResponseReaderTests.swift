@@ -55,7 +55,7 @@ struct HTTP1ResponseReaderTests {
     ]
 
     @Test(arguments: responses)
-    func responseIsTheSameWhereverItsBytesAreCut(response: String) throws {
+    func cutsBetweenBytesDoNotChangeTheResponse(response: String) throws {
         let bytes = Array(response.utf8)
         let whole = try read([bytes[...]])
         #expect(whole.body == "hello" && whole.isComplete && !whole.hasSurplus)
@@ -200,7 +200,7 @@ struct HTTP1ResponseReaderTests {
         #expect(try read("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab").hasSurplus)
     }
 
-    @Test func sizeOfAHeadIsBoundedHoweverItComes() throws {
+    @Test func headSizeIsBoundedHoweverItComes() throws {
         for head in [
             "HTTP/1.1 200 OK\r\nX-A: \(String(repeating: "a", count: 2000))", String(repeating: "a", count: 2000),
             "HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 400),

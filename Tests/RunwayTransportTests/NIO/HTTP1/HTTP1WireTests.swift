@@ -91,7 +91,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func readWhoseStreamCannotBeginAgainIsSentOnce() async throws {
+    @Test func readWithAnUnrepeatableStreamIsSentOnce() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/first", respond: .text("first"))
             origin.on("/a", respond: [.closing, .text("second")])
@@ -104,7 +104,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func connectionThatDiesAtEveryByteOfAResponse() async throws {
+    @Test func connectionDiesAtEveryByteOfAResponse() async throws {
         let body = "a body of some length"
         for count in 0..<60 {
             try await withScriptedOrigin { origin in
@@ -182,7 +182,7 @@ struct HTTP1WireTests {
         }
     }
 
-    @Test func trailersEndAResponseAndTheConnectionGoesOn() async throws {
+    @Test func trailersEndAResponseNotTheConnection() async throws {
         try await withScriptedOrigin { origin in
             let body = Array("3\r\none\r\n0\r\nX-Sum: 1\r\n\r\n".utf8)
             origin.on("/a", respond: ScriptedResponse(headerFields: [.transferEncoding: "chunked"], chunks: [body]))

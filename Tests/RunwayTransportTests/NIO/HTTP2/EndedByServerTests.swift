@@ -27,7 +27,7 @@ struct EndedByServerTests {
     private func arrivals(at server: RawHTTP2Server) -> Int { server.requests.count { $0.path == "/ended" } }
 
     @Test(arguments: [0, 1, 2, 8, 11, 13])
-    func aReadThatWasResetIsNotSentAgain(code: Int) async throws {
+    func readThatWasResetIsNotSentAgain(code: Int) async throws {
         try await RawHTTP2Server.run(Self.ending { $0.write(.reset($1, code)) }) { server in
             let records = RecordCollector()
             let network = try server.layer(sinks: [records])
@@ -62,7 +62,7 @@ struct EndedByServerTests {
 
     /// A server that goes may say first that it goes, and take all that comes meanwhile (RFC 9113 §6.8).
     @Test(arguments: [true, false])
-    func aReadOnAClosingConnectionMovesToAnother(announces: Bool) async throws {
+    func readOnAClosingConnectionMovesToAnother(announces: Bool) async throws {
         let script = Self.ending { connection, _ in
             if announces { connection.write(.goAway(last: 0x7FFF_FFFF)) }
             connection.close()

@@ -69,7 +69,7 @@ struct HTTP2RulesTests {
         }
     }
 
-    @Test func aDependencyOnItselfDoesNotEndTheConnection() async throws {
+    @Test func dependencyOnItselfDoesNotEndTheConnection() async throws {
         let dependency = RawFrame.number(1) + [16]
         let head = RawFrame(
             .headers, flags: RawFrame.endHeaders | 0x20, stream: 1, dependency + RawFrame.ok)

@@ -106,7 +106,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func serverThatAsksForCalmGetsNoSecondRequest() async throws {
+    @Test func serverAskingForCalmGetsNoSecondRequest() async throws {
         try await RawHTTP2Server.run { connection, frame in
             if frame?.is(.headers) == true { connection.write(.settings(), .goAway(last: 0, code: 11)) }
         } _: { server in
@@ -159,7 +159,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func slowReaderHoldsTheServerBackAndItsNeighboursNot() async throws {
+    @Test func slowReaderHoldsBackTheServerNotNeighbours() async throws {
         let part = [UInt8](repeating: 7, count: 16_384)
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }
@@ -204,7 +204,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func responseThatComesBeforeTheBodyEndsTheBody() async throws {
+    @Test func earlyResponseEndsTheBody() async throws {
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings()) }
             if frame.is(.headers) {
@@ -223,7 +223,7 @@ struct HTTP2WireTests {
         }
     }
 
-    @Test func connectionThatDoesNotAcknowledgeAPingIsClosed() async throws {
+    @Test func connectionWithAnUnacknowledgedPingIsClosed() async throws {
         try await RawHTTP2Server.run { connection, frame in
             if frame == nil { connection.write(.settings()) }
             if connection.number == 2, let frame, frame.is(.headers) {

@@ -92,7 +92,7 @@ struct UnreadResponseTests {
         }
     }
 
-    @Test func aFloodOfSingleBytesWaitsInFewParts() async throws {
+    @Test func floodOfSingleBytesWaitsInFewParts() async throws {
         let count = 50_000
         try await RawHTTP2Server.run { connection, frame in
             guard let frame else { return connection.write(.settings(), .settingsAck) }

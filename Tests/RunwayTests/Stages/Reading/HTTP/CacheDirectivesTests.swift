@@ -79,7 +79,7 @@ struct CacheDirectivesTests {
         #expect(respond("private=\"a\"").isPrivate && respond("private").isPrivate)
     }
 
-    @Test func argumentThatBeginsWithACombiningCharacterHidesNoDirective() {
+    @Test func argumentWithLeadingCombiningCharacterHidesNoDirective() {
         #expect(CacheDirectives(["no-store=\u{301}x, max-age=\u{301}"]).has("no-store"))
         #expect(CacheDirectives(["max-age=\u{301}"]).duration("max-age") == .zero)
     }

@@ -83,7 +83,7 @@ struct ClearGenerationsTests {
         #expect(!store(store.nextSequenceNumber(), from: mark))
     }
 
-    @Test func aChangeConcernsTheRequestsThatLeftBeforeIt() {
+    @Test func changeConcernsTheRequestsThatLeftBeforeIt() {
         let (mark, early) = (store.nextSequenceNumber(), store.nextSequenceNumber())
         store.invalidate([uri])
         #expect(!store(early, from: mark))
@@ -113,7 +113,7 @@ struct ClearGenerationsTests {
         #expect(stored() == [later])
     }
 
-    @Test func anUnstoredResponsePreventsStoringALaterOlderOne() {
+    @Test func unstoredResponsePreventsStoringALaterOlderOne() {
         let mark = store.nextSequenceNumber()
         store.clear()
         let (older, newer) = (store.nextSequenceNumber(), store.nextSequenceNumber())
@@ -122,7 +122,7 @@ struct ClearGenerationsTests {
         #expect(store(store.nextSequenceNumber()))
     }
 
-    @Test func aHostOfClearsIsRememberedInBoundedMemory() {
+    @Test func hostOfClearsIsRememberedInBoundedMemory() {
         let mark = store.nextSequenceNumber()
         for number in 0...2 * ClearGenerations.maximumCount { store.clear(account: "account \(number)") }
         #expect(!store(store.nextSequenceNumber(), from: mark), "responses of a forgotten target are not stored")

@@ -95,7 +95,7 @@ struct HTTPCacheStoreTests {
         #expect(network.cache.count == 0)
     }
 
-    @Test func partsAreNotPutTogetherBeyondTheLargestBody() throws {
+    @Test func partsAreNotCombinedBeyondTheLargestBody() throws {
         let store = ResponseCache(CacheLimits(maximumHTTPBodyByteCount: 10))
         for start in stride(from: 0, to: 40, by: 4) {
             var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])
@@ -129,7 +129,7 @@ struct HTTPCacheStoreTests {
         #expect(cached.network.cache.byteCount > rawData.bytes.count + rawData.indexByteCount)
     }
 
-    @Test func indexOfAWholeThatWasPutTogetherCountsToo() throws {
+    @Test func combinedWholesIndexCountsToo() throws {
         let store = ResponseCache(CacheLimits())
         for (part, place) in [("[1,2", "0-3"), (",34]", "4-7")] {
             var response = respond("", store.nextSequenceNumber(), [.eTag: "\"1\""])

@@ -13,7 +13,7 @@ struct HTTPCacheStormTests {
     /// How many storms are played; `RUNWAY_CACHE_SEQUENCES` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_CACHE_SEQUENCES"].flatMap { Int($0) } ?? 1000
 
-    @Test func concurrentCallsNeverReturnOldForeignOrClearedResponses() async throws {
+    @Test func callsNeverReturnOldForeignOrClearedResponses() async throws {
         var freshCallCount = 0
         for seed in Seeds.some(Self.count) {
             let check = StormCheck(try await HTTPCacheStorm(seed: seed).run())

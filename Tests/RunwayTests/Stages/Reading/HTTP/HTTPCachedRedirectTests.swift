@@ -89,7 +89,7 @@ struct HTTPCachedRedirectTests {
         }
     }
 
-    @Test func preconditionsOfTheCacheAreNotCarriedToAnotherTarget() async throws {
+    @Test func cachesPreconditionsDoNotFollowToAnotherTarget() async throws {
         cached.respond([.cacheControl: "max-age=1", .eTag: "\"x\""])
         try await cached.send("/a")
         cached.advance(10)
@@ -101,7 +101,7 @@ struct HTTPCachedRedirectTests {
     }
 
     @Test(arguments: ["max-age=5", "max-age=5, stale-while-revalidate=60", "no-store"])
-    func tokenIsNotSentToACachedRedirectsOrigin(_ control: String) async throws {
+    func cachedRedirectsOriginReceivesNoToken(_ control: String) async throws {
         let transport = StubTransport { request in
             let isOwn = request.head.authority == "club.test"
             var response = Response.json("{}", status: isOwn ? .movedPermanently : .ok)

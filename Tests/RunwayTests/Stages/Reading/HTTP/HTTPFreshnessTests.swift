@@ -17,7 +17,7 @@ struct HTTPFreshnessTests {
 
     private func date(_ offset: Int64) -> String { HTTPDate(seconds: received.seconds + offset).text }
 
-    @Test func responseIsStaleAtTheEndOfItsLifetime() async throws {
+    @Test func responseIsStaleAtItsLifetimesEnd() async throws {
         cached.respond([.cacheControl: "max-age=60"])
         try await cached.send()
         cached.advance(59.5)
@@ -68,7 +68,7 @@ struct HTTPFreshnessTests {
         #expect(lifetime([.expires: date(0), .date: date(0)]) == .zero)
     }
 
-    @Test func datesPastTheEdgesOfCountersAreReckonedWith() {
+    @Test func datesPastTheEdgesOfCountersAreHandled() {
         #expect(lifetime([.expires: "Fri, 31 Dec 9999 23:59:59 GMT", .date: date(0)]) > .seconds(1 << 31))
         #expect(
             lifetime([.expires: "Tue, 19 Jan 2038 03:14:08 GMT", .date: "Tue, 19 Jan 2038 03:14:06 GMT"]) == .seconds(2)
@@ -81,14 +81,14 @@ struct HTTPFreshnessTests {
         #expect(lifetime([.cacheControl: "max-age=99999999999"]) == .seconds(1 << 31))
     }
 
-    @Test func estimateIsATenthAndNeverMoreThanADay() {
+    @Test func estimateIsATenthWithinADay() {
         #expect(lifetime([.lastModified: date(-100_000), .date: date(0)]) == .seconds(10_000))
         #expect(lifetime([.lastModified: date(-100_000_000), .date: date(0)]) == .seconds(86_400))
         #expect(lifetime([.lastModified: date(50), .date: date(0)]) == .zero)
         #expect(lifetime([.lastModified: "long ago", .date: date(0)]) == .zero)
     }
 
-    @Test func noEstimateIsMadeWhereALifetimeIsNamed() {
+    @Test func namedLifetimePreventsAnEstimate() {
         for fields in [[.cacheControl: "max-age=0"], [.cacheControl: "max-age=x"], [.expires: "0"]] as [HTTPFields] {
             var fields = fields
             fields[.lastModified] = date(-1_000_000)
@@ -117,7 +117,7 @@ struct HTTPFreshnessTests {
         #expect(try await cached.send().text == "two")
     }
 
-    @Test func ageIsTheLargerOfWhatDateAndAgeSay() {
+    @Test func largerOfDateAndAgeIsTheAge() {
         func initial(_ fields: HTTPFields, delay: Int64 = 0) -> Duration {
             HTTPFreshness.initialAge(fields, delay: .seconds(delay), received: received)
         }

@@ -112,7 +112,7 @@ struct HTTPInvalidationTests {
         #expect(cached.sent == 4)
     }
 
-    @Test func responseInFlightDuringAChangeIsNotStored() async throws {
+    @Test func changeLeavesResponsesInFlightUnstored() async throws {
         let network = cached.network
         let cached = cached
         // The change completes while the response to the read is in flight.

@@ -50,7 +50,7 @@ struct HTTPLandedReadTests {
         return call
     }
 
-    @Test func callAtTheEndOfAReadFindsItsResponse() async throws {
+    @Test func callAtAReadsEndFindsItsResponse() async throws {
         let first = try await landedCall(1, respond(1, [.cacheControl: "max-age=600"]))
         let second = try await callMeanwhile(2, after: 1)
         try #require(room.transport.sent == [1])
@@ -63,7 +63,7 @@ struct HTTPLandedReadTests {
         #expect(decisions[1] == [.fresh(age: .zero, remaining: .seconds(600))])
     }
 
-    @Test func callAtTheEndOfAValidationFindsItFresh() async throws {
+    @Test func callAtAValidationsEndFindsItFresh() async throws {
         let before = room.call(Shelf(), options)
         try await room.transport.waitForArrival(of: 1)
         room.transport.respond(1, with: .success(respond(1, [.cacheControl: "max-age=10", .eTag: #""a""#])))
@@ -96,7 +96,7 @@ struct HTTPLandedReadTests {
         #expect(try await first.number == 1)
     }
 
-    @Test func callThatLookedUpBeforeTheStoringLooksUpAgain() async throws {
+    @Test func lookupBeforeTheStoringIsRepeated() async throws {
         let first = room.call(Shelf(), options)
         try await room.transport.waitForArrival(of: 1)
         room.transport.respond(1, with: .success(respond(1, [.cacheControl: "max-age=600"])))
@@ -116,7 +116,7 @@ struct HTTPLandedReadTests {
         #expect(decisions == [.fresh(age: .zero, remaining: .seconds(600))])
     }
 
-    @Test func responseIsStoredAsTheStagesBelowMadeIt() async throws {
+    @Test func responseIsStoredAsLowerStagesMadeIt() async throws {
         var pipeline = RequestPipeline.tested
         pipeline.insert(Rewriting(), after: .reading)
         let room = ReadingRoom(pipeline: pipeline)

@@ -39,7 +39,7 @@ struct HTTPPartialContentTests {
     }
 
     @Test(arguments: ["99-", "-0", "0-1,3-4", "x"])
-    func rangeThatTheCacheCannotServeIsSentOn(_ text: String) async throws {
+    func rangeBeyondTheCacheIsSentOn(_ text: String) async throws {
         cached.respond(body, [.cacheControl: "max-age=60"])
         try await cached.send()
         cached.respond("", status: .rangeNotSatisfiable, [.cacheControl: "max-age=60"])
@@ -91,7 +91,7 @@ struct HTTPPartialContentTests {
     }
 
     @Test(arguments: [("\"x\"", "\"y\""), ("W/\"x\"", "W/\"x\""), ("\"x\"", "W/\"x\"")])
-    func partsWithoutOneStrongValidatorAreNotPutTogether(_ first: String, _ second: String) async throws {
+    func partsWithoutOneStrongValidatorAreNotCombined(_ first: String, _ second: String) async throws {
         part(0..<5, [.eTag: first])
         try await _ = range("0-4")
         part(5..<10, [.eTag: second])
@@ -101,7 +101,7 @@ struct HTTPPartialContentTests {
         #expect(cached.network.cache.count <= 1)
     }
 
-    @Test func partWithTheValidatorOfTheWholeUpdatesItsFields() async throws {
+    @Test func partWithTheWholesValidatorUpdatesItsFields() async throws {
         cached.respond(body, [.cacheControl: "max-age=1", .eTag: "\"x\""])
         try await cached.send()
         cached.advance(10)
@@ -144,7 +144,7 @@ struct HTTPPartialContentTests {
         ["bytes 0-9/10"], ["bytes 0-3/3"], ["bytes 3-0/10"], ["lines 0-3/10"], ["0-3/10"], [],
         ["bytes 0-3/10", "bytes 0-3/10"],
     ])
-    func partWhoseRangeAndBodyDisagreeIsNotStored(_ values: [String]) async throws {
+    func partContradictingItsRangeIsNotStored(_ values: [String]) async throws {
         var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"x\""]
         fields[values: .contentRange] = values
         cached.respond("0123", status: .partialContent, fields)

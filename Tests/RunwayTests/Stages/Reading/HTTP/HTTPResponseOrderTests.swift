@@ -31,7 +31,7 @@ struct HTTPResponseOrderTests {
         try? await room.call(Shelf(fields: ["Accept-Language": language]), options(.onlyIfCached)).number
     }
 
-    @Test func noOlderResponseReturnsAfterAnUncacheableNewerOne() async throws {
+    @Test func olderResponseNeverReturnsAfterUncacheableNewerOne() async throws {
         let older = try await begin(1, "de")
         respond(1)
         #expect(try await older.number == 1)
@@ -46,7 +46,7 @@ struct HTTPResponseOrderTests {
         #expect(await stored("de") == nil)
     }
 
-    @Test func aClearOfOneAccountAllowsStoringAnothersResponse() async throws {
+    @Test func clearOfOneAccountAllowsStoringAnothersResponse() async throws {
         let call = try await begin(1, "de")
         room.network.cache.clear(account: "ann")
         respond(1)
@@ -54,7 +54,7 @@ struct HTTPResponseOrderTests {
         #expect(await stored("de") == 1)
     }
 
-    @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func aCallThatWaitedDuringAClearIsNotStored(
+    @Test(arguments: Clearing.all.filter { $0.concerns[0] }) func callWaitingDuringAClearIsNotStored(
         _ clearing: Clearing
     ) async throws {
         let transport = CarryingTransport()

@@ -16,7 +16,7 @@ struct HTTPReuseTests {
         #expect(try await cached.send("/a").text == "one")
     }
 
-    @Test func responseToGetServesHeadButNotViceVersa() async throws {
+    @Test func getServesHeadButNotViceVersa() async throws {
         cached.respond([.cacheControl: "max-age=60", .contentLength: "3"])
         try await cached.send()
         let head = try await cached.send(method: .head)
@@ -331,7 +331,7 @@ struct HTTPReuseTests {
         #expect(try await cached.send().text == "two" && cached.sent == 2)
     }
 
-    @Test func aHitIsFoundBeforeTheCallLeavesItsCaller() async throws {
+    @Test func hitIsFoundBeforeTheCallerIsLeft() async throws {
         cached.respond([.cacheControl: "max-age=60"])
         try await cached.send()
         try await cached.send()

@@ -30,7 +30,7 @@ struct HTTPSenderTests {
     }
 
     @Test(arguments: ["Accept", "User-Agent", "X-Request-ID", "traceparent", "Sec-Fetch-Mode", "Referer", "Priority"])
-    func fieldsThatSayNothingOfTheSenderShareResponses(_ name: String) async throws {
+    func fieldsIrrelevantToTheSenderShareResponses(_ name: String) async throws {
         cached.respond([.cacheControl: "private, max-age=60"])
         try await cached.send("/a", fields(name, "1"))
         #expect(try await cached.send("/a", fields(name, "2")).source == .cache)

@@ -34,7 +34,7 @@ struct HTTPSharedReadTests {
         room.transport.respond(number, with: .success(response))
     }
 
-    @Test func ageCountsFromTheRequestAndNotFromTheJoining() async throws {
+    @Test func ageCountsFromTheRequestNotTheJoining() async throws {
         let first = try await begin(1)
         room.clock.advance(by: .seconds(20))
         let second = try await join(1)
@@ -48,7 +48,7 @@ struct HTTPSharedReadTests {
         #expect(try await third.number == 4)
     }
 
-    @Test func followerReplacesNoNewerResponseByAnOlderOne() async throws {
+    @Test func followersOlderResponseReplacesNoNewerOne() async throws {
         let first = try await begin(1)
         let newer = try await begin(2, .refresh)
         let second = try await join(1)
@@ -59,7 +59,7 @@ struct HTTPSharedReadTests {
         #expect(try await room.call(Shelf(), CallOptions(cache: .http(), cacheUse: .onlyIfCached)).number == 2)
     }
 
-    @Test func olderResponseIsNotStoredAfterAnUncacheableNewerOne() async throws {
+    @Test func newerUncacheableResponseLeavesOlderOnesUnstored() async throws {
         let older = try await begin(1)
         let newer = try await begin(2, .refresh)
         respond(2, "no-store")

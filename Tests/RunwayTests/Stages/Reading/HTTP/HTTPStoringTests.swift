@@ -28,7 +28,7 @@ struct HTTPStoringTests {
         #expect(try await cached.send().text == "three")
     }
 
-    @Test func getWithABodyIsNeitherStoredNorServed() async throws {
+    @Test func getWithABodyBypassesTheCache() async throws {
         var request = cached.request()
         request.body = .bytes([1])
         cached.respond([.cacheControl: "max-age=60"])
@@ -70,7 +70,7 @@ struct HTTPStoringTests {
         #expect(try await !cached.isSentAgain(fields, status: .forbidden))
     }
 
-    @Test func responseToPreconditionsOrARangeIsNotStored() async throws {
+    @Test func responseToPreconditionsOrRangesIsNotStored() async throws {
         for code in [304, 412, 416] {
             let refusal = Storability.refusal(
                 HTTPResponse(status: .init(code: code), headerFields: [.cacheControl: "max-age=60"]),
@@ -103,7 +103,7 @@ struct HTTPStoringTests {
         #expect(try await cached.send("/a", [.cacheControl: "no-store"]).source == .cache)
     }
 
-    @Test func mustUnderstandOverridesNoStoreForStatusesThatAreKnown() async throws {
+    @Test func mustUnderstandOverridesNoStoreForKnownStatuses() async throws {
         let fields: HTTPFields = [.cacheControl: "must-understand, no-store, max-age=60"]
         #expect(try await !cached.isSentAgain(fields))
         #expect(try await HTTPCachedLayer().isSentAgain(fields, status: .init(code: 599)))
@@ -166,7 +166,7 @@ struct HTTPStoringTests {
             ])
     }
 
-    @Test func fieldsOfTheNoCacheDirectiveAreNotReused() async throws {
+    @Test func fieldsNamedByNoCacheAreNotReused() async throws {
         for value in ["max-age=60, no-cache=\"Set-Cookie, X-A\"", "max-age=60, no-cache=Set-Cookie"] {
             let cached = HTTPCachedLayer()
             cached.respond([.cacheControl: value, .setCookie: "a=1", .server: "s"])

@@ -100,7 +100,7 @@ struct HTTPValidationTests {
         #expect(cached.network.cache.count == 0)
     }
 
-    @Test func serverErrorIsReturnedAndTheStoredResponseStays() async throws {
+    @Test func serverErrorIsReturnedLeavingTheStoredResponse() async throws {
         try await storeStale([.eTag: "\"x\""])
         cached.respond("error", status: .internalServerError)
         #expect(try await cached.send().text == "error")
@@ -130,7 +130,7 @@ struct HTTPValidationTests {
         }
     }
 
-    @Test func weakValidatorUpdatesTheMostRecentThatHasIt() async throws {
+    @Test func weakValidatorUpdatesItsMostRecentResponse() async throws {
         cached.respond([.cacheControl: "max-age=1", .eTag: "W/\"x\"", .vary: "Accept", .date: cached.date(-9)])
         try await cached.send("/a", [.accept: "a"])
         cached.respond("two", [.cacheControl: "max-age=1", .eTag: "W/\"x\"", .vary: "Accept-Language"])
@@ -175,7 +175,7 @@ struct HTTPValidationTests {
         #expect(try await cached.send().text == "two")
     }
 
-    @Test func notModifiedThatNobodyAskedForIsOneClearError() async throws {
+    @Test func unrequestedNotModifiedIsOneClearError() async throws {
         cached.respond(status: .notModified)
         let error = try await cached.failure()
         #expect(error.kind == .invalidResponse && error.status == .notModified && cached.sent == 1)
@@ -186,7 +186,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == 4)
     }
 
-    @Test func ownConditionsOfTheCallerAreEvaluatedByTheCache() async throws {
+    @Test func callersConditionsAreEvaluatedByTheCache() async throws {
         let modified = cached.date(-1000)
         cached.respond([.cacheControl: "max-age=60", .eTag: "\"x\"", .lastModified: modified, .server: "s"])
         try await cached.send()
@@ -276,7 +276,7 @@ struct HTTPValidationTests {
         #expect(try await cached.send().text == "two")
     }
 
-    @Test func bareNotModifiedForTheStoredTagIsAccepted() async throws {
+    @Test func bareNotModifiedForAStoredTagSucceeds() async throws {
         try await storeStale([.eTag: "\"x\""])
         let count = cached.sent
         cached.respond(status: .notModified, [.cacheControl: "max-age=60"])
@@ -285,7 +285,7 @@ struct HTTPValidationTests {
         #expect(cached.sent == count + 1)
     }
 
-    @Test func callersDateIsNotSentBesideTheCachesTag() async throws {
+    @Test func callersDateNeverJoinsTheCachesTag() async throws {
         try await storeStale([.eTag: "\"x\""])
         cached.respond(status: .notModified)
         let response = try await cached.send("/a", [.ifModifiedSince: cached.date(-86_400)])

@@ -15,7 +15,7 @@ struct HTTPValidatorTests {
         #expect(EntityTag("a")?.text == "a")
     }
 
-    @Test func listOfTagsIsReadOverCommasInsideTags() throws {
+    @Test func tagListsAreReadOverInnerCommas() throws {
         #expect(EntityTagList([]) == nil)
         #expect(EntityTagList(["*"]) == .any)
         let list = try #require(EntityTagList(["\"a,b\", W/\"c\"", "\"d\""]))
@@ -115,7 +115,7 @@ struct HTTPValidatorTests {
         #expect(VarySelection([.vary: vary], request: [:]).matchesNothing)
     }
 
-    @Test func varyOfMoreNamesThanAnybodyMeansMatchesNothing() {
+    @Test func excessivelyLongVaryMatchesNothing() {
         func selection(_ count: Int) -> VarySelection {
             VarySelection([.vary: (1...count).map { "x-\($0)" }.joined(separator: ",")], request: [:])
         }

@@ -32,7 +32,7 @@ struct CoalescingDeadlineTests {
         #expect(room.transport.sent == [1])
     }
 
-    @Test func theSharedDeadlineIsTheLatestOfTheWaiters() async throws {
+    @Test func sharedDeadlineIsTheLatestOfTheWaiters() async throws {
         let room = ReadingRoom()
         let calls = try await calls(room, [.seconds(5), .seconds(3), .seconds(9)])
         let flight = try #require(room.transport.flight(1))

@@ -40,7 +40,7 @@ struct CoalescingManagersTests {
         #expect(try await room.records(count: 3).map(\.attempts.count) == [1, 0, 0])
     }
 
-    @Test func replacingTheCallOfOneManagerDoesNotHurtAnothers() async throws {
+    @Test func replacingOneManagersCallDoesNotHurtAnothers() async throws {
         let managers = managers(2)
         let first = try await load(managers[0], waiting: 1)
         let second = try await load(managers[1], waiting: 2)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct CoalescingRecordTests {
-    @Test func aFollowersRecordNamesTheLeaderAndHasNoAttempt() async throws {
+    @Test func followersRecordNamesItsLeaderAndNoAttempt() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.join(Shelf())]
         room.clock.advance(by: .seconds(2))
@@ -60,7 +60,7 @@ struct CoalescingRecordTests {
         #expect(records[0].decisions(of: SharingDecision.self).contains(.left(others: 1)))
     }
 
-    @Test func recordOfALeaderIsReportedWhenAllLeave() async throws {
+    @Test func leadersRecordIsReportedWhenAllLeave() async throws {
         for listens in [true, false] {
             let room = ReadingRoom(listens: listens)
             let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]

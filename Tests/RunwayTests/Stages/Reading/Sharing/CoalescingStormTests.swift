@@ -12,7 +12,7 @@ struct CoalescingStormTests {
     /// How many storms are played; `RUNWAY_COALESCING_STORMS` asks for more.
     static let count = ProcessInfo.processInfo.environment["RUNWAY_COALESCING_STORMS"].flatMap { Int($0) } ?? 20
 
-    @Test func manyTasksLoseNoCallAndDoubleNoRequest() async throws {
+    @Test func manyTasksNeitherLoseCallsNorDoubleRequests() async throws {
         for seed in 1...UInt64(Self.count) {
             let storm = Storm(seed: seed)
             let problems = try await storm.run()

@@ -32,7 +32,7 @@ struct CoalescingTests {
         #expect(room.transport.sent == [1])
     }
 
-    @Test func aCallAfterTheResponseSendsANewRequest() async throws {
+    @Test func callAfterTheResponseSendsANewRequest() async throws {
         let room = ReadingRoom()
         for number: UInt64 in 1...3 {
             let call = try await room.begin(Shelf(), as: number)
@@ -55,7 +55,7 @@ struct CoalescingTests {
         #expect(try await later.number == 3)
     }
 
-    @Test func aRefusedResponseFailsEveryCallOfTheRead() async throws {
+    @Test func refusedResponseFailsEveryCallOfTheRead() async throws {
         let room = ReadingRoom()
         let calls = [try await room.begin(Shelf(), as: 1), try await room.join(Shelf())]
         room.transport.respond(1, with: .success(.json("{}", status: .notFound)))
@@ -170,7 +170,7 @@ struct CoalescingTests {
         for call in [once, other] { _ = try await call.value }
     }
 
-    @Test func aReadAfterAClearJoinsNoEarlierOne() async throws {
+    @Test func readAfterAClearJoinsNoEarlierOne() async throws {
         for clear in [
             { @Sendable (network: NetworkLayer) in network.cache.clear() }, { $0.cache.clear(Library.self) },
             { $0.cache.clear(Shelf.self) }, { try? $0.clearCache(of: Shelf()) },
@@ -266,7 +266,7 @@ struct CoalescingTests {
         #expect(try await second.number == (isShared ? 1 : 2))
     }
 
-    @Test func oneCallMoreThanMaySharesBeginsAnotherRequest() async throws {
+    @Test func callBeyondTheSharingLimitBeginsAnotherRequest() async throws {
         let room = ReadingRoom(limits: CacheLimits(maximumCallsPerRequest: 2))
         let calls = [
             try await room.begin(Shelf(), as: 1), try await room.join(Shelf()), try await room.begin(Shelf(), as: 3),

@@ -71,7 +71,7 @@ struct LandedReadTests {
         return (room, first)
     }
 
-    @Test func aCallBeforeTheResponseIsStoredSendsNoRequest() async throws {
+    @Test func callBeforeTheStoringSendsNoRequest() async throws {
         let (room, first) = try await roomWithAResponse()
         let call = room.call(CachedShelf())
         try await room.settle { room.network.cache.count == 1 || room.transport.sent.count > 1 }
@@ -85,7 +85,7 @@ struct LandedReadTests {
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aRejectedResponseIsReturnedToNoLaterCall() async throws {
+    @Test func rejectedResponseIsReturnedToNoLaterCall() async throws {
         let (room, first) = try await roomWithAResponse(#"{"refused":true}"#)
         gate.open()
         #expect(try await first.failure().kind == .invalidResponse)
@@ -95,7 +95,7 @@ struct LandedReadTests {
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aCallAfterAClearGetsNoEarlierResponse() async throws {
+    @Test func callAfterAClearGetsNoEarlierResponse() async throws {
         let (room, first) = try await roomWithAResponse()
         room.network.cache.clear()
         let second = try await room.begin(CachedShelf(), as: 2)
@@ -119,7 +119,7 @@ struct LandedReadTests {
         #expect(room.network.reads.isEmpty)
     }
 
-    @Test func aCallThatEndedBeforeTheResponseLeavesNoState() async throws {
+    @Test func callEndedBeforeTheResponseLeavesNoState() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(CachedShelf(), as: 1)
         let second = try await room.join(CachedShelf())
@@ -131,7 +131,7 @@ struct LandedReadTests {
         #expect(try await room.network.call(CachedShelf()).source == .cache)
     }
 
-    @Test func callThatLookedUpBeforeTheStoringLooksUpAgain() async throws {
+    @Test func lookupBeforeTheStoringIsRepeated() async throws {
         let room = ReadingRoom()
         let first = try await room.begin(CachedShelf(), as: 1)
         room.transport.respond(1)
@@ -152,7 +152,7 @@ struct LandedReadTests {
         #expect(flight.record(.none).decisions(of: CacheDecision.self) == [.hit(age: .zero)])
     }
 
-    @Test func storedResponsesDoNotPassTheStagesBelowAgain() async throws {
+    @Test func storedResponsesSkipTheStagesBelow() async throws {
         var pipeline = RequestPipeline.tested
         pipeline.insert(Adding(), after: .reading)
         let room = ReadingRoom(pipeline: pipeline)

@@ -43,7 +43,10 @@ struct ReadingRoom {
     func join<E: Endpoint>(_ endpoint: E, read: UInt64 = 1) async throws -> Task<RawData, any Error> {
         let count = network.reads.flights(waitingFor: read).count
         let task = call(endpoint)
-        try await settle { network.reads.flights(waitingFor: read).count > count }
+        try await settle {
+            let flights = network.reads.flights(waitingFor: read)
+            return flights.count > count && flights.last?.hasJoined == true
+        }
         return task
     }
 
@@ -68,4 +71,9 @@ extension Task where Success == RawData, Failure == any Error {
             await #expect(throws: NetworkError.self, sourceLocation: sourceLocation) { try await value },
             sourceLocation: sourceLocation)
     }
+}
+
+extension Flight {
+    /// Whether the call shares the request of another one, and has done all that joining it takes.
+    var hasJoined: Bool { recorder.hasNoted { $0 is SharingDecision } }
 }

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import RunwayServer
+
+#if PostgreSQL
+    import RunwayPostgreSQL
+#endif
+
+/// Serves conversations in a database, which several processes share, until it is killed, and prints its port.
+struct ChatServerProcess: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "chat-server", shouldDisplay: false)
+
+    @Option var port = 0
+    @Option var database: String
+    /// Names what this run of the test stores.
+    @Option var tenant: String
+    @Option var bug: ChatBug?
+
+    func run() async throws {
+        #if PostgreSQL
+            let hub = try await EventHub(
+                name: "chat", log: try await PostgreSQLEventLog(at: database, name: "chat", tenant: tenant))
+            let store: any ChatStore =
+                bug == .forgottenMessages
+                ? MemoryChatStore() : try await PostgreSQLChatStore(at: database, tenant: tenant)
+            let chat = ChatService(store: store, hub: hub)
+            let router = Router()
+            EventStreamRoute(hub) { request, _ in EventPermission(owner: try Self.member(request)) }.add(to: router)
+            ChatRoutes(chat) { request, _, _ in try Self.member(request) }.add(to: router)
+            let application = Application(
+                router: router,
+                configuration: ApplicationConfiguration(
+                    address: .hostname("127.0.0.1", port: port), reuseAddress: true),
+                onServerRunning: { channel in
+                    FileHandle.standardOutput.write(Data("\(channel.localAddress?.port ?? 0)\n".utf8))
+                    Task { await chat.run() }
+                },
+                logger: Logger(label: "crash-test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            try await application.run()
+        #else
+            throw CrashFailure("this program was built without PostgreSQL, so that it can't use \(database)")
+        #endif
+    }
+
+    private static func member(_ request: Request) throws -> String {
+        guard let member = HTTPField.Name("Member").flatMap({ request.headers[$0] }) else {
+            throw HTTPError(.unauthorized)
+        }
+        return member
+    }
+}
+
+/// A bug that this program adds to the servers of a conversation, so that the check is known to find it.
+enum ChatBug: String, CaseIterable, ExpressibleByArgument {
+    /// The messages are stored in the memory of each process alone.
+    case forgottenMessages
+}
