@@ -31,7 +31,8 @@ while read -r map; do
 done < <(find -L "$built" -maxdepth 2 -name module.modulemap
     find .build/checkouts -path '*/Sources/*/include/module.modulemap' -o -path '*/Sources/GRDBSQLite/module.modulemap')
 plugins=$(dirname "$(readlink -f "$(command -v swiftc)")")/../lib/swift/host/plugins/testing
-features=(-enable-testing -D Transport -D Pins -D Signing -D Storage -D Server -D Command -plugin-path "$plugins"
+# With DEBUG, as a debug build has it.
+features=(-enable-testing -D DEBUG -D Transport -D Pins -D Signing -D Storage -D Server -D Command -plugin-path "$plugins"
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault)
 

@@ -51,7 +51,11 @@ enum EnrolmentFuzz {
     /// A line that a shell divides into words.
     static func readWords(_ bytes: [UInt8]) {
         guard let words = try? ShellWords.split(String(decoding: bytes, as: UTF8.self)) else { return }
-        let quoted = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
+        // By scalars: a quote with a mark that combines is another `Character`, and the same quote to the shell.
+        let quoted = words.map { word in
+            let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+            return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
+        }.joined(separator: " ")
         precondition((try? ShellWords.split(quoted)) == words, "words change when they are quoted")
     }
 }

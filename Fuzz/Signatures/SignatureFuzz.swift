@@ -44,7 +44,8 @@ enum SignatureFuzz {
         var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/")
         let parts = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
         let names: [HTTPField.Name] = [
-            .signatureInput, .acceptSignature, .contentDigest, .runwayDigest, .runwaySealedKey, .dpop,
+            .signatureInput, .acceptSignature, .contentDigest, .wantContentDigest, .runwayDigest, .runwaySealedKey,
+            .dpop,
         ]
         for name in names {
             request.headerFields.append(HTTPField(name: name, lenientValue: Array(parts.first ?? [])))
@@ -85,6 +86,7 @@ enum SignatureFuzz {
             require((try? examination?.verify(with: record, isKnown: true)) == nil, "a signature is accepted")
         }
         _ = try? BodyDigest(.contentDigest, in: fields)
+        _ = try? fields.wantedDigests(.wantContentDigest)
         _ = try? SealedKey(fields)
         if let digest = try? SaltedDigest(fields), let lines = try? digest.canonicalRequest(of: request, body: body),
             let key = try? VerificationKey.salted(secret)

@@ -56,8 +56,8 @@ plant Runway/Stages/Authorizing/KeychainTokenStore.swift 's/kSecMatchLimitOne/kS
 # A case that does not exist.
 plant Runway/Stages/Reading/SystemMemoryPressure.swift 's/eventMask: \.warning/eventMask: .low/' "has no member 'low'"
 # An optional that is not unwrapped.
-plant Runway/URLSession/NetworkLayer+Darwin.swift 's/transport: URLSessionTransport\(\)/transport: URLSessionTransport?.none/' \
-    "NetworkLayer.Darwin.swift.*(optional|unwrapped)"
+plant Runway/URLSession/NetworkLayer+Darwin.swift 's/= URLSessionTransport\(\)/= URLSessionTransport?.none/' \
+    "NetworkLayer.Darwin.swift.*(optional|unwrapped|URLSessionTransport\?)"
 report
 
 group

@@ -93,10 +93,14 @@ def random_message(rng):
     value = list("abzAZ09 ,;=:\"'()/\\\t-_")
     names = ["X-One", "X-Two", "x-one", "Accept", "X-Empty", "X-Repeated", "X-Repeated"]
     lines = [(name, "" if name == "X-Empty" else text(value, 20).strip()) for name in names]
+    lines += [("Priority", rng.choice(["u=1,   i", "i=?1;x=2.50, u=3", "u=7;a;b=?0"])), ("Accept-CH", rng.choice(["DPR,  Viewport-Width", "DPR;x=1"])),
+              ("Cache-Status", 'Example;  hit;ttl=30,   "other";fwd=miss'), ("Cache-Status", "a"), ("X-Bytes", rng.choice(["\xe9\xff", "a\x80b"])), ("X-Bytes", "c")]
+    lines.append(("Content-Digest", peer.ContentDigest.create(text(value, 40).encode())))
     lines.append(("Example-Dict", rng.choice(["a=1,   b=2;x;y=\"z\", c", "b=(1   2);q=1.50, a=:AQ==:", "a=?0,b=tok/en;x=-3"])))
     rng.shuffle(lines)
     covered = ["@method", "@authority", "@path", "@query", "@target-uri", "@request-target", "@scheme", "x-one", "x-two", "accept", "x-empty",
-               "x-repeated", "example-dict", '"example-dict";key="a"', '"x-repeated";bs']
+               "x-repeated", "example-dict", '"example-dict";key="a"', '"x-repeated";bs', '"x-bytes";bs',
+               '"priority";sf', '"accept-ch";sf', '"cache-status";sf', "content-digest", '"content-digest";sf']
     # RFC 9421 does not say whether the authority in @target-uri is normalised; Runway does, and the peer does not.
     if host != host.lower() or host.endswith(":443"): covered.remove("@target-uri")
     if single: covered.append('"@query-param";name="only"')
@@ -113,7 +117,7 @@ def make(folder, seed, count):
             name = list(ALGORITHMS)[made % len(ALGORITHMS)]
             try:
                 signers[name].sign(signed, key_id="k", created=datetime.now(timezone.utc), nonce=str(made), tag='t"\\', covered_component_ids=covered,
-                            include_alg=rng.random() < 0.5)
+                            include_alg=rng.random() < 0.5, use_existing_digest=True)
             except peer.HTTPMessageSignaturesException:
                 continue  # What the peer cannot express.
             out.write(json.dumps({**entry(signed), "components": covered, "algorithm": name}) + "\n")

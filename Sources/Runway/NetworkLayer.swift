@@ -72,7 +72,8 @@ public final class NetworkLayer: Sendable {
     ///   - limits: The bounds of what the calls share; see ``LayerLimits`` for the defaults.
     ///   - diskCache: Stores the responses of endpoints whose policy names the disk. The default, `nil`, stores none on disk.
     ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default, `nil`, stores none.
-    ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable.
+    ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable; only a layer
+    ///     over a ``URLSessionTransport`` on Apple's systems has the system's status by default.
     ///   - tokens: Stores access tokens. The default, `nil`, stores them in memory, until the app ends.
     ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
     ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.

@@ -9,6 +9,9 @@ public struct SigningPolicy: Sendable {
     public var way: SigningWay
     /// Which signature responses must have. The default, `nil`, verifies none.
     public var responses: ResponseSignatures?
+    /// The types of the structured fields that signatures of requests and responses may cover strictly. The default has those that RFCs
+    /// define; add a field of the service by its name in lower case, here and at the server.
+    public var structuredFieldTypes = StructuredFieldType.registered
     /// How far the clock of the device may be corrected by the server's. The default is 24 hours.
     ///
     /// A signature that is made for a later time can be stored and used then. A device whose clock is further off is accepted with a

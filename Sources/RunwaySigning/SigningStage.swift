@@ -212,7 +212,8 @@ public struct SigningStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         guard let rule = policy.responses, let accepted = signed.responsePolicy else { return response }
         let now = serverTime.now(by: flight.clock)
-        let verification = VerificationOfResponse(policy: accepted, keys: rule.keys, time: now)
+        let verification = VerificationOfResponse(
+            policy: accepted, keys: rule.keys, structuredFieldTypes: policy.structuredFieldTypes, time: now)
         return try await flight.runInTime(.sent) { () async throws(NetworkError) -> Response in
             try await verification.verify(response, to: signed.request.head)
         }

@@ -128,6 +128,45 @@ struct ResponseSignatureTests {
         }
     }
 
+    /// What somebody on the way does to a field of the response's signature.
+    enum FieldFault: CaseIterable { case cut, doubled, removed }
+
+    @Test(arguments: [HTTPField.Name.signature, .signatureInput], FieldFault.allCases)
+    func brokenSignatureFieldIsRefused(_ name: HTTPField.Name, _ fault: FieldFault) async throws {
+        let reason = try await refusal { peers, received in
+            var response = try await peers.signed(.text("fine"), to: received)
+            let value = try #require(response.headerFields[name])
+            switch fault {
+            case .cut: response.headerFields[name] = String(value.prefix(value.count / 2))
+            case .doubled: response.headerFields.append(HTTPField(name: name, value: value))
+            case .removed: response.headerFields[name] = nil
+            }
+            return response
+        }
+        #expect(reason == .malformed)
+    }
+
+    @Test(arguments: [false, true]) func structuredFieldNeedsAKnownType(isKnown: Bool) async throws {
+        let field = try #require(HTTPField.Name("X-Dict"))
+        try await withScriptedOrigin { origin in
+            let peers = peers
+            origin.otherwise { received in
+                var response = ScriptedResponse.text("fine")
+                response.headerFields[field] = "a=1,   b"
+                return try await peers.signed(response, to: received, adding: [.field(field).strict])
+            }
+            var policy = policy
+            if isKnown { policy.structuredFieldTypes["x-dict"] = .dictionary }
+            let network = try NetworkLayer(to: origin, policy, keys: OneKey(peers.requestKey))
+            if isKnown {
+                #expect(try await network.call(Read(path: "a")).text == "fine")
+            } else {
+                let error = try await network.failure(of: Read(path: "a"))
+                #expect((error.underlying as? SignatureRefusal)?.reason == .components)
+            }
+        }
+    }
+
     @Test func streamWithAnotherDigestThrowsAtItsEnd() async throws {
         try await withScriptedOrigin { origin in
             let peers = peers

@@ -126,10 +126,10 @@ struct Peers {
         return response
     }
 
-    /// A response with the signature that the request asked for, which leaves components of some names out.
+    /// A response with the signature that the request asked for, which leaves components of some names out and adds others.
     func signed(
         _ response: ScriptedResponse, to received: ReceivedRequest, nonce: String? = nil, without names: [String] = [],
-        by key: Curve25519.Signing.PrivateKey? = nil
+        adding others: [ComponentIdentifier] = [], by key: Curve25519.Signing.PrivateKey? = nil
     ) async throws -> ScriptedResponse {
         var response = response
         let wanted = try #require(try received.message.headerFields.signatureRequests().first)
@@ -137,11 +137,13 @@ struct Peers {
         let body = response.chunks.flatMap { $0 }
         response.headerFields[.contentDigest] = BodyDigest(of: body).fieldValue
         let parameters = try SignatureParameters(
-            components: CoveredComponents(components + [.contentDigest]), created: Peers.now,
+            components: CoveredComponents(components + others + [.contentDigest]), created: Peers.now,
             nonce: nonce ?? wanted.nonce, keyID: "server-1",
             tag: wanted.tag)
         let head = HTTPResponse(status: response.status, headerFields: response.headerFields)
-        let signature = try await SignatureContext(head, to: received.message).signature(
+        var context = SignatureContext(head, to: received.message)
+        context.structuredFieldTypes["x-dict"] = .dictionary
+        let signature = try await context.signature(
             parameters, by: SigningKey.ed25519(key ?? serverKey))
         response.headerFields.append(signature)
         return response

@@ -97,6 +97,21 @@ struct ContentCodingTests {
     }
 
     @Test(.exceptSessionOnLinux("libcurl refuses codings that it does not know"))
+    func codedPartIsAnErrorUnlessRequested() async throws {
+        try await withScriptedOrigin { origin in
+            let part = ScriptedResponse.text("part", status: .partialContent)
+                .header(.contentRange, "bytes 0-3/10").header(.contentEncoding, "compress")
+            origin.on("/a", respond: part)
+            let network = try NetworkLayer(to: origin.baseURL)
+            let error = try await network.failure(of: Fetch<GET>("a", headers: ["range": "bytes=0-3"]))
+            #expect(error.kind == .invalidResponse && error.detail.contains("content coding \"compress\""))
+            let raw = try await network.call(
+                Fetch<GET>("a", headers: ["range": "bytes=0-3", "accept-encoding": "compress"]))
+            #expect(raw.text == "part")
+        }
+    }
+
+    @Test(.exceptSessionOnLinux("libcurl refuses codings that it does not know"))
     func requestedCodingIsLeftToTheCall() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .text("as it came").header(.contentEncoding, "compress"))

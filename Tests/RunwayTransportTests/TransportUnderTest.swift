@@ -34,6 +34,15 @@ enum TransportUnderTest: String, CaseIterable {
         ProcessInfo.processInfo.environment["RUNWAY_TRANSPORT"].flatMap(Self.init).map { [$0] } ?? allCases
     }
 
+    /// Whether the running test is for sessions on Linux, where Foundation's are made with libcurl.
+    static var isSessionOnLinux: Bool {
+        #if canImport(FoundationNetworking)
+            current == .urlSession
+        #else
+            false
+        #endif
+    }
+
     /// Returns a new transport for the running test. A session reads the idle time-out and the limit on connections alone; certificates
     /// that are trusted are the system's, if that can be changed.
     static func make(

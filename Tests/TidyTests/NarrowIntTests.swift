@@ -35,7 +35,7 @@ struct NarrowIntTests {
         for file in try Project.files(in: "Sources", endingIn: [".swift"]) {
             for (number, line) in file.lines.enumerated() {
                 #expect(
-                    !mayTrap(line),
+                    !mayTrap(line, in: file.text),
                     "\(file.path):\(number + 1) makes an Int of a value with 64 bits; use clamping or exactly")
             }
         }
@@ -47,9 +47,13 @@ struct NarrowIntTests {
         ("Int(status.st_size)", true), ("return Int(max(0, status.st_size))", true),
         ("Int(clamping: a.seconds)", false), ("Int(exactly: status.st_size)", false), ("Int64(a.seconds)", false),
         ("UInt(status.st_size)", false), ("Int(a.secondsName)", false), ("// Int(a.seconds)", false),
+        ("func note(sent: Int64) { count = Int(sent) }", true), ("func note(sent: Int) { count = Int(sent) }", false),
+        ("var totalBytesWritten: off_t { a }; b = Int(c.totalBytesWritten)", true),
+        ("let sent = UInt64(a); let count = Int(sent)", true), ("let sent: Int64 = 1; Int(clamping: sent)", false),
+        ("let sent: Int64 = 1; UInt(sent)", false),
     ])
     func intOfAWiderValueIsFound(_ line: String, _ isFound: Bool) {
-        #expect(mayTrap(line[...]) == isFound)
+        #expect(mayTrap(line[...], in: line) == isFound)
     }
 
     /// A time in seconds since 1970 takes more than 32 bits from 2038 on.
@@ -80,7 +84,13 @@ struct NarrowIntTests {
 
     private func code(_ line: Substring) -> Substring { line.prefix { $0 != "/" && $0 != "\"" } }
 
-    private func mayTrap(_ line: Substring) -> Bool {
+    /// Whether a file declares a name with a type of 64 bits.
+    private func hasWiderType(_ name: Substring, in text: String) -> Bool {
+        text.matches(of: /(\w+)(?:: | = )(?:Int64|UInt64|off_t)(?!\w)/).contains { $0.output.1 == name }
+    }
+
+    /// - Parameter text: The file of the line.
+    private func mayTrap(_ line: Substring, in text: String) -> Bool {
         // Most lines are settled before the expression, which takes long.
         guard line.utf8.contains(UInt8(ascii: "(")), line.contains("Int(") else { return false }
         if line.drop(while: { $0 == " " }).hasPrefix("//") { return false }
@@ -88,6 +98,7 @@ struct NarrowIntTests {
         let wider =
             /(?:^|\W)Int\((?!clamping:|exactly:|truncatingIfNeeded:).*?\W(?:seconds|attoseconds|countOf\w+|expectedContentLength|st_size)(?:\W|$)/
         return line.contains(wider)
+            || line.matches(of: /(?:^|\W)Int\((?:\w+\.)*(\w+)\)/).contains { hasWiderType($0.output.1, in: text) }
     }
 
     private func isWideHexadecimal(_ line: Substring) -> Bool {

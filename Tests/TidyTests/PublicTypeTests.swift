@@ -24,7 +24,7 @@ struct PublicTypeTests {
         "background transfers": ["BackgroundGrace", "BackgroundTransfer", "BackgroundTransfers", "Networks"],
         "managers of transfers": ["DownloadManager", "UploadManager", "UploadResumption"],
         "offline changes": ["ChangeLink", "ChangeQueue", "OfflinePolicy", "QueuedChange", "State", "UnsentChange"],
-        "cache budgets and reports": ["CacheInvalidation", "CacheKind", "CacheReport", "EndpointUse"],
+        "cache budgets and reports": ["AgeRange", "CacheInvalidation", "CacheKind", "CacheReport", "EndpointUse"],
         "disk tier": ["CacheTierChange", "CacheTierKey"],
         "interceptors of a layer": ["InterceptedCall"],
         "authorization": ["AuthorizationPolicy", "BasicCredentials"],

@@ -54,13 +54,13 @@ public struct NWPath: Equatable, Sendable {
     public let isExpensive: Bool
     public let isConstrained: Bool
     public let gateways: [NWEndpoint]
-    // developer.apple.com: NWPath.usesInterfaceType(_:)
     public init(
         fake status: Status, _ interfaces: [NWInterface] = [], gateways: [NWEndpoint] = [], isConstrained: Bool = false
     ) {
         (self.status, availableInterfaces, self.gateways) = (status, interfaces, gateways)
         (isExpensive, self.isConstrained) = (interfaces.first?.type == .cellular, isConstrained)
     }
+    // developer.apple.com: NWPath.usesInterfaceType(_:)
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
         availableInterfaces.contains { $0.type == type }
     }

@@ -46,6 +46,12 @@ final class BackgroundTests {
 
     private func contents() -> [UInt8]? { (try? Data(contentsOf: file)).map { Array($0) } }
 
+    /// How many copies of the bodies of uploads there are.
+    private func bodyFileCount() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent("transfers").path)
+            .count { $0.hasSuffix(".body") }
+    }
+
     @Test func downloadEndsInItsFile() async throws {
         let transfers = try launch()
         try await transfers.download(Get(headers: ["X-Version": "1"]), to: file, id: "film")
@@ -95,9 +101,11 @@ final class BackgroundTests {
         #expect(contents() == [9])
     }
 
-    @Test func endWhileTheAppWasNotRunningComesOnceAfterTheLaunch() async throws {
+    @Test(arguments: [false, true])
+    func endWhileTheAppWasNotRunningComesOnceAfterTheLaunch(isUpload: Bool) async throws {
         var transfers: BackgroundTransfers? = try launch()
-        try await transfers?.download(Get(), to: file, id: "film")
+        try await transfers?.handOver("film", isUpload: isUpload, to: file)
+        #expect(try bodyFileCount() == (isUpload ? 1 : 0))
         FakeDaemon.endProcess(identifier)
         transfers = nil
         FakeDaemon.end(identifier, "film", .response(200, [1]))
@@ -111,8 +119,12 @@ final class BackgroundTests {
         }
         try await waitForEnds(1)
         try await waitUntil("the system was notified") { finished.all == [1] }
-        #expect(received.all[0].file == file && contents() == [1])
+        #expect(received.all[0].status == 200 && received.all[0].error == nil)
+        #expect(received.all[0].file == (isUpload ? nil : file))
+        #expect(contents() == (isUpload ? nil : [1]))
+        #expect(received.all[0].body == (isUpload ? [1] : []))
         try await waitUntil("the transfer is forgotten") { next.ids.isEmpty }
+        #expect(try bodyFileCount() == 0)
 
         FakeDaemon.endProcess(identifier)
         let last = try launch()
@@ -132,17 +144,20 @@ final class BackgroundTests {
         try await waitUntil("the transfer is forgotten") { next.ids.isEmpty }
     }
 
-    @Test func runningTransferIsMetAgain() async throws {
+    @Test(arguments: [false, true]) func runningTransferIsMetAgain(isUpload: Bool) async throws {
         var transfers: BackgroundTransfers? = try launch()
-        try await transfers?.download(Get(), to: file, id: "film")
+        try await transfers?.handOver("film", isUpload: isUpload, to: file)
         FakeDaemon.endProcess(identifier)
         transfers = nil
         let next = try launch()
         #expect(next.ids == ["film"])
-        await #expect(throws: NetworkError.self) { try await next.download(Get(), to: file, id: "film") }
+        await #expect(throws: NetworkError.self) { try await next.handOver("film", isUpload: isUpload, to: file) }
+        #expect(try bodyFileCount() == (isUpload ? 1 : 0), "the body of the running upload is there")
         next.cancel("film")
         try await waitForEnds(1)
         #expect(received.all[0].error?.kind == .cancelled)
+        try await waitUntil("the transfer is forgotten") { next.ids.isEmpty }
+        #expect(try bodyFileCount() == 0)
     }
 
     @Test func folderIsExcludedFromBackups() throws {
@@ -180,9 +195,7 @@ final class BackgroundTests {
         let error = try await #require(throws: NetworkError.self) { try await handOver.value }
         #expect(error.kind == .cancelled && error.sending == .notSent)
         #expect(FakeDaemon.running(identifier).isEmpty && transfers.ids.isEmpty && received.all.isEmpty)
-        let files = try FileManager.default.contentsOfDirectory(
-            atPath: folder.appendingPathComponent("transfers").path)
-        #expect(!files.contains { $0.hasSuffix(".body") })
+        #expect(try bodyFileCount() == 0)
         // The id is free.
         try await transfers.upload(Post(content: .bytes([1])), id: "upload")
         #expect(FakeDaemon.running(identifier).count == 1)
@@ -343,5 +356,16 @@ final class BackgroundTests {
             fakeHost: "proxy.test", method: NSURLAuthenticationMethodHTTPBasic, proxyType: "https")
         #expect(await FakeDaemon.challenge(identifier, "film", proxy) == .performDefaultHandling)
         withExtendedLifetime(transfers) {}
+    }
+}
+
+extension BackgroundTransfers {
+    /// Hands over an upload, or a download to a file.
+    fileprivate func handOver(_ id: String, isUpload: Bool, to file: URL) async throws {
+        if isUpload {
+            try await upload(Post(content: .bytes([4, 5, 6])), id: id)
+        } else {
+            try await download(Get(), to: file, id: id)
+        }
     }
 }

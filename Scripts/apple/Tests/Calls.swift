@@ -29,16 +29,16 @@ struct Post: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A layer over a session whose tasks do what `host` says.
+/// A layer over a session whose tasks do what `host` says. Its status is not that of the fakes' paths, which other tests change.
 func layer(
     _ configuration: URLSessionTransport.Configuration = .init(), sinks: [any EventSink] = [],
-    retrying: AttemptLimits = .none, _ host: @escaping FakeNetwork.Host
+    retrying: AttemptLimits = .none, status: NetworkStatus = .unknown, _ host: @escaping FakeNetwork.Host
 ) -> NetworkLayer {
     let name = "\(UUID().uuidString.lowercased()).test"
     FakeNetwork.serve(name, host)
     let network = NetworkLayer(
         transport: URLSessionTransport(configuration: configuration), sinks: sinks,
-        limits: LayerLimits(admission: .none, retrying: retrying))
+        limits: LayerLimits(admission: .none, retrying: retrying), status: SettableNetworkStatus(status))
     network.configure(FakeService.self) { $0.baseURLs = [.release: "https://\(name)"] }
     return network
 }

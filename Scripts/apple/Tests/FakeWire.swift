@@ -110,6 +110,8 @@ extension URLError {
             case let error as URLError: error
             case let error as HTTPClientError where error == .connectTimeout || error == .readTimeout:
                 URLError(.timedOut)
+            // The server closed the connection in the middle of the response.
+            case HTTPParserError.invalidEOFState: URLError(.networkConnectionLost)
             case is HTTPParserError: URLError(.cannotParseResponse)
             case is ContentDecoder.Failure: URLError(.cannotDecodeContentData)
             case is NIOConnectionError: URLError(.cannotConnectToHost)

@@ -53,7 +53,7 @@ struct PinTests {
         let set = try PublicKeyPins(host: name, pins: pins.map(\.description), expiry: expiry, mode: mode)
         let network = NetworkLayer(
             transport: try URLSessionTransport(pins: [set]) { reports.note($0) },
-            limits: LayerLimits(admission: .none, retrying: .none))
+            limits: LayerLimits(admission: .none, retrying: .none), status: SettableNetworkStatus())
         network.configure(FakeService.self) { $0.baseURLs = [.release: "https://\(name)"] }
         return network
     }

@@ -34,6 +34,27 @@ struct SystemTests {
         #expect(report(path, to: WatchStatus.PathNetworkStatus.init).current.link == .wifi)
     }
 
+    @Test func callOverAWatchsUnsatisfiedPathIsSent() async throws {
+        let watch = report(NWPath(fake: .unsatisfied), to: WatchStatus.PathNetworkStatus.init).current
+        let link = try #require(Runway.NetworkStatus.Link(rawValue: watch.link.rawValue))
+        let network = layer(status: Runway.NetworkStatus(link)) { exchange in
+            await exchange.respond()
+            await exchange.complete()
+        }
+        _ = try await network.call(Get())
+        // What the other systems make of that path.
+        let error = try await layer(status: .none) { await $0.complete() }.failure(of: Get())
+        #expect(error.kind == .noNetwork && error.sending == .notSent)
+    }
+
+    @Test func layerOverAnySessionKnowsTheNetwork() throws {
+        let path = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")])
+        for transport in [URLSessionTransport(configuration: .init()), try URLSessionTransport(pins: [])] {
+            let network = report(path) { NetworkLayer(transport: transport) }
+            #expect(network.status.link == .wifi)
+        }
+    }
+
     @Test func pathNamesItsLinkAndItsNetwork() throws {
         let gateway = NWEndpoint.hostPort(host: .ipv4(IPv4Address()), port: try #require(NWEndpoint.Port(rawValue: 0)))
         let wifi = NWPath(fake: .satisfied, [NWInterface(fake: .wifi, "en0")], gateways: [gateway])

@@ -112,7 +112,7 @@ struct WebSocketTests {
         }
         let network = NetworkLayer(
             transport: try URLSessionTransport(pins: [PublicKeyPins(host: name, pins: pins)]),
-            limits: LayerLimits(admission: .none, retrying: .none))
+            limits: LayerLimits(admission: .none, retrying: .none), status: SettableNetworkStatus())
         network.configure(FakeService.self) { $0.baseURLs = [.release: "https://\(name)"] }
         let error = try await #require(throws: NetworkError.self) {
             _ = try await network.openWebSocket(Get(), offering: WebSocketOffer(), options: .standard)

@@ -23,7 +23,7 @@ extension FlightRecord: CustomStringConvertible {
     /// The summary, and a line for every request and every decision.
     public var description: String {
         var lines: [(elapsed: Duration, text: String)] = decisions.map {
-            ($0.elapsed, "\($0.step): \($0)")
+            ($0.elapsed, "\($0.step.text): \($0)")
         }
         for attempt in attempts {
             var text = "\(FlightStep.transporting): \(attempt.method) \(attempt.url)"
@@ -40,6 +40,11 @@ extension FlightRecord: CustomStringConvertible {
         lines.sort { $0.elapsed < $1.elapsed }
         return ([summary] + lines.map { "    +\($0.elapsed.text)  \($0.text.oneLine)" }).joined(separator: "\n")
     }
+}
+
+extension FlightStep {
+    /// The name in words, for people; the description is the name in JSON.
+    fileprivate var text: String { self == .offlineQueue ? "offline queue" : description }
 }
 
 extension Duration {

@@ -24,7 +24,8 @@ extension Response {
 }
 
 extension Response {
-    /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves.
+    /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves. A part of a body (206)
+    /// is no exception: transports send `Accept-Encoding: identity` with a `Range`, since a part can't be decoded alone.
     ///
     /// It does not throw if the verdict is a refusal, which is then the error of the call, whatever the body is.
     ///
@@ -55,9 +56,9 @@ extension Response {
         throw error
     }
 
-    /// The content codings that the body still has; `nil` if it has none, or there is no whole body to decode.
+    /// The content codings that the body still has; `nil` if it has none, or there is no body to decode.
     private var remainingCoding: String? {
-        guard let value = head.headerFields[.contentEncoding], ![204, 206, 304].contains(head.status.code) else {
+        guard let value = head.headerFields[.contentEncoding], ![204, 304].contains(head.status.code) else {
             return nil
         }
         if case .whole(let rawData) = body, rawData.bytes.isEmpty { return nil }

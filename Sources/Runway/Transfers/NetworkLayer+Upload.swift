@@ -15,11 +15,11 @@ extension NetworkLayer {
     /// If the endpoint allows it (``Endpoint/uploadResumption``) and the server supports it, an interrupted upload of a file continues
     /// where the server has it: within the call, as often as its ``RetryPolicy`` allows without 256 KiB more reaching the server, and
     /// in a later call for the same file, endpoint and account, also after the process was killed. While a circuit is open
-    /// (``CircuitLimits``), an upload of which the server has a part waits, within its deadline, until the circuit lets a request pass or
-    /// another network comes. A cancelled call leaves its part on the server; ``discardUpload(_:options:)`` removes it. Progress then counts
-    /// what the server has, if the server reports that. If the server has all of the file and its response was lost, the call ends with the
-    /// head of the server's response to `HEAD`, and no body. One call at a time continues an upload, of all processes; in the container of an
-    /// app group on iOS, of this layer alone.
+    /// (``CircuitLimits``), an upload of which the server has a part waits, within its deadline, until the time that the circuit
+    /// named or until another network comes. A cancelled call leaves its part on the server; ``discardUpload(_:options:)`` removes
+    /// it. Progress then counts what the server has, if the server reports that. If the server has all of the file and its response
+    /// was lost, the call ends with the head of the server's response to `HEAD`, and no body. One call at a time continues an
+    /// upload, of all processes; in the container of an app group on iOS, of this layer alone.
     ///
     /// - Parameters:
     ///   - endpoint: What to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.

@@ -5,20 +5,22 @@ import Runway
 struct WireText {
     let attempt: FlightRecord.Attempt
 
-    /// The version of HTTP; before a response, the oldest that is offered.
+    /// The version of the response, and before it the oldest that is offered.
     private var version: String { attempt.httpVersion ?? "HTTP/1.1" }
+    /// The version of the request: HTTP/1.1 also to a server that responds with HTTP/1.0.
+    private var requestVersion: String { version.hasPrefix("HTTP/1.") ? "HTTP/1.1" : version }
 
     /// The lines of the request: the request line and every field, those that frame the message included.
     ///
     /// Over HTTP/2 the request line and `Host` stand for the pseudo-header fields with the same content (RFC 9113 §8.3.1).
     var requestLines: [String] {
         let (authority, target) = attempt.url.authorityAndTarget
-        var lines = ["\(attempt.method.rawValue) \(target) \(version)"]
+        var lines = ["\(attempt.method.rawValue) \(target) \(requestVersion)"]
         let fields = attempt.headerFields
         if !fields.contains(where: { $0.name.canonicalName == "host" }) { lines.append("Host: \(authority)") }
         lines += fields.filter { ![.contentLength, .transferEncoding].contains($0.name) }.map(\.line)
         switch attempt.requestByteCount {
-        case nil where version == "HTTP/1.1": lines.append("Transfer-Encoding: chunked")
+        case nil where requestVersion == "HTTP/1.1": lines.append("Transfer-Encoding: chunked")
         case nil: break
         // RFC 9110 §8.6.
         case 0?: if [.post, .put, .patch].contains(attempt.method) { lines.append("Content-Length: 0") }

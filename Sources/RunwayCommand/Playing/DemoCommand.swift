@@ -24,9 +24,11 @@ struct DemoCommand: AsyncParsableCommand {
             one is dead and one fails while a call is in flight.
 
             For each part the output says what the user did, how many calls that were
-            and how many requests they took, and what the layer did; then the totals,
-            and which addresses were dialled and used. --verbose prints each screen
-            and each call with its decisions and its duration instead.
+            and how many requests they took, and what the layer did; then the totals
+            of the app's screens, without the parts after the outage, and which
+            addresses were dialled and used. --verbose prints each screen and, except
+            in the parts log, train and chat, each call with its decisions and its
+            duration instead.
 
             The demo verifies itself: the outcome of every call, the rows against
             the listings, and the requests and bytes in the app's records against
@@ -35,7 +37,8 @@ struct DemoCommand: AsyncParsableCommand {
             --json prints one object: "calls", "callsSent", "callsNotSent" (counts
             by reason), "requestsOnTheWire", "requestsRepeated" (counts by reason),
             "bytes", "flights" (a record for every call), "envelopes" (a record for
-            every request that carried several calls), "signing", "hosts", "log",
+            every request that carried several calls), all of them for the parts up to
+            the outage; "signing", "hosts" (both with "flights" of their own), "log",
             "train" and "chat" (the results of the last parts), "scenes", "seed" and
             "problems".
 

@@ -63,7 +63,7 @@ struct DemoStory {
     /// Calls on the left and requests on the right.
     private mutating func appendTotals() {
         beginBlock()
-        line("In all", .bold)
+        line("In all, on the app's screens", .bold)
         let carrying = report.envelopes.map(\.attempts.count)
         let calls =
             [(report.callsSent, "sent a request")]
@@ -86,7 +86,7 @@ struct DemoStory {
         let attempts = signing.rows.map { "\($0.title.prefix { $0 != ":" }): \($0.briefOutcome)" }
         for start in stride(from: 0, to: attempts.count, by: 2) {
             let second = start + 1 < attempts.count ? " \(attempts[start + 1])" : ""
-            line("    \(attempts[start].padded(to: 40))\(second)", .dim)
+            line("    \(attempts[start].padded(to: 41))\(second)", .dim)
         }
     }
 
@@ -150,7 +150,9 @@ struct DemoStory {
     private mutating func appendProblems() {
         beginBlock()
         if report.problems.isEmpty {
-            return line("Everything was as expected. --verbose prints what was decided for each call.", .green)
+            let hasRecords = !report.flights.isEmpty || report.signing != nil || report.hosts != nil
+            let hint = hasRecords ? " --verbose prints what was decided for each call." : ""
+            return line("Everything was as expected.\(hint)", .green)
         }
         line("Not as expected", .red)
         for problem in report.problems { text.append("  \(problem)\n") }

@@ -67,7 +67,8 @@ struct ChatCrash: AsyncParsableCommand {
         var kills = 0
         while ContinuousClock.now < end {
             for writer in writers { writer.write() }
-            if Int.random(in: 0..<3, using: &random) == 0 {
+            // At least once, however short the run is.
+            if kills == 0 || Int.random(in: 0..<3, using: &random) == 0 {
                 let index = Int.random(in: 0..<servers.count, using: &random)
                 try await servers[index].process.kill()
                 kills += 1

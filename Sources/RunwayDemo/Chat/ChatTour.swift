@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Runway
 import RunwayServer
+import RunwayServerStorage
 import RunwayStreams
 import RunwayTestServer
 import RunwayTesting
@@ -20,8 +21,10 @@ public enum ChatTour {
     public static func play() async throws -> ChatTourReport {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = MemoryChatStore()
-        let router = try await router(over: store)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let store = try SQLiteChatStore(at: folder.appending(path: "chat.sqlite"))
+        let log = try SQLiteEventLog(file: folder.appending(path: "events.sqlite"))
+        let router = try await router(over: store, log)
         return try await LoopbackServer.run(router) { url in
             let port = url.split(separator: ":").last.flatMap { Int($0) } ?? 0
             let relay = try await BadNetwork(to: port, addresses: 1)
@@ -36,8 +39,10 @@ public enum ChatTour {
         }
     }
 
-    private static func router(over store: MemoryChatStore) async throws -> Router<BasicRequestContext> {
-        let hub = try await EventHub(name: "chat")
+    private static func router(
+        over store: SQLiteChatStore, _ log: SQLiteEventLog
+    ) async throws -> Router<BasicRequestContext> {
+        let hub = try await EventHub(name: "chat", log: log)
         let router = Router()
         let member = { @Sendable (request: Hummingbird.Request) throws in
             guard let token = request.headers[.authorization], token.hasPrefix("Bearer ") else {
@@ -57,7 +62,7 @@ public enum ChatTour {
     }
 
     private static func play(
-        _ relay: BadNetwork, _ url: String, _ store: MemoryChatStore, _ folder: URL
+        _ relay: BadNetwork, _ url: String, _ store: SQLiteChatStore, _ folder: URL
     ) async throws -> ChatTourReport {
         let way = relay.paths[0]
         let ada = try await ChatApp(
@@ -70,7 +75,7 @@ public enum ChatTour {
         } catch let error as ConditionTimedOut {
             report.problems.append("Of the conversation: \(error).")
         }
-        let messages = store.page(of: conversation, .latest, upTo: 100, upToMembers: 10).messages
+        let messages = try await store.page(of: conversation, .latest, upTo: 100, upToMembers: 10).messages
         (report.stored, report.screen) = (messages.count, ada.lines)
         if report.stored != report.written || ada.lines != bob.lines
             || ada.lines != messages.map({ "\($0.sender): \($0.text)" })

@@ -114,6 +114,7 @@ extension HostTour {
                         won: nil, milliseconds: (record?.duration ?? .zero).wholeMilliseconds,
                         why: error.detail + " It saw \(requests) requests."))
             }
+            await careful.flushRecords()
         }
     }
 

@@ -108,7 +108,10 @@ public final class HostTour {
             let time = route.roundTrip.map { "\($0.text) there and back" } ?? "does not respond"
             return (path(route).address, "\(route), \(time)")
         }
-        return HostTourReport(addresses: Dictionary(uniqueKeysWithValues: texts), rows: rows, problems: problems)
+        await layer.flushRecords()
+        return HostTourReport(
+            addresses: Dictionary(uniqueKeysWithValues: texts), rows: rows, flights: records.records,
+            problems: problems)
     }
 
     func path(_ route: Route) -> NetworkPath { paths[route.rawValue] }

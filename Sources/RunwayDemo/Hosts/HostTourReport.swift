@@ -1,4 +1,4 @@
-import Runway
+public import Runway
 
 /// The results of a ``HostTour``: which addresses were dialled, which one won, and why.
 public struct HostTourReport: Sendable, Encodable {
@@ -20,12 +20,14 @@ public struct HostTourReport: Sendable, Encodable {
     public var addresses: [String: String]
     /// What happened, in order.
     public var rows: [Row]
+    /// The records of the calls, in the order of their ends.
+    public var flights: [FlightRecord]
     /// Deviations from the expected results; empty if there are none.
     public var problems: [String]
 }
 
 extension HostTourReport: CustomStringConvertible {
-    /// The table, as a person reads it.
+    /// The table and the records, as a person reads them.
     public var description: String {
         var lines = ["— One host, four addresses"]
         lines += addresses.sorted { $0.key < $1.key }.map { "    \($0.key)  \($0.value)" }
@@ -36,6 +38,7 @@ extension HostTourReport: CustomStringConvertible {
                 "    won      \(row.won ?? "none"), after \(row.milliseconds) ms", "    why      \(row.why)",
             ]
         }
-        return lines.joined(separator: "\n")
+        lines += ["", "— Every call to the host, its decisions and its duration"]
+        return (lines + flights.map(\.description)).joined(separator: "\n")
     }
 }

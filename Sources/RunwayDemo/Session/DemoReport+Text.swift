@@ -4,35 +4,34 @@ extension DemoReport: CustomStringConvertible {
     /// The most lines of a screen that the text shows.
     private static let maximumScreenLines = 9
 
-    /// The report as a person reads it: the screens, every call, the totals.
+    /// The report as a person reads it: the screens, every call on them, their totals, then the tours.
     public var description: String {
-        var lines: [String] = []
-        for scene in scenes {
-            lines.append("— \(scene.title)")
-            let hidden = max(0, scene.screen.count - Self.maximumScreenLines)
-            lines += scene.screen.prefix(Self.maximumScreenLines).map { "    \($0)" }
-            if hidden > 0 { lines.append("    … and \(hidden) more") }
-            lines.append("")
+        var blocks = scenes.map { scene in
+            let hidden = scene.screen.count - Self.maximumScreenLines
+            let rest = hidden > 0 ? ["… and \(hidden) more"] : []
+            return Self.block(scene.title, Array(scene.screen.prefix(Self.maximumScreenLines)) + rest)
         }
-        lines.append("— Every call, its decisions and its duration")
-        lines += flights.map(\.description)
+        if !flights.isEmpty {
+            blocks.append(
+                Self.block("Every call, its decisions and its duration", flights.map(\.description), indent: ""))
+        }
         if !envelopes.isEmpty {
-            lines += ["", "— Requests that carried several calls"] + envelopes.map(\.description)
+            blocks.append(
+                Self.block("Requests that carried several calls", envelopes.map(\.description), indent: ""))
         }
-        lines += ["", "— Totals"] + totals.map { "    \($0)" }
-        if let signing { lines += ["", signing.description] }
-        if let hosts { lines += ["", hosts.description] }
-        if let log { lines += ["", "— \(DemoPart.log.action)", "    \(log)"] }
-        if let train {
-            lines += ["", "— \(DemoPart.train.action)"] + (train.screen + ["\(train)"]).map { "    \($0)" }
-        }
-        if let chat {
-            lines += ["", "— \(DemoPart.chat.action)"] + (chat.screen + ["\(chat)"]).map { "    \($0)" }
-        }
-        if !problems.isEmpty {
-            lines += ["", "— Not as it should be"] + problems.map { "    \($0)" }
-        }
-        return lines.joined(separator: "\n")
+        if !flights.isEmpty { blocks.append(Self.block("Totals", totals)) }
+        if let signing { blocks.append(signing.description) }
+        if let hosts { blocks.append(hosts.description) }
+        if let log { blocks.append(Self.block(DemoPart.log.action, ["\(log)"])) }
+        if let train { blocks.append(Self.block(DemoPart.train.action, train.screen + ["\(train)"])) }
+        if let chat { blocks.append(Self.block(DemoPart.chat.action, chat.screen + ["\(chat)"])) }
+        if !problems.isEmpty { blocks.append(Self.block("Not as it should be", problems)) }
+        return blocks.joined(separator: "\n\n")
+    }
+
+    /// A title and the lines below it.
+    private static func block(_ title: String, _ lines: [String], indent: String = "    ") -> String {
+        (["— \(title)"] + lines.map { indent + $0 }).joined(separator: "\n")
     }
 
     /// The number of calls compared with that of requests sent, and why they differ.

@@ -118,10 +118,12 @@ extension DemoSession {
         note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
     }
 
-    /// Verifies that the screen shows a failure.
+    /// Verifies that the screen shows an error of a kind, whose detail contains some words.
     func shouldShow(error kind: String, saying words: String = "") {
-        let found = screen.lines
-        if found.count == 1, found[0].hasPrefix("⚠︎ \(kind): "), words.isEmpty || found[0].contains(words) { return }
-        note("the screen shows \(found), and should show that it failed: \(kind) \(words)")
+        let error = screen.error
+        let isWanted = error?.kind.name == kind && (words.isEmpty || error?.detail.contains(words) == true)
+        if screen.lines.count == 1, isWanted { return }
+        let found = error.map { "\($0.kind): \($0.detail)" } ?? "no error"
+        note("the screen shows \(screen.lines) for \(found), and should show that it failed: \(kind) \(words)")
     }
 }

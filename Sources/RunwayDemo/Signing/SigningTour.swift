@@ -50,9 +50,9 @@ public final class SigningTour {
         await callWithSlowClock()
         await rotate(id, under: app)
         for layer in layers { await layer.flushRecords() }
-        (report.calls, report.requests) = (
-            records.records.count, records.records.map(\.attempts.count).reduce(0, +)
-        )
+        report.flights = records.records
+        report.calls = report.flights.count
+        report.requests = report.flights.map(\.attempts.count).reduce(0, +)
         return report
     }
 

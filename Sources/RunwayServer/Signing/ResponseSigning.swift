@@ -51,11 +51,13 @@ public struct ResponseSigning: Sendable {
     ///
     /// - Parameters:
     ///   - proof: By what the request was verified. `nil` if it was not.
+    ///   - structuredFieldTypes: ``SignatureRules/structuredFieldTypes``.
     ///   - now: Returns the time. Called when the body has been collected.
     /// - Throws: What the body of the response throws, or `GatheredBody.TooLarge`. A response that cannot be signed is returned without a
     ///   signature.
     func signed(
-        _ response: Response, to request: HTTPRequest, by proof: RequestProof?, at now: () -> UnixTime, logger: Logger
+        _ response: Response, to request: HTTPRequest, by proof: RequestProof?,
+        structuredFieldTypes: [String: StructuredFieldType], at now: () -> UnixTime, logger: Logger
     ) async throws -> Response {
         if let length = response.body.contentLength {
             guard length <= maximumBodyByteCount else { return response }
@@ -86,7 +88,9 @@ public struct ResponseSigning: Sendable {
                 components: CoveredComponents(components), created: created,
                 expires: asked?.wantsExpires == true ? created + Self.lifetime : nil, nonce: asked?.nonce,
                 algorithm: asked?.algorithm, keyID: keyID, tag: tag)
-            let signature = try await SignatureContext(response.head, to: request).signature(
+            var context = SignatureContext(response.head, to: request)
+            context.structuredFieldTypes = structuredFieldTypes
+            let signature = try await context.signature(
                 parameters, label: asked?.label ?? "sig1", by: signer)
             response.headers.append(signature)
         } catch let error as SignatureError where request.headerFields.contains(.acceptSignature) {

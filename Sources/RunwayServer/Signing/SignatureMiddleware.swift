@@ -126,7 +126,9 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         _ signing: ResponseSigning, _ next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         func signed(_ response: Response) async throws -> Response {
-            try await signing.signed(response, to: head, by: proof, at: verifier.now, logger: context.logger)
+            try await signing.signed(
+                response, to: head, by: proof, structuredFieldTypes: rules.structuredFieldTypes, at: verifier.now,
+                logger: context.logger)
         }
         do {
             do {
@@ -169,7 +171,9 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             let head = try? rules.origin.head(of: request.head, at: refusal.time)
         else { throw refused }
         let response = refused.response(from: request, context: context)
-        return try await signing.signed(response, to: head, by: proof, at: { refusal.time }, logger: context.logger)
+        return try await signing.signed(
+            response, to: head, by: proof, structuredFieldTypes: rules.structuredFieldTypes, at: { refusal.time },
+            logger: context.logger)
     }
 }
 

@@ -18,7 +18,8 @@ public struct SignatureRules: Sendable {
     ///
     /// A body with a salted digest is never streamed, because the digest can only be verified with the whole body.
     public var streamsBody: @Sendable (HTTPRequest) -> Bool = { _ in false }
-    /// The types of the structured fields that signatures may cover strictly. The default has those that RFCs define.
+    /// The types of the structured fields that signatures of requests and responses may cover strictly. The default has those that RFCs
+    /// define; add a field of the app by its name in lower case.
     public var structuredFieldTypes = StructuredFieldType.registered
     /// Which salted digests and sealed keys are accepted in place of a signature. The default is `nil`: digests are refused.
     public var digests: DigestRules?

@@ -38,9 +38,11 @@ public struct SignatureContext: Sendable {
 extension StructuredFieldType {
     /// The types of fields that RFCs define as structured.
     public static let registered: [String: StructuredFieldType] = [
-        "accept-signature": .dictionary, "cache-status": .list, "cdn-cache-control": .dictionary, "client-cert": .item,
-        "client-cert-chain": .list, "content-digest": .dictionary, "priority": .dictionary, "proxy-status": .list,
-        "repr-digest": .dictionary, "signature": .dictionary, "signature-input": .dictionary,
-        "want-content-digest": .dictionary, "want-repr-digest": .dictionary,
+        "accept-ch": .list, "accept-signature": .dictionary, "available-dictionary": .item, "cache-status": .list,
+        "capsule-protocol": .item, "cdn-cache-control": .dictionary, "client-cert": .item, "client-cert-chain": .list,
+        "content-digest": .dictionary, "deprecation": .item, "dictionary-id": .item, "link-template": .list,
+        "priority": .dictionary, "proxy-status": .list, "repr-digest": .dictionary, "signature": .dictionary,
+        "signature-input": .dictionary, "use-as-dictionary": .dictionary, "want-content-digest": .dictionary,
+        "want-repr-digest": .dictionary,
     ]
 }

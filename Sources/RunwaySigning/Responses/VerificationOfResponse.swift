@@ -8,6 +8,8 @@ struct VerificationOfResponse: Sendable {
     let policy: VerificationPolicy
     /// The keys of the server.
     let keys: any KeyDirectory
+    /// The types of the structured fields that the signature may cover strictly.
+    let structuredFieldTypes: [String: StructuredFieldType]
     let time: UnixTime
 
     func verify(_ response: Response, to request: HTTPRequest) async throws(NetworkError) -> Response {
@@ -22,7 +24,8 @@ struct VerificationOfResponse: Sendable {
             policy: policy, keys: keys, nonces: NonceMemory(startedAt: time, maximumNonces: 1))
         var response = response
         do throws(SignatureRefusal) {
-            let context = SignatureContext(response.head, to: request)
+            var context = SignatureContext(response.head, to: request)
+            context.structuredFieldTypes = structuredFieldTypes
             let signature = try await verifier.verify(
                 context, hasBody: response.hasBody(of: request.method), at: time)
             switch response.body {

@@ -84,7 +84,7 @@ struct SignatureDraft: Sendable {
             components: covered(coverage, in: request), created: created,
             expires: wanted?.wantsExpires == true ? created + Self.lifetime : nil,
             nonce: wanted?.nonce ?? RandomNonce().text, algorithm: try algorithm(of: key), keyID: key.id, tag: tag)
-        let base = try SignatureContext(request.head).signatureBase(for: parameters)
+        let base = try context(of: request).signatureBase(for: parameters)
         let signature = try LabelledSignature(
             label: try label(in: request.head.headerFields), parameters: parameters,
             signature: try await key.signer.signature(of: base))
@@ -98,12 +98,18 @@ struct SignatureDraft: Sendable {
         let own = try (hasDigest ? coverage.withDigest : coverage.withoutDigest).get()
         guard let wanted else { return own }
         var all = own.identifiers
-        let context = SignatureContext(request.head)
+        let context = context(of: request)
         for component in wanted.components.identifiers where !all.contains(component) {
             // A signature without it may be refused; a base with it can't be made.
             if context.has(component) { all.append(component) }
         }
         return try CoveredComponents(all)
+    }
+
+    private func context(of request: Request) -> SignatureContext {
+        var context = SignatureContext(request.head)
+        context.structuredFieldTypes = policy.structuredFieldTypes
+        return context
     }
 
     /// The algorithm that the signature names: none, unless the server asked for one.

@@ -22,6 +22,10 @@ final class ActionLogSender: Sendable {
     struct State {
         var link: Link?
         var schedule: FlushSchedule
+        /// The newest reading, whose counts the schedule has; `nil` before the first.
+        var reading: Waiting?
+        /// How many readings there were.
+        var readingCount = 0
         /// Whether the file was read since the layer exists, and since an account signed in while the server asked to wait.
         var isRead = false
         var sent = 0
@@ -109,9 +113,7 @@ final class ActionLogSender: Sendable {
 
     /// Passes to the schedule how many records wait.
     func note(_ waiting: Waiting, isUrgent: Bool = false) {
-        state.withLock { state in
-            state.schedule.noteWaiting(waiting.counts, oldest: waiting.age, isUrgent: isUrgent, at: waiting.instant)
-        }
+        state.withLock { $0.note(waiting, isUrgent: isUrgent) }
         signal.yield()
     }
 
@@ -128,7 +130,7 @@ final class ActionLogSender: Sendable {
         await withCheckedContinuation { continuation in
             let isFinished = state.withLock { state in
                 if state.isFinished { return true }
-                state.schedule.noteWaiting(waiting.counts, oldest: waiting.age, at: now)
+                state.note(waiting)
                 state.schedule.flush()
                 state.flushes.append(continuation)
                 return false
@@ -195,7 +197,7 @@ final class ActionLogSender: Sendable {
             state.isRead = true
             if let pace { state.schedule.pause(until: pace.pause) }
             state.schedule.restoreRefusals(refusals)
-            state.schedule.noteWaiting(waiting.counts, oldest: waiting.age, isUrgent: true, at: now)
+            state.note(waiting, isUrgent: true)
         }
     }
 
@@ -222,26 +224,33 @@ final class ActionLogSender: Sendable {
         var age: Duration
         /// When it was read, by the layer's clock: a reader may use it later, and the oldest is older then.
         var instant: Duration
+        /// Which reading it is. A later one knows more.
+        var number: Int
     }
 
     /// Reads how much may be sent now; returns `nil` if the disk does not say.
     private func waiting(unseals: Bool = false) async -> Waiting? {
-        let (account, time) = (account, buffer.time)
-        return try? await store.read { journal throws(StorageError) in
+        try? await store.read { journal throws(StorageError) in
             if unseals { try journal.unseal() }
-            return try self.waiting(in: journal, account, at: time)
+            return try self.waiting(in: journal)
         }
     }
 
     /// Reads how much may be sent now, in an operation on the file.
-    func waiting(in journal: Journal, _ account: String, at time: JournalTime) throws(StorageError) -> Waiting {
+    func waiting(in journal: Journal) throws(StorageError) -> Waiting {
+        // Within the operation, so that a later reading never has an earlier account or time.
+        let (account, time) = (account, buffer.time)
         let waiting = try journal.counts().waiting
         var counts = ["": waiting[""] ?? 0]
         if !account.isEmpty {
             counts[account] = (waiting[account] ?? 0) + (try journal.pendingErasure(of: account) == nil ? 0 : 1)
         }
         let age: Duration = options.interval == nil ? .zero : try journal.ageOfOldest(in: counts.keys, at: time)
-        return Waiting(counts: counts, age: age, instant: buffer.instant(of: time))
+        let number = state.withLock { state in
+            state.readingCount += 1
+            return state.readingCount
+        }
+        return Waiting(counts: counts, age: age, instant: buffer.instant(of: time), number: number)
     }
 
     private func send(_ scope: String, _ limit: Int) async {
@@ -258,9 +267,25 @@ final class ActionLogSender: Sendable {
         let waiting = await waiting()
         let now = clock.now
         state.withLock { state in
+            let newest = waiting.map { state.newest($0) }
             state.schedule.didSend(
-                scope, waiting == nil ? .failed() : outcome, waiting: waiting?.counts ?? [scope: 1],
-                oldest: waiting.map { $0.age + now - $0.instant } ?? .zero, at: now, jitter: .random(in: 0...1))
+                scope, newest == nil ? .failed() : outcome, waiting: newest?.counts ?? [scope: 1],
+                oldest: newest.map { $0.age + now - $0.instant } ?? .zero, at: now, jitter: .random(in: 0...1))
         }
+    }
+}
+
+extension ActionLogSender.State {
+    /// Passes how many records wait to the schedule.
+    mutating func note(_ waiting: ActionLogSender.Waiting, isUrgent: Bool = false) {
+        let newest = newest(waiting)
+        schedule.noteWaiting(newest.counts, oldest: newest.age, isUrgent: isUrgent, at: newest.instant)
+    }
+
+    /// Returns a reading, or a newer one that overtook it: an account may have signed in between both.
+    mutating func newest(_ waiting: ActionLogSender.Waiting) -> ActionLogSender.Waiting {
+        let newest = reading.flatMap { $0.number > waiting.number ? $0 : nil } ?? waiting
+        reading = newest
+        return newest
     }
 }

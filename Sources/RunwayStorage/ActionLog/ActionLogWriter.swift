@@ -71,7 +71,7 @@ struct ActionLogWriter: Sendable {
         let rejected = failed.count
         let waiting: ActionLogSender.Waiting
         do throws(StorageError) {
-            let (time, account) = (buffer.time, sender.account)
+            let time = buffer.time
             // What waits is counted in the same operation, so that nothing is read beside it while the server asks to wait.
             let written = try await store.run {
                 [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, ActionLogSender.Waiting)? in
@@ -84,9 +84,7 @@ struct ActionLogWriter: Sendable {
                 if buffer.erasures != erasures { return nil }
                 // Before the records: of an account that has any, an opt-out must know.
                 try journal.noteAccounts(Set(entries.map(\.scope)))
-                return (
-                    try journal.append(entries, at: time), try sender.waiting(in: journal, account, at: time)
-                )
+                return (try journal.append(entries, at: time), try sender.waiting(in: journal))
             }
             guard let written else {
                 // What was not erased is written by the next group.

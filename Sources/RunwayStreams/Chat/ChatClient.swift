@@ -212,10 +212,10 @@ extension ChatClient {
         }
         guard isFollowed(conversation, start), let events else { return }
         conversation.setRefused(isRefused || events.refusedTopics.contains(Self.topic(of: conversation.id)))
-        guard !conversation.isRefused else { return }
+        guard isFollowed(conversation, start), !conversation.isRefused else { return }
         // The stream brings what is published from now on, on this connection or the next. Events of before were not for it.
         conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
-        if events.isCaughtUp { conversation.take(.caughtUp) }
+        if events.isCaughtUp, isFollowed(conversation, start) { conversation.take(.caughtUp) }
     }
 
     /// Somebody has signed in, or the service has changed: the server may allow what it has refused.
@@ -223,9 +223,9 @@ extension ChatClient {
         for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
     }
 
-    /// Whether a conversation was not left since, nor the client stopped.
+    /// Whether a conversation was not left since, and the client has not ended. A change of a conversation ends it if the account has left.
     private func isFollowed(_ conversation: ChatConversation, _ start: Int) -> Bool {
-        startCount == start && conversations[conversation.id] === conversation
+        startCount == start && reading != nil && conversations[conversation.id] === conversation
     }
 
     private static func read(_ events: EventSequence, _ start: Int, for client: () -> ChatClient?) async {
@@ -246,7 +246,7 @@ extension ChatClient {
         switch element {
         case .continuity(let continuity):
             let refused = events?.refusedTopics ?? []
-            for one in ready {
+            for one in ready where events != nil {
                 let (topic, wasRefused) = (Self.topic(of: one.id), one.isRefused)
                 if events?.topics?.contains(topic) ?? true { one.setRefused(refused.contains(topic)) }
                 if one.isRefused {
@@ -257,12 +257,12 @@ extension ChatClient {
                     continue
                 }
                 // The stream went on without the messages that were published while the member could not follow.
-                one.take(.connected(wasRefused ? .reset(.topics) : continuity))
+                if events != nil { one.take(.connected(wasRefused ? .reset(.topics) : continuity)) }
             }
         case .caughtUp:
             guard events?.isCaughtUp == true else { return }
             delayQueue(unless: true)
-            for one in ready { one.take(.caughtUp) }
+            for one in ready where events != nil { one.take(.caughtUp) }
         case .event(let event):
             let json = event.rawData.json
             guard let conversation = conversations.values.first(where: { Self.topic(of: $0.id) == event.topic }),
@@ -287,12 +287,13 @@ extension ChatClient {
         // The end is shown when the client can be started again.
         if events.state != .ended { state = events.state }
         // A topic that is allowed again comes with the next connection.
-        let refused = events.refusedTopics
-        for one in ready where refused.contains(Self.topic(of: one.id)) { one.setRefused(true) }
+        for one in ready where events.refusedTopics.contains(Self.topic(of: one.id)) { one.setRefused(true) }
         // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
         let isLive = events.isCaughtUp
         delayQueue(unless: isLive)
-        for one in ready where one.machine.isCaughtUp != isLive { one.take(isLive ? .caughtUp : .disconnected) }
+        for one in ready where self.events != nil && one.machine.isCaughtUp != isLive {
+            one.take(isLive ? .caughtUp : .disconnected)
+        }
     }
 
     /// Ends the client if its account is not signed in, and returns whether that is so.

@@ -32,7 +32,7 @@ public final class ChatConversation {
     public private(set) var hasOlder = false
     /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
-    /// Whether the stream has caught up, so that messages are sent at once.
+    /// Whether the stream has caught up and no page is refused, so that messages are sent at once.
     public private(set) var isLive = false
     /// Whether the server does not let this member follow the conversation, or refuses its pages, as after a removal
     /// from it, or there can be no conversation of that name. Messages of this member wait. Those of others come by the
@@ -121,7 +121,7 @@ extension ChatConversation {
         perform([])
     }
 
-    /// The stream has brought an element that concerns the conversation. One that is refused has no part in the connection.
+    /// The stream has brought an element that concerns the conversation. One that the member may not follow has no part in the connection.
     func take(_ element: ChatElement) {
         let now = clock.now
         switch element {

@@ -119,11 +119,12 @@ public final class EventStream<E: EventStreamEndpoint>: EventStreaming {
 
     /// Closes the stream. The delegate is not notified of anything after it.
     public func stop() {
+        isStopped = true
         guard reading != nil else { return }
         startCount += 1
         wanted = topics
         (events, reading) = (nil, nil)
-        (state, isCaughtUp, isStopped) = (.ended, false, true)
+        (state, isCaughtUp) = (.ended, false)
     }
 
     /// Closes the link until ``resume()``: call it when the app goes into the background.

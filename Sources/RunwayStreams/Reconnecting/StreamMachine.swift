@@ -176,6 +176,11 @@ extension StreamMachine {
             failures = 0
             phase = .waiting(until: now + jitter(upTo: options.backoff))
             return []
+        case .connecting where isReachable && isElsewhere:
+            // The attempt may go over a network that is gone, and would end at its deadline.
+            failures = 0
+            phase = .waiting(until: now + jitter(upTo: options.backoff))
+            return [.disconnect(.network)]
         case .open where isElsewhere: return probe(at: now)
         case .idle, .connecting, .offline, .paused, .ended, .open, .waiting: return []
         }

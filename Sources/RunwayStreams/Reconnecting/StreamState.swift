@@ -33,6 +33,8 @@ struct LinkEnd: Sendable, Equatable {
     static let silent = LinkEnd(name: "silent", text: "there was no sign of life, and a probe brought none")
     /// The server did not say how the link continues the last.
     static let unopened = LinkEnd(name: "unopened", text: "the server did not say how the link continues the last")
+    /// The network of the device changed while the link was opened.
+    static let network = LinkEnd(name: "network", text: "the network changed while the link was opened")
     /// The lifetime of the link is over.
     static let lifetime = LinkEnd(name: "lifetime", text: "the lifetime of the link was over")
     /// The server ended the response.

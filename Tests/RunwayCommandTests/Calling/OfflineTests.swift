@@ -69,6 +69,22 @@ struct OfflineTests {
         }
     }
 
+    @Test func requestToHTTP10IsShownAsSent() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/x", respond: .raw("HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nfine"))
+            // A pipe has no size, so that its body is chunked.
+            let tool = try await Tool.shell(
+                "printf body | runway call POST \(origin.baseURL)/x --body /dev/stdin --verbose")
+
+            let request = try #require(origin.requests.first)
+            #expect(String(decoding: request.head, as: UTF8.self).hasPrefix("POST /x HTTP/1.1\r\n"))
+            #expect(request["Transfer-Encoding"] == "chunked" && request.text == "body")
+            #expect(tool.errors.contains("> POST /x HTTP/1.1\n"), "\(tool.errors)")
+            #expect(tool.errors.contains("> Transfer-Encoding: chunked\n"), "\(tool.errors)")
+            #expect(tool.errors.contains("< HTTP/1.0 200 OK\n"), "\(tool.errors)")
+        }
+    }
+
     @Test func headShowsItsHead() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: ScriptedResponse.text("body").header(.eTag, "\"1\""))

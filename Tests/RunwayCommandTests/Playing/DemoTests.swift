@@ -48,11 +48,19 @@ struct DemoTests {
         for part in DemoPart.allCases {
             #expect(tool.output.contains(part.action) && tool.output.contains(part.effect))
         }
-        // Below the action and its effect stands a row of the screen. No call of the screen that is left lands.
-        for part in DemoPart.allCases where ![.leaving, .addresses].contains(part) {
-            let row = lines.drop { !$0.hasPrefix(part.action) }.dropFirst(2).first
-            #expect(row?.hasPrefix("    ") == true, "\(part): \(row ?? "")")
+        // Below the action and its effect stand one or two rows of the screen; six attempts take three rows. No call of the screen that is
+        // left lands.
+        for part in DemoPart.allCases where part != .addresses {
+            let rows = lines.drop { !$0.hasPrefix(part.action) }.dropFirst(2).prefix { !$0.isEmpty }
+            let counts = part == .leaving ? 0...0 : part == .signing ? 3...3 : 1...2
+            #expect(counts.contains(rows.count) && rows.allSatisfy { $0.hasPrefix("    ") }, "\(part): \(rows)")
         }
+        // An error is a whole sentence for the user.
+        for sentence in [
+            "The service says: no listing \"E000000\".", "Pages are counted from 1, not from 0.",
+            "The server refused it (status 500).", "The server is busy. Try again later.",
+            "The service is down. Try again soon.",
+        ] { #expect(lines.contains("    ⚠︎ \(sentence)"), "\(sentence)") }
         #expect(
             lines.contains {
                 $0.hasPrefix("The user opens the same home six times") && $0.hasSuffix(" 6 calls, 1 request")
@@ -64,12 +72,13 @@ struct DemoTests {
         #expect(lines.contains("     9 merged with others into one request     1 for several calls"))
         // What others tried, and what became of it, two in a line.
         for attempt in [
-            "An enrolled key: accepted", "A forged call: 401 invalid", "A replayed call: 401 replayed",
-            "A tampered call: 400 body", "A stale clock: 401 tooOld, then accepted", "A rotated key: all 40 accepted",
+            "An enrolled key: accepted", "A forged call: 401 wrong signature", "A replayed call: 401 seen before",
+            "A tampered call: 400 body changed", "A stale clock: 401 too old, then accepted",
+            "A rotated key: all 40 accepted",
         ] {
             #expect(lines.contains { $0.hasPrefix("    ") && $0.contains(attempt) }, "\(tool.output)")
         }
-        for title in ["In all"] + DemoPart.allCases.map(\.action) {
+        for title in ["In all, on the app's screens"] + DemoPart.allCases.map(\.action) {
             let index = try #require(lines.firstIndex { $0.hasPrefix(title) })
             #expect(index == lines.startIndex || lines[index - 1].isEmpty, "no blank line precedes \(title)")
         }
@@ -100,6 +109,15 @@ struct DemoTests {
         #expect(tool.status == 0)
         #expect(tool.output.components(separatedBy: " second-hand SecondHandDetail succeeded after ").count == 7)
         #expect(tool.output.contains("A details screen opened six times"))
+    }
+
+    @Test(arguments: [DemoPart.signing, .addresses, .log])
+    func verboseToursPrintNoEmptyTotals(part: DemoPart) async throws {
+        let tool = try await Tool.run("demo", "--scene", part.rawValue, "--verbose")
+
+        #expect(tool.status == 0 && tool.output.hasPrefix("— "), "\(tool.output)")
+        #expect(!tool.output.contains("— Totals"))
+        #expect(tool.output.contains(" succeeded after ") == (part != .log), "\(tool.output)")
     }
 
     @Test func totalsAndAddressTableAreTheEnd() async throws {

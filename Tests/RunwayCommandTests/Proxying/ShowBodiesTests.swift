@@ -28,6 +28,19 @@ struct ShowBodiesTests {
         }
     }
 
+    @Test func forwardedBodiesAreShownWithoutSecrets() async throws {
+        try await withScriptedOrigin { origin in
+            origin.on("/login", respond: .json(#"{"user":"Ada","access_token":"s3cret"}"#))
+            let (output, _) = try await forwarding("--allow-local", "--show-bodies") { proxy in
+                let form = "name=Ada&password=s3cret"
+                _ = try await fetch("\(origin.baseURL)/login", "--proxy", proxy.url, "--data", form)
+            }
+            #expect(output.contains("\n  > POST /login HTTP/1.1\n"), "\(output)")
+            #expect(output.contains("\n  > name=Ada&password=") && output.contains(#""user":"Ada""#), "\(output)")
+            #expect(!output.contains("s3cret"))
+        }
+    }
+
     @Test func bodiesAreBoundedAndText() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/long", respond: .text(String(repeating: "x", count: 100_000)))

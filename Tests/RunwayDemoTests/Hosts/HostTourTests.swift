@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 import Testing
 
 @testable import RunwayDemo
@@ -24,6 +25,8 @@ struct HostTourTests {
         #expect(report.rows[6].why.hasSuffix("It saw 0 requests."))
         let text = report.description
         for row in report.rows { #expect(text.contains(row.title) && text.contains(row.why)) }
+        #expect(!report.flights.isEmpty)
+        for flight in report.flights { #expect(text.contains(flight.summary)) }
         #expect(text.contains("127.0.0.4  dead, does not respond"))
     }
 

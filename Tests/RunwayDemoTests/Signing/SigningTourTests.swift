@@ -1,3 +1,4 @@
+import Runway
 import Testing
 
 @testable import RunwayDemo
@@ -12,8 +13,10 @@ struct SigningTourTests {
         #expect(
             report.rows.map(\.refusals) == [[], ["401 invalid"], ["401 replayed"], ["400 body"], ["401 tooOld"], []])
         #expect(report.rows.map(\.accepted) == [1, 0, 0, 0, 1, 40])
+        #expect(report.flights.count > 40)
         let text = report.description
         for row in report.rows { #expect(text.contains(row.title) && text.contains(row.outcome)) }
+        for flight in report.flights { #expect(text.contains(flight.summary)) }
     }
 
     @Test func cancelledTourEnds() async throws {

@@ -79,6 +79,20 @@ struct ResponseSigningTests {
         }
     }
 
+    @Test func responseCoversAStructuredFieldOfTheApp() async throws {
+        let field = try #require(HTTPField.Name("X-Dict"))
+        try await withSignedServer { rules in
+            Self.sign(&rules)
+            rules.structuredFieldTypes["x-dict"] = .dictionary
+        } _: { server in
+            var call = SignedCall()
+            call.fields[field] = "a=1,   b"
+            call.fields[.acceptSignature] = #"sig1=("x-dict";sf;req);created;nonce="c-1";tag="reply""#
+            let signatures = try await server.send(call.signed()).fields.signatures()
+            #expect(signatures.first?.parameters.components.contains(.field(field).strict.ofRequest) == true)
+        }
+    }
+
     @Test func digestIsTheOneThatTheClientPrefers() async throws {
         try await withSignedServer(rules: Self.sign) { server in
             for (wish, name) in [("sha-256=1, sha-512=3", "sha-512"), ("sha-512=0", "sha-256"), ("odd", "sha-256")] {
@@ -255,7 +269,8 @@ struct ResponseSigningTests {
         let request = try await SignedCall().signed()
         await #expect(throws: Failure.self) {
             _ = try await signing.signed(
-                response, to: request, by: nil, at: { ServerTime.start }, logger: Logger(label: "test"))
+                response, to: request, by: nil, structuredFieldTypes: [:], at: { ServerTime.start },
+                logger: Logger(label: "test"))
         }
     }
 

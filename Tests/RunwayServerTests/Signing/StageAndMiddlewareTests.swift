@@ -110,6 +110,23 @@ struct StageAndMiddlewareTests {
         }
     }
 
+    /// Only the server's policy names the field: the app covers it after the server has asked for it.
+    @Test func structuredFieldOfTheServiceIsSigned() async throws {
+        let field = try #require(HTTPField.Name("X-Dict"))
+        try await serve { rules in
+            Self.sign(&rules)
+            rules.structuredFieldTypes["x-dict"] = .dictionary
+            rules.policy.requiredComponents.append(.field(field).strict)
+        } _: { server in
+            var policy = verifyingPolicy
+            policy.structuredFieldTypes["x-dict"] = .dictionary
+            let network = try layer(server, policy, Self.deviceKey)
+            network.configure(Shop.self) { $0.commonHeaders = ["X-Dict": "a=1,   b"] }
+            #expect(try await network.call(Echo(path: "echo/a")).text?.hasPrefix("k-2 ben ") == true)
+            #expect(try server.outcomes("coverage") == 1)
+        }
+    }
+
     @Test func clientWithAWrongClockIsCorrectedOnce() async throws {
         try await serve(off: .seconds(3_600)) { server in
             let network = try layer(server, SigningPolicy(.signature(tag: "app")), Self.deviceKey)

@@ -28,50 +28,16 @@ struct ChatFollowingTests {
         func repair() { isRepaired.withLock { $0 = true } }
     }
 
-    /// Notes who delays its changes, and stores none.
-    private final class DelayedQueue: ChangeQueue {
-        private struct Full: Error {}
-        private struct State {
-            var owners: Set<UUID> = []
-            var accounts: [String?] = []
-        }
-
-        /// Guards who delays changes, and the accounts of all delays so far.
-        private let state = Mutex(State())
-
-        var ownerCount: Int { state.withLock { $0.owners.count } }
-        var isDelayed: Bool { ownerCount > 0 }
-        var accounts: [String?] { state.withLock { $0.accounts } }
-
-        func start(_ link: ChangeLink) {}
-        func accepts(_ endpoint: any Endpoint.Type) -> Bool { true }
-        func hasToWait(_ change: UnsentChange) async throws -> Bool { false }
-        func store(_ change: UnsentChange) async throws -> QueuedChange { throw Full() }
-        func settle(_ change: UUID, isQueued: Bool) async {}
-        func servicesDidChange() {}
-        func delayChanges(
-            of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
-            upTo limit: Duration?
-        ) {
-            state.withLock { state in
-                state.owners.remove(owner)
-                guard limit != nil else { return }
-                state.owners.insert(owner)
-                state.accounts.append(account)
-            }
-        }
-    }
-
     private let server = FakeEvents()
     private let cursors = MemoryStreamCursorStore()
     /// The end of what a link replays.
     private let live = "id: e-0\nevent: runway.live\ndata: {}\n\n"
 
     private func makeClient(
-        store: (any ChatStateStore)? = nil, queue: (any ChangeQueue)? = nil, clock: LayerClock = .system
+        store: (any ChatStateStore)? = nil, clock: LayerClock = .system
     ) -> ChatClient<News> {
         let network = NetworkLayer(
-            transport: server, pipeline: .tested, clock: clock, offlineQueue: queue, status: SettableNetworkStatus())
+            transport: server, pipeline: .tested, clock: clock, status: SettableNetworkStatus())
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         return ChatClient(
             member: "ada", on: network, stream: News([]), streamOptions: hasty, store: store, cursors: cursors)
@@ -262,9 +228,26 @@ struct ChatFollowingTests {
         link.send(live)
         try await waitUntil("the refusal") { staff.machine.hasRefusal && client.state == .open }
         #expect(!staff.isRefused && staff.isLive)
-        let count = server.changes.count
+        #expect(server.markCount == 1)
         try await client.network.signIn(AccessToken("t2", account: "ada"), to: Newsroom.self)
-        try await waitUntil("the mark") { server.changes.count > count }
+        try await waitUntil("the mark") { server.markCount == 2 }
+        client.stop()
+    }
+
+    @Test func refusedConversationEndsWithItsAccount() async throws {
+        let client = makeClient()
+        try await client.network.signIn(AccessToken("t1", account: "ada"), to: Newsroom.self)
+        storeMessage()
+        server.refuseChange(.conflict)
+        let staff = client.conversation("staff")
+        client.start()
+        let link = try await link(1)
+        link.open("reset", at: 0)
+        link.send(live)
+        try await waitUntil("the refusal") { staff.machine.hasRefusal && client.state == .open }
+        try await client.network.signIn(AccessToken("t2", account: "bob"), to: Newsroom.self)
+        try await waitUntil("the end") { client.state == .ended }
+        #expect(!staff.isLive && staff.machine.deadline == nil && server.markCount == 1)
         client.stop()
     }
 
@@ -298,60 +281,6 @@ struct ChatFollowingTests {
         try await waitUntil("the message") { harbour.entries.count == 1 }
         #expect(!harbour.isRefused)
         client.stop()
-    }
-
-    @Test func offlineQueueWaitsUntilTheStreamCaughtUp() async throws {
-        let queue = DelayedQueue()
-        let client = makeClient(queue: queue)
-        let harbour = client.conversation("harbour")
-        client.start()
-        #expect(queue.isDelayed)
-        let first = try await link(1)
-        first.open("reset", at: 0)
-        first.send(live)
-        try await waitUntil("the end of the replay") { harbour.isLive }
-        #expect(!queue.isDelayed)
-        first.end()
-        try await waitUntil("the loss of the link") { queue.isDelayed }
-        client.stop()
-        #expect(!queue.isDelayed)
-    }
-
-    @Test func releasedClientDelaysNothing() async throws {
-        let queue = DelayedQueue()
-        var client: ChatClient<News>? = makeClient(queue: queue)
-        client?.start()
-        #expect(queue.isDelayed)
-        client = nil
-        try await waitUntil("the release") { !queue.isDelayed }
-    }
-
-    @Test func releasedClientEndsNoOtherDelay() async throws {
-        let queue = DelayedQueue()
-        var client: ChatClient<News>? = makeClient(queue: queue)
-        client?.start()
-        let successor = makeClient(queue: queue)
-        successor.start()
-        #expect(queue.ownerCount == 2)
-        client = nil
-        try await waitUntil("the release") { queue.ownerCount == 1 }
-        successor.stop()
-        #expect(!queue.isDelayed)
-    }
-
-    @Test func signedOutClientDelaysNoOtherAccount() async throws {
-        let queue = DelayedQueue()
-        let client = makeClient(queue: queue)
-        try await client.network.signIn(AccessToken("t1", account: "ada"), to: Newsroom.self)
-        client.start()
-        _ = try await openFirstLink()
-        client.pause()
-        try await waitUntil("the pause") { client.state == .paused }
-        try await client.network.signOut(of: Newsroom.self)
-        try await client.network.signIn(AccessToken("t2", account: "bob"), to: Newsroom.self)
-        client.resume()
-        try await waitUntil("the end") { client.state == .ended }
-        #expect(!queue.isDelayed && queue.accounts.allSatisfy { $0 == "ada" })
     }
 
     @Test(arguments: ["", "a b", "å", String(repeating: "x", count: 65), String(repeating: "x", count: 200), "a/b"])

@@ -112,6 +112,8 @@ final class ChatWorld {
             }
         }
         if chance(0.5) { after(int(1000...60_000)) { [self] in client.kill(for: int(100...10_000)) } }
+        // About when the last messages come, which nothing later replaces.
+        if chance(0.2) { after(int(59_000...61_500)) { [self] in client.kill(for: int(100...10_000)) } }
         if chance(0.4) { after(int(1000...60_000)) { [self] in client.jump(by: int(1000...7_200_000)) } }
     }
 

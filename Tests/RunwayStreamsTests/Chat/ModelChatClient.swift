@@ -147,6 +147,7 @@ extension ModelChatClient {
         guard isAlive, link == self.link else { return }
         lastByte = now
         for output in intake.read(item) {
+            if case .continuity = output { stream.continued() }
             switch output {
             case .event(_, let id), .continuity(_, let id), .caughtUp(let id):
                 if world.mistake == .placeStoredBeforeTaken { storePlace(id) }
@@ -164,7 +165,9 @@ extension ModelChatClient {
     private func takeSoon() {
         guard !isTaking, !buffer.isEmpty else { return }
         isTaking = true
-        world.after(world.chance(0.1) ? world.int(10...800) : 1) { [self, life] in
+        // The mistake shows only where a client is killed before it takes the last message: it takes longer for that.
+        let isSlow = world.chance(world.mistake == .placeStoredBeforeTaken ? 0.5 : 0.1)
+        world.after(isSlow ? world.int(10...800) : 1) { [self, life] in
             guard isAlive, life == self.life else { return }
             isTaking = false
             take()
@@ -227,7 +230,7 @@ extension ModelChatClient {
             }
             _ = intake.begin("chat")
             lastAtOpening = last
-            perform(stream.opened(LinkFacts(heartbeat: .seconds(25)), at: now))
+            perform(stream.opened(LinkFacts(heartbeat: .seconds(25), statesContinuity: true), at: now))
         }
     }
 

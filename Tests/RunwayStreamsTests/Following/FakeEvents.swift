@@ -23,6 +23,7 @@ final class FakeEvents: Transport {
         var changeStatuses: [HTTPResponse.Status] = []
         var lostTopics: [String] = []
         var pagePaths: [String] = []
+        var markCount = 0
         var page = #"{"messages":[],"first":1,"last":0,"marks":[]}"#
         var pageStatus = HTTPResponse.Status.ok
         var changeGate: ScriptedGate?
@@ -33,6 +34,8 @@ final class FakeEvents: Transport {
 
     var links: [FakeLink] { state.withLock { $0.links } }
     var changes: [Change] { state.withLock { $0.changes } }
+    /// How many marks were sent.
+    var markCount: Int { state.withLock { $0.markCount } }
     /// The paths of the pages that were asked for.
     var pagePaths: [String] { state.withLock { $0.pagePaths } }
 
@@ -84,6 +87,7 @@ final class FakeEvents: Transport {
         }
         let gate = state.withLock { state in
             state.changes.append(change)
+            if request.head.path?.hasSuffix("/marks") == true { state.markCount += 1 }
             return state.changeGate
         }
         try await pass(gate)

@@ -239,6 +239,20 @@ struct StreamMachineTests {
         #expect((machine.deadline ?? .seconds(9999)) <= now + .seconds(1))
     }
 
+    @Test func newNetworkReplacesAnAttempt() {
+        var machine = machine()
+        _ = machine.start()
+        #expect(machine.networkDidChange(to: "wifi", isReachable: true, isElsewhere: false, at: .zero).isEmpty)
+        #expect(machine.networkDidChange(to: "", isReachable: false, isElsewhere: true, at: .zero).isEmpty)
+        #expect(machine.state == .connecting)
+        let now = Duration.seconds(3)
+        #expect(
+            machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: now)
+                == [.disconnect(.network)])
+        #expect((machine.deadline ?? .seconds(9999)) <= now + .seconds(1))
+        #expect(machine.tick(at: machine.deadline ?? now, life: nil) == [.connect])
+    }
+
     @Test func aNewNetworkProbesAnOpenLink() {
         var machine = openMachine()
         #expect(

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayJSON
 import RunwayTesting
 import Synchronization
 import Testing
@@ -40,6 +41,25 @@ struct EndpointHookTests {
         }
         let (success, failure) = (["success", "interceptor"], ["failure 404", "interceptor"])
         #expect(log.entries == success + success + failure + failure)
+    }
+
+    @Test func aPagedManagerCallsThemForEachPage() async {
+        let play = PagedPlay(EditedList(count: 12), HookedList.self)
+        await play.first(HookedList(log: log))
+        await play.next()
+        #expect(log.entries == ["success", "success"] && play.ids == Array(1...9))
+        play.list.state.withLock { $0.beforeResponse = { _ in NetworkError(.noNetwork, in: .transporting, "gone") } }
+        await play.next()
+        #expect(log.entries == ["success", "success", "failure"])
+    }
+
+    @Test func aVetoEndsAPagedLoad() async {
+        let play = PagedPlay(EditedList(count: 12), HookedList.self)
+        await #expect(throws: NetworkError.self) {
+            try await play.manager.landing(of: HookedList(log: log, vetoes: true))
+        }
+        #expect(log.entries == ["success"] && play.landings.isEmpty)
+        #expect(play.manager.items.isEmpty && !play.manager.isLoading)
     }
 
     @Test(arguments: ["a", "missing"]) func aVetoKeepsAResultFromLanding(name: String) async throws {
@@ -131,6 +151,29 @@ private struct Greeting: Endpoint {
     func beforeFailure(_ error: NetworkError) -> Bool {
         log.add("failure \(error.status?.code ?? 0)", of: name)
         return !vetoes
+    }
+}
+
+private struct HookedList: PagedEndpoint {
+    static let service = Estates.self
+    static let paging = PageStyle.offset
+    static var pageSize: Int { 5 }
+    @Unencoded var log: HookLog
+    @Unencoded var vetoes = false
+    var path: EndpointPath { "list" }
+    var offset = 0
+    var size = 0
+
+    mutating func ask(for page: PageRequest) { (offset, size) = (page.offset, page.size) }
+    func read(_ rawData: RawData) throws -> PageContent { try PageContent(rows: rawData["data"]["list"], id: "id") }
+
+    func beforeSuccess(_ rawData: RawData) -> Bool {
+        log.add("success")
+        return !vetoes
+    }
+    func beforeFailure(_ error: NetworkError) -> Bool {
+        log.add("failure")
+        return true
     }
 }
 

@@ -71,6 +71,21 @@ struct UploadTests {
         }
     }
 
+    @MainActor @Test func progressIsReportedInTheCallersIsolation() async throws {
+        let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
+        try Data(file.bytes).write(to: folder.file)
+        try await withScriptedOrigin { origin in
+            origin.on("/film", respond: .json("{}"))
+            // Neither sendable nor guarded: the compiler proves the isolation.
+            var all: [TransferProgress] = []
+            _ = try await layer(origin).upload(FilmUpload(film: folder.file)) { progress in
+                MainActor.assertIsolated()
+                all.append(progress)
+            }
+            #expect(all.last?.completedByteCount == 900_000)
+        }
+    }
+
     @Test func fileThatChangedIsOneClearError() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try Data(file.bytes).write(to: folder.file)

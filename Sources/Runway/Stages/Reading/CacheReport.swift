@@ -35,8 +35,9 @@ public struct CacheReport: Sendable, Hashable {
         public internal(set) var absentCount = 0
         /// The calls that bypassed the cache, since they required a response from the server.
         public internal(set) var bypassedCount = 0
-        /// The calls and comparisons, grouped by the age of the stored response, the youngest first; the last range has no longest age.
-        package internal(set) var ages: [AgeRange]
+        /// The calls and comparisons, grouped by the age of the stored response: twelve ranges, the youngest first. They end at 1, 10 and 30
+        /// seconds, 1, 3, 10 and 30 minutes, 1 and 6 hours, a day and a week; the last range has no end.
+        public internal(set) var ages: [AgeRange]
 
         init(_ endpoint: any Endpoint.Type) {
             service = endpoint.serviceName
@@ -75,16 +76,16 @@ public struct CacheReport: Sendable, Hashable {
         }
     }
 
-    /// Counts for stored responses of similar ages.
-    package struct AgeRange: Sendable, Hashable {
-        /// The longest age of the range; `nil` if it is unlimited. The shortest age is the longest of the previous range.
-        package let longest: Duration?
-        /// The calls that found a stored response of such an age, fresh or not.
-        package internal(set) var callCount = 0
-        /// The stored responses of such an age that the server then replaced by another body.
-        package internal(set) var changedCount = 0
-        /// The stored responses of such an age that the server then confirmed, or sent again unchanged.
-        package internal(set) var unchangedCount = 0
+    /// How often stored responses of similar ages were found, and compared with new ones.
+    public struct AgeRange: Sendable, Hashable {
+        /// The longest age of the range; `nil` if it is unlimited. It belongs to the range, and a longer age to the next one.
+        public let longest: Duration?
+        /// The number of calls that found a stored response of such an age, fresh or not.
+        public internal(set) var callCount = 0
+        /// The number of stored responses of such an age that the server then replaced by another body.
+        public internal(set) var changedCount = 0
+        /// The number of stored responses of such an age that the server then confirmed, or sent again unchanged.
+        public internal(set) var unchangedCount = 0
 
         init(longest: Duration?) { self.longest = longest }
     }

@@ -27,8 +27,9 @@ struct Download: Sendable {
             if let error = response.refusal, plan.range == nil || response.head.status != .rangeNotSatisfiable {
                 throw error
             }
-            // A download asks for no coding: the coded bytes would be stored under the name of the file.
-            try response.checkCoding(ofResponseTo: request.head.method)
+            // A download asks for no coding: the coded bytes would be stored under the name of the file. A coded part is no error here: the
+            // plan requests the whole file instead.
+            if response.head.status != .partialContent { try response.checkCoding(ofResponseTo: request.head.method) }
             flight.recorder.setSource(response.source)
             let head = response.head
             let hadRange = plan.range != nil

@@ -96,8 +96,8 @@ private struct CBORReader {
     }
 
     private mutating func take(_ count: UInt64) -> ArraySlice<UInt8>? {
-        guard count <= UInt64(bytes.count - place) else { return nil }
-        defer { place += Int(count) }
-        return bytes[place..<place + Int(count)]
+        guard let count = Int(exactly: count), count <= bytes.count - place else { return nil }
+        defer { place += count }
+        return bytes[place..<place + count]
     }
 }

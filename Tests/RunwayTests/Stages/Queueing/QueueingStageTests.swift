@@ -55,6 +55,7 @@ struct QueueingStageTests {
         #expect(record.outcome.queuedChange == error?.queuedChange?.id)
         #expect(record.decisions(of: QueueingDecision.self).count == 1)
         #expect(record.summary.contains("queued as"))
+        #expect(record.description.contains("  offline queue: "))
         #expect(record.outcome.logLevel == .notice)
     }
 

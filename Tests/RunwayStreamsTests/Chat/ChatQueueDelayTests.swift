@@ -1,0 +1,115 @@
+import Foundation
+import Runway
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayStreams
+
+/// For how long a client delays the offline queue, over a stream that a test plays.
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct ChatQueueDelayTests {
+    /// Notes who delays its changes, and stores none.
+    private final class DelayedQueue: ChangeQueue {
+        private struct Full: Error {}
+        private struct State {
+            var owners: Set<UUID> = []
+            var accounts: [String?] = []
+        }
+
+        /// Guards who delays changes, and the accounts of all delays so far.
+        private let state = Mutex(State())
+
+        var ownerCount: Int { state.withLock { $0.owners.count } }
+        var isDelayed: Bool { ownerCount > 0 }
+        var accounts: [String?] { state.withLock { $0.accounts } }
+
+        func start(_ link: ChangeLink) {}
+        func accepts(_ endpoint: any Endpoint.Type) -> Bool { true }
+        func hasToWait(_ change: UnsentChange) async throws -> Bool { false }
+        func store(_ change: UnsentChange) async throws -> QueuedChange { throw Full() }
+        func settle(_ change: UUID, isQueued: Bool) async {}
+        func servicesDidChange() {}
+        func delayChanges(
+            of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
+            upTo limit: Duration?
+        ) {
+            state.withLock { state in
+                state.owners.remove(owner)
+                guard limit != nil else { return }
+                state.owners.insert(owner)
+                state.accounts.append(account)
+            }
+        }
+    }
+
+    private let server = FakeEvents()
+
+    private func makeClient(_ queue: DelayedQueue) -> ChatClient<News> {
+        let network = NetworkLayer(
+            transport: server, pipeline: .tested, offlineQueue: queue, status: SettableNetworkStatus())
+        network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
+        return ChatClient(member: "ada", on: network, stream: News([]), streamOptions: hasty)
+    }
+
+    /// Waits for the first link, and opens it.
+    private func openLink() async throws -> FakeLink {
+        try await waitUntil("the link") { !server.links.isEmpty }
+        server.links[0].open("reset", at: 0)
+        return server.links[0]
+    }
+
+    @Test func offlineQueueWaitsUntilTheStreamCaughtUp() async throws {
+        let queue = DelayedQueue()
+        let client = makeClient(queue)
+        let harbour = client.conversation("harbour")
+        client.start()
+        #expect(queue.isDelayed)
+        let first = try await openLink()
+        first.send("id: e-0\nevent: runway.live\ndata: {}\n\n")
+        try await waitUntil("the end of the replay") { harbour.isLive }
+        #expect(!queue.isDelayed)
+        first.end()
+        try await waitUntil("the loss of the link") { queue.isDelayed }
+        client.stop()
+        #expect(!queue.isDelayed)
+    }
+
+    @Test func releasedClientDelaysNothing() async throws {
+        let queue = DelayedQueue()
+        var client: ChatClient<News>? = makeClient(queue)
+        client?.start()
+        #expect(queue.isDelayed)
+        client = nil
+        try await waitUntil("the release") { !queue.isDelayed }
+    }
+
+    @Test func releasedClientEndsNoOtherDelay() async throws {
+        let queue = DelayedQueue()
+        var client: ChatClient<News>? = makeClient(queue)
+        client?.start()
+        let successor = makeClient(queue)
+        successor.start()
+        #expect(queue.ownerCount == 2)
+        client = nil
+        try await waitUntil("the release") { queue.ownerCount == 1 }
+        successor.stop()
+        #expect(!queue.isDelayed)
+    }
+
+    @Test func signedOutClientDelaysNoOtherAccount() async throws {
+        let queue = DelayedQueue()
+        let client = makeClient(queue)
+        try await client.network.signIn(AccessToken("t1", account: "ada"), to: Newsroom.self)
+        client.start()
+        _ = try await openLink()
+        try await waitUntil("the connection") { client.state == .open }
+        client.pause()
+        try await waitUntil("the pause") { client.state == .paused }
+        try await client.network.signOut(of: Newsroom.self)
+        try await client.network.signIn(AccessToken("t2", account: "bob"), to: Newsroom.self)
+        client.resume()
+        try await waitUntil("the end") { client.state == .ended }
+        #expect(!queue.isDelayed && queue.accounts.allSatisfy { $0 == "ada" })
+    }
+}
