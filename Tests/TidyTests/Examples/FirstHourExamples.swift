@@ -90,7 +90,9 @@ private enum Refreshing {
     struct MemberCredentials: Credentials {
         func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken {
             let response = try await network.call(TokenRefresh(refresh: token.refreshToken ?? ""))
-            return AccessToken(try response["accessToken"].require(), account: token.account)
+            return AccessToken(
+                try response["accessToken"].require(), account: token.account,
+                refreshToken: try response["refreshToken"].require())
         }
     }
 
@@ -191,7 +193,7 @@ struct FirstHourTests {
 
     @Test func refusedTokenIsRenewed() async throws {
         let transport = StubTransport { request in
-            if request.head.path == "/token" { return .json(#"{"accessToken":"t2"}"#) }
+            if request.head.path == "/token" { return .json(#"{"accessToken":"t2","refreshToken":"r2"}"#) }
             let isRenewed = request.head.headerFields[.authorization] == "Bearer t2"
             return .json(#"{"name":"ada"}"#, status: isRenewed ? .ok : .unauthorized)
         }
