@@ -109,7 +109,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 extension MemoryIdempotencyStore.Record {
     fileprivate var byteCount: Int { fingerprint.count + (response?.byteCount ?? 0) }
 
-    /// Whether the response has expired or, while there is none, the lease has ended.
+    /// Whether the response has expired or, before there is a response, the lease has ended.
     fileprivate func isOver(at now: Date, _ lease: Duration) -> Bool {
         response == nil ? !IdempotencyLease.isHeld(until: expiry, at: now, lease) : expiry <= now
     }
