@@ -42,7 +42,7 @@ public struct NeedsLogin: Sendable {
         self = need
     }
 
-    /// Makes the calls again that failed for want of a login of the account until now, each by its manager, with its own parameters and
+    /// Makes the calls again that failed until now because the account was not logged in, each by its manager, with its own parameters and
     /// options. Call it after ``NetworkLayer/signIn(_:to:)``; while nobody is signed in it does nothing.
     ///
     /// These are the calls of ``flights`` that managers made, those that failed after the notification, and those that failed as

@@ -89,17 +89,13 @@ extension NetworkLayer {
 extension NetworkLayer {
     /// Revalidates, in a flight that no caller waits for, the stale response of a call.
     func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
-        if cache.background.isRunning(key) { return stale.note(CacheDecision.revalidationSkipped) }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
-        let flight = makeFlight(E.self, options)
-        flight.setRevalidated(stale.cachedResponse)
-        // The stale response belongs to another account if somebody signed in or out since then.
-        guard flight.session == stale.session else { return }
-        flight.note(CacheDecision.revalidatingFor(stale.id))
-        let start = cache.background.start(key, flight: flight.id) { [self] in
+        stale.startRevalidation(of: key) {
+            makeFlight(E.self, options)
+        } work: { [self] flight in
             do throws(NetworkError) {
-                // Assembled again: environment or account may differ from those of the stale response.
+                // Assembled again: the settings of the service may have changed since the stale call.
                 var draft = try draft(endpoint, in: flight)
                 let request = try draft.request(in: flight)
                 await fetch(request, for: endpoint, in: flight)
@@ -107,9 +103,6 @@ extension NetworkLayer {
                 _ = flight.finish(failing: error)
             }
         }
-        if start == .started { return }
-        stale.note(CacheDecision.revalidationSkipped)
-        flight.finish(.cancelled)
     }
 
     /// Revalidates, in a flight that no caller waits for, the stale response of an exchange.
@@ -117,13 +110,11 @@ extension NetworkLayer {
         guard let key = CacheKey(request, in: stale) else { return }
         var options = stale.options.ofTheLayer
         options.cacheUse = .refresh
-        let flight = makeExchange(with: service, options)
-        flight.setRevalidated(stale.cachedResponse)
-        guard flight.session == stale.session else { return }
-        let start = cache.background.start(key, flight: flight.id) { [self] in
+        stale.startRevalidation(of: key) {
+            makeExchange(with: service, options)
+        } work: { [self] flight in
             _ = try? await exchange(request, with: service, in: flight)
         }
-        if start != .started { stale.note(CacheDecision.revalidationSkipped) }
     }
 
     /// Makes a prefetch with the hooks of interceptors around it, to its end.

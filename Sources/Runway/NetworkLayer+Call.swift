@@ -118,7 +118,7 @@ extension NetworkLayer {
             }
         return StreamedResponse(
             response: response.head, body: body.bounded(in: flight).recorded(in: flight, at: response.attempt?.index),
-            flight: flight)
+            flight: flight, tokenRenewalWindow: response.tokenRenewalWindow)
     }
 
     /// Completes and checks the parameters of an endpoint.
@@ -137,8 +137,7 @@ extension NetworkLayer {
     ) throws(NetworkError) -> AcceptedResponse? {
         guard let response = try respondImmediately(&draft, in: flight) else { return nil }
         do {
-            return AcceptedResponse(
-                rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+            return try checked(response, for: endpoint, in: flight)
         } catch {
             if flight.rejectCached(response.source) { return nil }
             throw error
@@ -154,32 +153,26 @@ extension NetworkLayer {
     ) async throws(NetworkError) -> AcceptedResponse {
         var response = try await send(request, in: flight)
         do {
-            return AcceptedResponse(
-                rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+            return try checked(response, for: endpoint, in: flight)
         } catch {
             guard flight.rejectCached(response.source) else { throw error }
         }
         response = try await send(request, in: flight)
-        return AcceptedResponse(
-            rawData: try checked(response, for: endpoint, in: flight), isProvisional: response.isProvisional)
+        return try checked(response, for: endpoint, in: flight)
     }
 
-    /// Returns the raw data of a response that the service and the endpoint accept.
+    /// Returns a response if the service and the endpoint accept it.
     func checked<E: Endpoint>(
         _ response: Response, for endpoint: E, in flight: Flight
-    ) throws(NetworkError) -> RawData {
+    ) throws(NetworkError) -> AcceptedResponse {
         try flight.checkSession(in: .checking)
         try response.checkCoding(of: endpoint, in: flight)
         if let error = response.refusal { throw error }
-        guard case .whole(var rawData) = response.body else {
-            throw NetworkError(
-                .invalidResponse, in: .checking,
-                "The call expects a whole response, but the transport returned a stream.")
-        }
+        var rawData = try response.wholeBody(in: .checking)
         rawData.source = response.source
         flight.recorder.setSource(response.source)
         do { try endpoint.validate(response: rawData) } catch { throw .invalidResponse(in: .checking, rawData, error) }
-        return rawData
+        return AcceptedResponse(rawData: rawData, isProvisional: response.isProvisional)
     }
 }
 

@@ -67,11 +67,7 @@ extension NetworkLayer {
                 throw error
             }
             invalidate(change)
-            guard case .whole(var rawData) = response.body else {
-                throw NetworkError(
-                    .invalidResponse, in: .checking,
-                    "The call expects a whole response, but the transport returned a stream.")
-            }
+            var rawData = try response.wholeBody(in: .checking)
             rawData.source = response.source
             flight.recorder.setSource(response.source)
             flight.finish(.succeeded)

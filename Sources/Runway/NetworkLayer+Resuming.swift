@@ -9,7 +9,7 @@ extension NetworkLayer {
     /// A call whose network was lost is resumed only if that can do no harm: its method is idempotent (RFC 9110 §9.2.2), or none of it was
     /// sent (``NetworkError/sending``), or its policy says ``RetryPolicy/isRepeatable``, or it is an upload that the new call continues
     /// (``UploadResumption``). An `Idempotency-Key` is no reason, since the new call has a key of its own (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``).
-    /// Nor is a change resumed that failed for want of a login or a token, and an attempt of which may have taken effect. An upload that is
+    /// Nor is a change resumed that failed because a login or a token was missing, if one of its attempts may have taken effect. An upload that is
     /// resumed only because it continues is sent no second time: if what is stored of it is gone, in use or of another request, the call
     /// fails as ``NetworkError/Kind/storage``.
     ///
@@ -27,8 +27,8 @@ extension NetworkLayer {
         return resume { $0.owner.service == service && (isSignedIn || $0.cause != .needsLogin) }
     }
 
-    /// Makes again the calls that failed for want of a login or a token of an account, and, as soon as they fail, those of them that have
-    /// not yet.
+    /// Makes again the calls that failed because a login or a token of an account was missing, and those among `flights` that fail for this
+    /// reason later, as soon as they fail.
     @MainActor
     func resumeCalls(of owner: TokenIdentity, awaiting flights: [FlightID]) -> [FlightID] {
         func account<Service: APIService>(of service: Service.Type) -> String? { settings(of: service).account }
@@ -39,10 +39,10 @@ extension NetworkLayer {
 
     @MainActor
     private func resume(
-        awaiting flights: [FlightID] = [], where isMeant: (ResumableCalls.Call) -> Bool
+        awaiting flights: [FlightID] = [], where predicate: (ResumableCalls.Call) -> Bool
     ) -> [FlightID] {
         // A call that is made again replaces those of its manager, which are therefore taken out first.
-        let calls = resumable.take(awaiting: flights, at: clock.now, where: isMeant)
+        let calls = resumable.take(awaiting: flights, at: clock.now, where: predicate)
         return calls.compactMap { $0.manager.manager == nil ? nil : $0.load() }
     }
 

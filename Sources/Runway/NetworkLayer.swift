@@ -156,7 +156,7 @@ public final class NetworkLayer: Sendable {
 
     /// Notifies every transport of the layer that its connections may be broken, if they may.
     func notifyTransports(of status: NetworkStatus) {
-        guard track.withLock({ $0.leadsElsewhere(status) }) else { return }
+        guard track.withLock({ $0.record(status) }) else { return }
         for transport in [transport.transport] + services.transports { transport.networkDidChange(to: status) }
     }
 
@@ -191,10 +191,7 @@ extension NetworkLayer {
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {
         let baseURL = try flight.configuration.baseURL.get()
-        let content = try CallContent(of: endpoint, in: flight)
-        flight.recorder.setSentParameters(content.parameters)
-        if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
-        flight.readInvalidations(of: endpoint)
+        let content = try content(of: endpoint, in: flight)
         return try flight.configuration.settings.assemble(
             endpoint, content, at: baseURL, delivery: delivery, in: flight)
     }
@@ -202,14 +199,20 @@ extension NetworkLayer {
     /// Returns the draft of a checked endpoint's request, with the cache key if it can be computed before the request is made.
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
-        let content = try CallContent(of: endpoint, in: flight)
-        flight.recorder.setSentParameters(content.parameters)
-        if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
-        flight.readInvalidations(of: endpoint)
+        let content = try content(of: endpoint, in: flight)
         if flight.cachePolicy.isOfClient {
             flight.setKey(CacheKey(content, of: E.self, in: flight))
         }
         return RequestDraft(content, of: endpoint)
+    }
+
+    /// Returns what a checked endpoint sends, and reads what its call records and invalidates.
+    private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
+        let content = try CallContent(of: endpoint, in: flight)
+        flight.recorder.setSentParameters(content.parameters)
+        if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
+        flight.readInvalidations(of: endpoint)
+        return content
     }
 
     /// Returns the response that a stage has without waiting; `nil` if the request has to be sent.

@@ -33,8 +33,10 @@ enum ActionLogStatements {
     static let advance = """
         UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3
         """
+    /// Erases a thousand records at most, so that batches are stored in between, and returns their ids.
     static let erase = """
-        UPDATE runway_record SET account = NULL, name = NULL, json = NULL WHERE tenant = $1 AND account = $2
+        UPDATE runway_record SET account = NULL, name = NULL, json = NULL WHERE tenant = $1 AND id IN
+        (SELECT id FROM runway_record WHERE tenant = $1 AND account = $2 LIMIT 1000) RETURNING id
         """
     static let counts = """
         SELECT installation, name, count(*) FROM runway_record WHERE tenant = $1 AND name IS NOT NULL

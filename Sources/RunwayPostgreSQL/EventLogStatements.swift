@@ -31,9 +31,13 @@ enum EventLogStatements {
     /// What an event counts for beside its texts.
     static let costOfEvent = 64
     static let moveFirst = "UPDATE runway_event_log SET first = $3 WHERE tenant = $1 AND name = $2"
+    /// A page. When its data reach $5 bytes, it ends with that event, even if it has fewer than $4 events.
     static let events = """
-        SELECT number, topic, type, data FROM runway_event WHERE tenant = $1 AND log = $2 AND number > $3
-        ORDER BY number LIMIT $4
+        SELECT number, topic, type, data FROM (
+            SELECT tenant, number, topic, type, data,
+                sum(octet_length(data)) OVER (ORDER BY number) - octet_length(data) AS earlier
+            FROM runway_event WHERE tenant = $1 AND log = $2 AND number > $3 ORDER BY number LIMIT $4
+        ) page WHERE tenant = $1 AND earlier < $5 ORDER BY number
         """
     /// Wakes the other processes when the transaction is committed. It concerns no table.
     static let notify = "SELECT pg_notify($1, $2)"

@@ -41,7 +41,7 @@ enum IdempotencyStatements {
         """
     static let complete = """
         UPDATE runway_claim SET response = $5, expiry = $6
-        WHERE tenant = $1 AND principal = $2 AND key = $3 AND token = $4 AND response IS NULL RETURNING token
+        WHERE tenant = $1 AND principal = $2 AND key = $3 AND token = $4 RETURNING token
         """
     static let release = """
         DELETE FROM runway_claim WHERE tenant = $1 AND principal = $2 AND key = $3 AND token = $4 AND response IS NULL

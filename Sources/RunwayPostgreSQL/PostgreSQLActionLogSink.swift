@@ -10,10 +10,10 @@
     /// ```
     ///
     /// It is behind the package trait `PostgreSQL`, which is off by default, and needs libpq with its header files (Debian's
-    /// `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` if the database is durable: `synchronous_commit` must be on. Batches
-    /// of one installation use one connection; those that arrive while it is busy share its next transaction. A transaction that
-    /// conflicts with another one (`40001`, `40P01`) is retried. When the connection is lost, the batches fail, and clients send
-    /// them again; the sink recognises those that were committed.
+    /// `libpq-dev`). It keeps the promises of `SQLiteActionLogSink` unless the server's `fsync` is off; a `synchronous_commit` that is off
+    /// is turned on for its connections. Batches of one installation use one connection; those that arrive while it is busy share its next
+    /// transaction. A transaction that conflicts with another one (`40001`, `40P01`) is retried. When the connection is lost, the batches
+    /// fail, and clients send them again; the sink recognises those that were committed.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
         private let lanes: [(lane: PostgreSQLLane, writer: GroupCommit<ActionLogChange, ActionLogStorage>)]
@@ -76,12 +76,18 @@
         /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
         ///
         /// Batches that are pending in this process are stored, and erased, before it returns; those pending in another process are not.
+        /// Each transaction erases a thousand records at most; if it throws, a part of them may be erased.
         ///
         /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
         public func erase(account: String) async throws {
             let change = ActionLogChange.erasure(account: account)
             // The account may have batches for each of the connections.
-            for lane in lanes { _ = try await lane.writer.commit(change, byteCount: change.approximateByteCount) }
+            for lane in lanes {
+                var storage = ActionLogStorage.stored(duplicates: [])
+                while storage != .known {
+                    storage = try await lane.writer.commit(change, byteCount: change.approximateByteCount)
+                }
+            }
         }
 
         /// The number of records by installation and name, most first within an installation.
@@ -182,7 +188,8 @@
                     case .batch(let batch):
                         results[index] = try store(batch, connection, tenant, received: received)
                     case .erasure(let account):
-                        try connection.run(ActionLogStatements.erase, [tenant, account])
+                        let erased = try connection.run(ActionLogStatements.erase, [tenant, account])
+                        if !erased.isEmpty { results[index] = .stored(duplicates: []) }
                     }
                 }
                 return results

@@ -15,7 +15,13 @@
         /// The longest that the server works on a statement, or waits for a lock, in milliseconds.
         private static let statementTimeout = "60000"
 
+        /// Has the server respond to a commit when it is on the drive. Every other value than `off` waits for that.
+        private static let durability = """
+            SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+            """
+
         /// Connects. What the URL says about waits comes before what is said here, also a `statement_timeout` in its `options`.
+        /// A `synchronous_commit` that is off is turned on, wherever that was set.
         ///
         /// - Throws: ``PostgreSQLError``, without the text of libpq, which may contain parts of the URL.
         init(to url: String) throws(PostgreSQLError) {
@@ -30,6 +36,7 @@
             // Notices, such as that a table exists, would go to standard error.
             PQsetNoticeProcessor(connection, { _, _ in }, nil)
             if !url.contains("statement_timeout") { try run("SET statement_timeout = \(Self.statementTimeout)") }
+            try run(Self.durability)
         }
 
         /// A later parameter replaces an earlier one, so that the URL comes last.

@@ -17,15 +17,17 @@
         public static let pollInterval = Duration.seconds(2)
 
         private let url: String
-        private let tenant: String
-        private let name: String
+        let tenant: String
+        let name: String
         private let maximumCount: Int
         private let maximumByteCount: Int
         /// Guards how many bytes this process has stored since it last counted those of all processes.
         private let uncounted: Mutex<Int>
         /// Events are read on a connection of their own, since an append waits for those of other processes.
-        private let reader: PostgreSQLPool
-        private let writer: PostgreSQLPool
+        let reader: PostgreSQLPool
+        /// Present members are read on another, so that pages and replays don't wait for each other.
+        let presenceReader: PostgreSQLPool
+        let writer: PostgreSQLPool
         private let channel: String
 
         /// Connects, and creates the tables if they do not exist.
@@ -49,9 +51,10 @@
             // What is in the table is not known yet: the first events cause a count.
             uncounted = Mutex(self.maximumByteCount / 16)
             reader = PostgreSQLPool(url, connectionCount: 1)
+            presenceReader = PostgreSQLPool(url, connectionCount: 1)
             writer = PostgreSQLPool(url, connectionCount: 1)
             channel = PostgreSQLListener.channel(tenant, name)
-            try await writer.create(EventLogStatements.tables)
+            try await writer.create(EventLogStatements.tables + PresenceStatements.tables)
             try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
                 _ = try connection.run(EventLogStatements.begin, [tenant, name, EventLogRange.newEpoch()])
             }
@@ -68,13 +71,25 @@
         ///
         /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, such as for a text with the character U+0000.
         public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
-            if events.isEmpty { return try await range() }
-            let isDue = uncounted.withLock { count in
-                count += events.reduce(0) { $0 + Self.cost(of: $1) }
-                return count >= maximumByteCount / 16
-            }
-            let range = try await writer.transaction(for: name) {
-                [tenant, name, channel, maximumCount, maximumByteCount] connection throws(PostgreSQLError) in
+            // Without events nothing waits for the writer.
+            guard !events.isEmpty, let stored = try await store({ _ in events }) else { return try await range() }
+            return stored.range
+        }
+
+        /// Runs a transaction, stores the events that it returns with the next offsets, and wakes the other processes when they are committed.
+        ///
+        /// - Returns: The range after that, and the number of events; `nil` if there were none.
+        func store(
+            _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLError) -> [PublishedEvent]
+        ) async throws -> (range: EventLogRange, count: Int)? {
+            let stored = try await writer.transaction(for: name) {
+                [self] connection throws(PostgreSQLError) -> (range: EventLogRange, count: Int, isCounted: Bool)? in
+                let events = try body(connection)
+                if events.isEmpty { return nil }
+                let isDue = uncounted.withLock { count in
+                    count += events.reduce(0) { $0 + Self.cost(of: $1) }
+                    return count >= maximumByteCount / 16
+                }
                 let key = [tenant, name]
                 var range = try Self.range(
                     connection.run(EventLogStatements.advance, key + ["\(events.count)"]).first)
@@ -93,10 +108,10 @@
                     try Self.remove(before: range.first + tenth, of: &range, key, connection)
                 }
                 try connection.run(EventLogStatements.notify, [channel, ""])
-                return range
+                return (range, events.count, isDue)
             }
-            if isDue { uncounted.withLock { $0 = 0 } }
-            return range
+            if let stored, stored.isCounted { uncounted.withLock { $0 = 0 } }
+            return stored.map { ($0.range, $0.count) }
         }
 
         private static func cost(of event: PublishedEvent) -> Int {
@@ -122,7 +137,9 @@
             after offset: Int64, upTo maximumCount: Int
         ) async throws -> (first: Int64, events: [PublishedEvent]) {
             let rows = try await reader.transaction(for: name) { [tenant, name] connection throws(PostgreSQLError) in
-                try connection.run(EventLogStatements.events, [tenant, name, "\(offset)", "\(maximumCount)"])
+                try connection.run(
+                    EventLogStatements.events,
+                    [tenant, name, "\(offset)", "\(maximumCount)", "\(EventHub.maximumReadByteCount)"])
             }
             let first = rows.first?[0].flatMap { Int64($0) } ?? offset + 1
             let consecutive = zip(first..., rows).prefix { $1[0].flatMap { Int64($0) } == $0 }

@@ -10,7 +10,7 @@
     /// ```
     ///
     /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A key is claimed by the insertion of a row, so that of
-    /// several servers one executes the request. Claims and responses survive what the database survives: `synchronous_commit` must be on.
+    /// several servers one executes the request. Claims and responses survive a power loss, unless the server's `fsync` is off.
     /// A claim that was never completed is removed a day after its lease; one from before the clock was set back, when its principal has no
     /// room without that. The database bounds what all principals have together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
@@ -49,7 +49,7 @@
         ) async throws -> IdempotencyClaim {
             let now = Self.milliseconds(now)
             let claim = [
-                fingerprint.bytea, token.uuidString, "\(now + Int64(lease / .milliseconds(1)))",
+                fingerprint.bytea, token.uuidString, "\(now + IdempotencyLease.milliseconds(lease))",
             ]
             let latestEnd = Self.milliseconds(IdempotencyLease.latestEnd(at: Self.date(now), lease))
             let (maximumCount, maximumByteCount) = (maximumCount, maximumByteCount)

@@ -11,7 +11,7 @@
     ///
     /// It is behind the package trait `PostgreSQL`, as ``PostgreSQLActionLogSink`` is. A nonce is claimed by the insertion of a row, so that of
     /// several servers one accepts a signature. Restarts change nothing: only with a new table it refuses what may have been signed before
-    /// `startedAt`. It survives what the database survives: `synchronous_commit` must be on. A database that was restored from a backup lacks
+    /// `startedAt`. It survives a power loss, unless the server's `fsync` is off. A database that was restored from a backup lacks
     /// later nonces: delete the rows of the tenant in both tables and start the servers anew, so that the memory begins anew.
     ///
     /// Nonces are removed when they have expired by the clock of a server, and what expires no later is refused from then on. The database

@@ -15,6 +15,8 @@ package enum SQLiteFile {
     package static let checkpointPageCount = 1000
     /// The log is cut to so many bytes when it is written from its beginning, for instance after a large transaction.
     package static let maximumIdleLogByteCount = 4 << 20
+    /// An empty database file is shrunk if more pages than this are free: 256 pages of 4 KiB, 1 MiB.
+    package static let maximumIdlePageCount = 256
 
     /// Opens a database in write-ahead-log mode, and creates it if there is none, for its user alone.
     ///
@@ -58,9 +60,12 @@ package enum SQLiteFile {
     }
 
     /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
-    package static func logByteCount(of url: URL) -> Int {
-        let log = URL(fileURLWithPath: url.path + "-wal")
-        return (try? log.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
+    package static func logByteCount(of url: URL) -> Int { byteCount(at: url.path + "-wal") }
+
+    /// The bytes of a file; 0 if there is none.
+    package static func byteCount(at path: String) -> Int {
+        // By a new URL, since a URL remembers what it has read.
+        (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
     }
 }
 
@@ -81,6 +86,33 @@ extension DatabaseQueue {
     ///
     /// - Throws: `SQLITE_BUSY` if another process reads for longer than the timeout, or another `DatabaseError`.
     package func moveLog() throws { try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+
+    /// As ``moveLog()``, but waits for no process that reads the file.
+    ///
+    /// - Throws: `SQLITE_BUSY` if another process reads: then only what that one does not need any more was moved. Or another
+    ///   `DatabaseError`.
+    package func moveLogWithoutWaiting() throws {
+        try writeWithoutTransaction { database in
+            let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+            try database.execute(sql: "PRAGMA busy_timeout = 0")
+            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(timeout)") }
+            _ = try database.checkpoint(.truncate)
+        }
+    }
+
+    /// Shrinks a database file whose table is empty, if more than ``SQLiteFile/maximumIdlePageCount`` pages are free.
+    ///
+    /// Call it after ``moveLog()``: what was removed is overwritten then, so that nothing of it is in the space that the file system gets back.
+    /// Rows that remain would be moved, and left in that space; a file that has any stays as large as it was. So does one for which this fails.
+    package func shrink(ifEmpty table: String) {
+        try? writeWithoutTransaction { database in
+            let isEmpty = try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? false
+            let freeCount = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+            guard isEmpty, freeCount > SQLiteFile.maximumIdlePageCount else { return }
+            try database.execute(sql: "VACUUM")
+            _ = try database.checkpoint(.truncate)
+        }
+    }
 }
 
 /// Decides when a write-ahead log is moved that SQLite could not move by itself, since other processes read at every moment. It is pure.

@@ -20,6 +20,8 @@ extension DatabaseError {
     package func failure(of url: URL) -> SQLiteFailure {
         switch resultCode {
         case .SQLITE_FULL: .full
+        // The disk has no space for SQLite's shared-memory file.
+        case .SQLITE_IOERR where extendedResultCode == .SQLITE_IOERR_SHMSIZE: .full
         case .SQLITE_BUSY, .SQLITE_LOCKED: .locked
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_FORMAT:
             .damaged

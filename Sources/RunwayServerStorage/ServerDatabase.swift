@@ -26,15 +26,22 @@ final class ServerDatabase: Sendable {
     private let lock: WriterLock
     /// Guards when the write-ahead log is moved that readers have held up.
     private let bound: Mutex<LogBound>
+    /// How long after an attempt that readers have prevented the next one may come: each waits for the drive.
+    private let overwriteInterval: Duration
+    /// Guards, also while the log is being moved, when that is attempted again since the write-ahead log or the file may have bytes that were
+    /// removed; `nil` if they have none.
+    let overwriteTime = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Opens a file, and creates it if there is none, for its user alone.
     ///
     /// - Parameter waitsForDrive: Whether a commit returns when it is on the drive.
     /// - Throws: ``ServerStorageError``. A damaged file is not replaced: what it knows of clients would be lost, and duplicates stored.
     init(
-        at url: URL, _ schema: Schema, waitsForDrive: Bool, bound: LogBound = LogBound(), busyTimeout: TimeInterval = 5
+        at url: URL, _ schema: Schema, waitsForDrive: Bool, bound: LogBound = LogBound(), busyTimeout: TimeInterval = 5,
+        overwriteInterval: Duration = .seconds(5)
     ) throws(ServerStorageError) {
         self.url = url
+        self.overwriteInterval = overwriteInterval
         self.bound = Mutex(bound)
         do {
             try FileManager.default.createDirectory(
@@ -48,6 +55,8 @@ final class ServerDatabase: Sendable {
         } catch {
             throw ServerStorageError(error, at: url)
         }
+        // The last process may have ended before it could.
+        overwriteRemovedBytes()
     }
 
     private static func prepare(_ database: Database, _ schema: Schema, _ url: URL) throws {
@@ -77,6 +86,8 @@ final class ServerDatabase: Sendable {
     func write<Value>(_ change: (Database) throws -> Value) throws(ServerStorageError) -> Value {
         let value: Value
         do { value = try queue.writeMakingRoom(change) } catch { throw ServerStorageError(error, at: url) }
+        let isOverwriteDue = overwriteTime.withLock { time in time.map { ContinuousClock.now >= $0 } ?? false }
+        if isOverwriteDue { overwriteRemovedBytes() }
         boundLog()
         return value
     }
@@ -86,16 +97,24 @@ final class ServerDatabase: Sendable {
     private func boundLog() {
         let count = logByteCount
         guard bound.withLock({ $0.isExceeded(by: count) }) else { return }
-        let isMoved = (try? queue.moveLog()) != nil
+        let isMoved = overwriteTime.withLock { time in
+            let isMoved = (try? queue.moveLog()) != nil
+            if isMoved { time = nil }
+            return isMoved
+        }
         bound.withLock { $0.didMove(isMoved) }
     }
 
     /// The bytes of the write-ahead log.
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// Moves all that was committed to the database file, so that nothing erased stays in the log of SQLite.
-    func checkpoint() throws(ServerStorageError) {
-        do { try queue.moveLog() } catch { throw ServerStorageError(error, at: url) }
+    /// Moves all that was committed to the database file, so that no byte that was removed stays there or in the log of SQLite. It waits
+    /// for no process that reads the file: while one does, a later transaction tries this again, at most every 5 s.
+    func overwriteRemovedBytes() {
+        overwriteTime.withLock { time in
+            let isMoved = (try? queue.moveLogWithoutWaiting()) != nil
+            time = isMoved ? nil : ContinuousClock.now + overwriteInterval
+        }
     }
 
     /// Closes the file and releases its lock. Nothing else may be called after it.

@@ -17,15 +17,19 @@ enum StorageDatabase {
     /// The file, and those that SQLite creates beside it, can be read and written by the user alone, and are not in backups. A folder that
     /// exists is not changed.
     ///
+    /// - Parameter protect: Protects a folder or files. The default is ``StorageFolder/protect(_:)``.
     /// - Throws: A `DatabaseError` of SQLite, or a Foundation error where the folder can't be created.
     static func open(
-        at url: URL, durability: Durability, overwritesRemovedBytes: Bool = false
+        at url: URL, durability: Durability, overwritesRemovedBytes: Bool = false,
+        protect: ([URL]) throws -> Void = StorageFolder.protect
     ) throws -> DatabaseQueue {
-        let isFolderNew = try StorageFolder.prepare(url.deletingLastPathComponent())
+        let folder = url.deletingLastPathComponent()
+        // Before the database is created: only then does it have the protection of its folder from the beginning.
+        if try StorageFolder.prepare(folder) { try protect([folder]) }
         let queue = try SQLiteFile.open(
             at: url, waitsForDrive: durability == .full, overwritesRemovedBytes: overwritesRemovedBytes)
         // The write-ahead log exists by now.
-        try StorageFolder.protect(StorageFolder.protected(of: url, isFolderNew: isFolderNew))
+        try protect(StorageFolder.files(of: url))
         return queue
     }
 }

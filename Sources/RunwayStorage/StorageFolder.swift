@@ -24,10 +24,9 @@ enum StorageFolder {
         #endif
     }
 
-    /// What is protected of a database: its folder if that was created for it, and otherwise those of its files that exist.
-    static func protected(of database: URL, isFolderNew: Bool) -> [URL] {
-        if isFolderNew { return [database.deletingLastPathComponent()] }
-        return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: database.path + $0) }
+    /// Those files of a database that exist.
+    static func files(of database: URL) -> [URL] {
+        ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: database.path + $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }
     }
 }

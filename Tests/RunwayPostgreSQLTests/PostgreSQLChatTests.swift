@@ -93,6 +93,16 @@
             #expect(last.first == 41 && last.last == 41, "the last event stays in any case")
         }
 
+        @Test func pagesAreBoundedInBytes() async throws {
+            let log = try await log()
+            let text = String(repeating: "x", count: 100_000)
+            _ = try await log.append((1...5).map { PublishedEvent(topic: "a", data: "\($0) " + text) })
+            // A page ends with the event that reaches the bound.
+            #expect(try await log.events(after: 0, upTo: 256).events.count == 3)
+            let (first, events) = try await log.events(after: 3, upTo: 256)
+            #expect(first == 4 && events.count == 2)
+        }
+
         /// Opens a hub, and a connection that receives all its events.
         private func hub() async throws -> (hub: EventHub, connection: EventConnection) {
             let hub = try await EventHub(name: "chat", log: try await log())

@@ -38,7 +38,8 @@
             #expect(try await claim(other, print: 2) == .mismatch)
             #expect(try await other.complete(key, token: UUID(), with: response, until: start + 1000) == false)
             #expect(try await store.complete(key, token: token, with: response, until: start + 1000))
-            #expect(try await store.complete(key, token: token, with: response, until: start + 1000) == false)
+            // An attempt that seemed to fail is repeated.
+            #expect(try await store.complete(key, token: token, with: response, until: start + 1000))
             #expect(try await claim(other, after: 999) == .completed(response))
             #expect(try await claim(other, print: 2, after: 1000) == .claimed)
         }

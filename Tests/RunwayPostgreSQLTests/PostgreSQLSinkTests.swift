@@ -158,6 +158,20 @@
             #expect(again == .stored(duplicates: [a]))
         }
 
+        @Test func eachTransactionErasesAThousandRecords() async throws {
+            let sink = try await sink()
+            for _ in 0..<2 {
+                let ids = (0..<1000).map { _ in UUID() }
+                _ = try await sink.store(batch(1, of: UUID(), stream: UUID(), ids, account: "ada"))
+            }
+            try await sink.erase(account: "ada")
+            #expect(try await sink.records().isEmpty)
+            // A row names the transaction that wrote it.
+            let count = "SELECT count(DISTINCT xmin::text) FROM runway_record WHERE tenant = $1"
+            #expect(try PostgreSQLConnection(to: Self.url).run(count, [tenant]) == [["2"]])
+            await sink.close()
+        }
+
         @Test func erasureComesAfterWhatWaits() async throws {
             let sink = try await PostgreSQLActionLogSink(at: Self.url, tenant: tenant, connectionCount: 3)
             let batches = (0..<30).map { _ in batch(1, of: UUID(), stream: UUID(), [UUID()], account: "ada") }
@@ -202,6 +216,13 @@
                 ($0 as? PostgreSQLError)?.state == "57014"
             }
             #expect(connection.isOpen)
+        }
+
+        @Test(arguments: [("off", "on"), ("local", "local"), ("remote_apply", "remote_apply")])
+        func everyCommitWaitsForTheDrive(_ setting: String, _ used: String) throws {
+            let option = "options=-c%20synchronous_commit%3D\(setting)"
+            let url = Self.url + (Self.url.contains("?") ? "&" : "?") + option
+            #expect(try PostgreSQLConnection(to: url).run("SHOW synchronous_commit") == [[used]])
         }
 
         @Test func unreachableServerIsReportedWithoutItsPassword() async throws {

@@ -6,7 +6,7 @@ import Testing
 struct StatementTests {
     private static let all =
         ActionLogStatements.all + ChatStatements.all + EventLogStatements.all + IdempotencyStatements.all
-        + NonceStatements.all
+        + NonceStatements.all + PresenceStatements.all
 
     @Test(arguments: all)
     func tenantLeadsEveryKeyAndPredicate(_ statement: String) {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RunwaySQLite
+import Synchronization
 import Testing
 
 @testable import RunwayServerStorage
@@ -48,6 +49,64 @@ struct ServerDatabaseTests {
         #expect(database.logByteCount <= 5 << 20)
         #expect(try database.write { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 4000)
         try database.close()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func moveOfRemovedBytesWaitsForNoReader() throws {
+        let folder = ScratchFolder()
+        let database = try ServerDatabase(
+            at: folder.file, Self.schema, waitsForDrive: false, busyTimeout: 3600, overwriteInterval: .zero)
+        var configuration = Configuration()
+        configuration.readonly = true
+        let reader = try DatabaseQueue(path: folder.file.path, configuration: configuration)
+        try reader.read { snapshot in
+            _ = try Int.fetchOne(snapshot, sql: "SELECT count(*) FROM item")
+            try database.write { try $0.execute(sql: "INSERT INTO item VALUES (x'00')") }
+            database.overwriteRemovedBytes()
+            #expect(database.logByteCount > 0)
+        }
+        // The next transaction moves them, and other locks are waited for as before.
+        #expect(try database.write { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 3_600_000)
+        #expect(database.logByteCount == 0)
+        try reader.close()
+        try database.close()
+    }
+
+    @Test func preventedMoveWaitsForTheLogBound() throws {
+        let folder = ScratchFolder()
+        let database = try ServerDatabase(
+            at: folder.file, Self.schema, waitsForDrive: false, bound: LogBound(byteCount: 1 << 20),
+            overwriteInterval: .seconds(86_400))
+        var configuration = Configuration()
+        configuration.readonly = true
+        let reader = try DatabaseQueue(path: folder.file.path, configuration: configuration)
+        try reader.read { snapshot in
+            _ = try Int.fetchOne(snapshot, sql: "SELECT count(*) FROM item")
+            try database.write { try $0.execute(sql: "INSERT INTO item VALUES (x'00')") }
+            database.overwriteRemovedBytes()
+        }
+        try database.write { try $0.execute(sql: "INSERT INTO item VALUES (x'00')") }
+        #expect(database.logByteCount > 0 && database.overwriteTime.withLock { $0 } != nil)
+        try database.write { try $0.execute(sql: "INSERT INTO item VALUES (zeroblob(2000000))") }
+        #expect(database.logByteCount == 0 && database.overwriteTime.withLock { $0 } == nil)
+        try reader.close()
+        try database.close()
+    }
+
+    @Test func openingMovesWhatTheLastProcessLeft() throws {
+        let folder = ScratchFolder()
+        let first = try ServerDatabase(at: folder.file, Self.schema, waitsForDrive: false)
+        try first.write { try $0.execute(sql: "INSERT INTO item VALUES (x'00')") }
+        var configuration = Configuration()
+        configuration.readonly = true
+        // While another connection is open, closing one moves nothing.
+        let reader = try DatabaseQueue(path: folder.file.path, configuration: configuration)
+        #expect(try reader.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 1)
+        try first.close()
+        #expect(SQLiteFile.logByteCount(of: folder.file) > 0)
+        let second = try ServerDatabase(at: folder.file, Self.schema, waitsForDrive: false)
+        #expect(second.logByteCount == 0)
+        try reader.close()
+        try second.close()
     }
 
     @Test func failedMoveIsRetriedWhenTheLogDoubles() {

@@ -221,6 +221,24 @@ struct ServerFileDamageTests {
         }
     }
 
+    /// The sums of all principals, and of one, that bounds are compared with.
+    @Test(arguments: ["size", "tally"], [Int64.min, .max])
+    func extremeSumsTrapNothing(_ table: String, _ sum: Int64) async throws {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try await file(.keys).write(to: folder.file)
+        let queue = try DatabaseQueue(path: folder.file.path)
+        try await queue.write {
+            try $0.execute(sql: "UPDATE \(table) SET count = ?1, bytes = ?1", arguments: [sum])
+        }
+        try queue.close()
+        let store = try SQLiteIdempotencyStore(at: folder.file)
+        let key = IdempotencyKey(principal: "ada", text: "new")
+        let claim = try? await store.claim(key, fingerprint: [1], token: UUID(), at: now, lease: .seconds(60))
+        #expect(claim == (sum < 0 ? .claimed : nil))
+        try await store.close()
+    }
+
     #if os(Linux) || os(macOS)
         @Test func fileOfAnotherProcessIsLocked() async throws {
             let folder = ScratchFolder()

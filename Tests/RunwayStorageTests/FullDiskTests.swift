@@ -8,7 +8,10 @@ import Testing
 /// What the stores do on a file system that is really full: nothing is lost that was acknowledged, and all of it arrives when there is space.
 @Suite(.enabled(if: SmallDisk.folder != nil, "Scripts/full-disk.sh mounts the disks"), .timeLimit(.minutes(5)))
 struct FullDiskTests {
-    private let text = String(repeating: "some text of 32 bytes, repeated ", count: 50)
+    private static let phrase = "some text of 32 bytes, repeated "
+    private let text = String(repeating: Self.phrase, count: 50)
+    /// A disk of 32 MiB is full after about a thousand of them.
+    private let longText = String(repeating: Self.phrase, count: 500)
 
     /// Makes attempts until five have failed, and returns the texts of those that succeeded.
     private func fill(_ attempt: (String) async -> StorageError?) async -> [String] {
@@ -32,7 +35,39 @@ struct FullDiskTests {
         }
     }
 
-    /// On a full disk an erasure succeeds, or says that there is no space; then it succeeds later. It leaves nothing of a text.
+    private func record(_ name: String, _ text: String, in log: ActionLog) async -> StorageError? {
+        do throws(StorageError) {
+            try await log.record(name, ["text": .string(text)]).committed()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Opens a queue that has no limit below that of a small disk.
+    private func openQueue(
+        on disk: SmallDisk, _ server: NoteServer, _ status: SettableNetworkStatus
+    ) -> (OfflineQueue, NetworkLayer) {
+        var options = OfflineQueueOptions()
+        (options.gap, options.maximumCount, options.maximumByteCount) = (.zero, 10_000, 64 << 20)
+        let queue = OfflineQueue(at: disk.file, replaying: [ReplayedEndpoint(WriteNote.self)], options: options)
+        let network = NetworkLayer(
+            transport: server, limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue,
+            status: status)
+        return (queue, network)
+    }
+
+    private func store(_ text: String, over network: NetworkLayer) async -> StorageError? {
+        do throws(NetworkError) {
+            _ = try await network.call(WriteNote(text))
+            return StorageError(.rejected, "It was sent.")
+        } catch {
+            return error.kind == .queued ? nil : error.underlying as? StorageError
+        }
+    }
+
+    /// On a disk without space for a reserve an erasure succeeds, or says that there is no space; then it succeeds later. It leaves nothing
+    /// of a text.
     private func expectErasure(
         of text: String, on disk: SmallDisk, _ erase: () async throws(StorageError) -> Void
     ) async throws {
@@ -59,14 +94,7 @@ struct FullDiskTests {
         }
         fixture.status.set(.none)
         let first = open()
-        let stored = await fill { name in
-            do throws(StorageError) {
-                try await first.record(name, ["text": .string(text)]).committed()
-                return nil
-            } catch {
-                return error
-            }
-        }
+        let stored = await fill { await record($0, text, in: first) }
         // What was not stored waits in memory, until this run ends.
         #expect(try await first.state().bufferedCount == 5)
         await first.close()
@@ -96,28 +124,11 @@ struct FullDiskTests {
     @Test func offlineQueueSendsEachChangeOnce() async throws {
         let disk = try SmallDisk("queue")
         let (server, status) = (NoteServer(), SettableNetworkStatus(.none))
-        func open() -> (OfflineQueue, NetworkLayer) {
-            var options = OfflineQueueOptions()
-            options.gap = .zero
-            let queue = OfflineQueue(
-                at: disk.file, replaying: [ReplayedEndpoint(WriteNote.self)], options: options)
-            let network = NetworkLayer(
-                transport: server, limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue,
-                status: status)
-            return (queue, network)
-        }
-        let (first, network) = open()
-        let stored = await fill { name in
-            do throws(NetworkError) {
-                _ = try await network.call(WriteNote("\(name) \(text)"))
-                return StorageError(.rejected, "It was sent.")
-            } catch {
-                return error.kind == .queued ? nil : error.underlying as? StorageError
-            }
-        }
+        let (first, network) = openQueue(on: disk, server, status)
+        let stored = await fill { await store("\($0) \(text)", over: network) }
         #expect(first.currentState.problem?.kind == .full)
         await first.close()
-        let (second, laterNetwork) = open()
+        let (second, laterNetwork) = openQueue(on: disk, server, status)
         status.set(.wifi)
         for _ in 0..<3 { await second.flush() }
         try disk.empty()
@@ -137,6 +148,58 @@ struct FullDiskTests {
         #expect(try await second.changes().isEmpty)
         // A queue sends for as long as its layer exists.
         withExtendedLifetime(laterNetwork) {}
+        await second.close()
+    }
+
+    /// More is removed than the reserve has, in the run that filled the disk and in a later one.
+    @Test func fullActionLogErasesAndOptsOut() async throws {
+        let disk = try SmallDisk("log-erasure")
+        let fixture = LogFixture()
+        fixture.status.set(.none)
+        func open() -> ActionLog {
+            ActionLog(at: disk.file, sendingTo: LogService.self, at: "log", over: fixture.network)
+        }
+        let first = open()
+        _ = await fill { await record($0, longText, in: first) }
+        try disk.fill()
+        #expect(try isStored(Self.phrase, in: disk))
+        try await first.erase(account: "")
+        #expect(try !isStored(Self.phrase, in: disk))
+        #expect(try await first.state().waitingCount == 0)
+        try disk.empty()
+        _ = await fill { await record($0, longText, in: first) }
+        try disk.fill()
+        await first.close()
+        #expect(try isStored(Self.phrase, in: disk))
+        let second = open()
+        try await second.setOptedOut(true)
+        #expect(try !isStored(Self.phrase, in: disk))
+        let state = try await second.state()
+        #expect(state.isOptedOut && state.waitingCount == 0 && state.unreadableFiles.isEmpty)
+        await second.close()
+    }
+
+    /// An erasure of a full queue uses the reserve.
+    @Test func fullOfflineQueueErases() async throws {
+        let disk = try SmallDisk("queue-erasure")
+        let (server, status) = (NoteServer(), SettableNetworkStatus(.none))
+        let (first, network) = openQueue(on: disk, server, status)
+        _ = await fill { await store("\($0) \(longText)", over: network) }
+        try disk.fill()
+        #expect(try isStored(WriteNote.name, in: disk))
+        try await first.erase(account: nil)
+        #expect(try !isStored(WriteNote.name, in: disk))
+        #expect(try await first.changes().isEmpty)
+        try disk.empty()
+        _ = await fill { await store("\($0) \(longText)", over: network) }
+        try disk.fill()
+        await first.close()
+        #expect(try isStored(WriteNote.name, in: disk))
+        let (second, laterNetwork) = openQueue(on: disk, server, status)
+        try await second.erase(account: nil)
+        #expect(try !isStored(WriteNote.name, in: disk))
+        #expect(try await second.changes().isEmpty && second.currentState.unreadableFiles.isEmpty)
+        withExtendedLifetime((network, laterNetwork)) {}
         await second.close()
     }
 

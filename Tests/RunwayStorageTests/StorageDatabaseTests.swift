@@ -21,18 +21,23 @@ struct StorageDatabaseTests {
         }
     }
 
-    @Test func folderThatExistedIsNotProtected() throws {
+    @Test func newFolderIsProtectedBeforeItsFiles() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let documents = folder.appending(path: "Documents")
-        let url = documents.appending(path: "log.sqlite")
-        #expect(try StorageFolder.prepare(documents))
-        #expect(StorageFolder.protected(of: url, isFolderNew: true).map(\.lastPathComponent) == ["Documents"])
-        #expect(try !StorageFolder.prepare(documents))
-        let queue = try StorageDatabase.open(at: url, durability: .full)
-        // All files of the database, which exist as soon as it is open.
-        let files = StorageFolder.protected(of: url, isFolderNew: false).map(\.lastPathComponent)
-        #expect(files == ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm"])
-        try queue.close()
+        let url = folder.appending(path: "Documents/log.sqlite")
+        var protected: [[String]] = []
+        func openAndClose() throws {
+            let queue = try StorageDatabase.open(at: url, durability: .full) { urls in
+                if protected.isEmpty { #expect(!FileManager.default.fileExists(atPath: url.path)) }
+                protected.append(urls.map(\.lastPathComponent))
+            }
+            try queue.close()
+        }
+        let files = ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm"]
+        try openAndClose()
+        #expect(protected == [["Documents"], files])
+        // A folder that existed may be the one for all of the user's documents.
+        try openAndClose()
+        #expect(protected == [["Documents"], files, files])
     }
 
     /// See `docs/decisions/0081-size-of-the-log.md`.

@@ -53,7 +53,7 @@ private struct FolderGraph {
     }
 }
 
-/// The borders between folders that ARCHITECTURE.md promises.
+/// The borders between the folders of a target, which ARCHITECTURE.md states.
 struct FolderBorderTests {
     @Test func stagesDoNotNameEachOther() throws {
         let arrows = try FolderGraph(target: "Sources/Runway").arrowsBetweenStages

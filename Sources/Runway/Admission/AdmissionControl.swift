@@ -52,7 +52,7 @@ final class AdmissionControl: Sendable {
     ///
     /// - Parameters:
     ///   - identity: A hash of what identical requests have in common; `nil` if the request is not counted.
-    ///   - isBypassing: Whether the call goes past open circuits.
+    ///   - isBypassing: Whether the call bypasses open circuits.
     func enter(
         _ identity: Int?, to target: CircuitTarget, _ priority: CallPriority, isBypassing: Bool, at now: Duration
     ) -> Entry {
@@ -69,12 +69,14 @@ final class AdmissionControl: Sendable {
     }
 
     /// Admits a call that waited and has a slot; releases the slot if its host or endpoint began to fail meanwhile.
-    func enterAfterWaiting(to target: CircuitTarget, isBypassing: Bool, at now: Duration) -> Entry {
-        let entry: Entry = state.withLock { state in
-            if !isBypassing, let refusal = Self.refusal(of: target, at: now, &state) { return .refused(refusal) }
-            return .admitted(Self.admit(to: target, isBypassing, at: now, &state))
+    func enterAfterWaiting(
+        to target: CircuitTarget, isBypassing: Bool, at now: Duration
+    ) -> Result<Circuits.Permit, AdmissionRefusal> {
+        let entry: Result<Circuits.Permit, AdmissionRefusal> = state.withLock { state in
+            if !isBypassing, let refusal = Self.refusal(of: target, at: now, &state) { return .failure(refusal) }
+            return .success(Self.admit(to: target, isBypassing, at: now, &state))
         }
-        if case .refused = entry { leave() }
+        if case .failure = entry { leave() }
         return entry
     }
 
@@ -140,8 +142,8 @@ final class AdmissionControl: Sendable {
     ) -> Circuits.Opening? {
         let (opening, next) = state.withLock { state in
             // As long as nothing has failed, which is nearly always, a success changes nothing, and no clock is read for it.
-            let isNews = outcome != .success || !state.circuits.isEmpty
-            let opening = isNews ? state.circuits.record(outcome, of: permit, to: target, at: now()) : nil
+            let changesCircuits = outcome != .success || !state.circuits.isEmpty
+            let opening = changesCircuits ? state.circuits.record(outcome, of: permit, to: target, at: now()) : nil
             return (opening, releasingSlot ? Self.next(&state) : nil)
         }
         next?.resume(returning: .granted)

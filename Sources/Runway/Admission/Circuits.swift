@@ -106,7 +106,7 @@ struct Circuits {
             && (endpoints[target.key(at: origin)]?.state ?? .closed) == .closed
     }
 
-    /// Admits a call that is not refused, or that goes past open circuits.
+    /// Admits a call that is not refused, or that bypasses open circuits.
     mutating func admit(to target: CircuitTarget, at now: Duration, isBypassing: Bool = false) -> Permit {
         count += 1
         let origin = target.origin

@@ -28,7 +28,7 @@ public protocol ChangeQueue: Sendable {
     /// - Parameters:
     ///   - service: The service.
     ///   - environment: The environment of the service.
-    ///   - account: The account; `nil` if nobody is signed in.
+    ///   - account: The account; `nil` if nobody is signed in: the delay is then also for the first account that signs in.
     ///   - owner: Identifies the caller, which delays one account at a time: a delay of another account ends the former one.
     ///   - limit: How long changes wait at most, counted from when they could be sent; `nil` ends the delay of the owner, whichever
     ///     account it is for.

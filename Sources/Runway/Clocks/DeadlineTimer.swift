@@ -54,9 +54,9 @@ final class DeadlineTimer: Sendable {
     }
 
     /// Expires the deadlines of some calls at once.
-    func expire(where isMeant: (Flight) -> Bool) {
+    func expire(where predicate: (Flight) -> Bool) {
         let expired = state.withLock { state in
-            let tokens = state.pending.filter { $0.value.flight.map(isMeant) ?? false }.map(\.key)
+            let tokens = state.pending.filter { $0.value.flight.map(predicate) ?? false }.map(\.key)
             return tokens.compactMap { state.pending.removeValue(forKey: $0)?.expire }
         }
         for expire in expired { expire() }

@@ -99,7 +99,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ) throws(NetworkError) -> Role {
         if Task.isCancelled { throw .cancelled(in: step) }
         let waiter = Waiter(flight: flight, outcome: Deferred())
-        let role = state.withLock { state -> Role? in
+        return try state.withLock { state throws(NetworkError) -> Role in
             if isJoinable, let retained = state.retained[key] {
                 return .finished(retained.outcome, leader: retained.leader)
             }
@@ -109,11 +109,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return .leader(Lease(id: id, waiter: waiter))
             case .joins(let id, let leader):
                 return .follower(Lease(id: id, waiter: waiter), leader: leader.flight)
-            case .refused: return nil
+            case .refused(let detail): throw NetworkError(.overloaded, in: step, detail)
             }
         }
-        guard let role else { throw NetworkError(.overloaded, in: step, "Too many calls wait for the same thing.") }
-        return role
     }
 
     /// Starts the work and waits for its outcome.
@@ -265,7 +263,11 @@ extension SharedWork {
 /// How many calls may share work, and what happens at the limits.
 struct SharedWorkRules: Sendable {
     /// What happens to a call for work that already has its maximum number of members.
-    enum OverflowRule { case startsAnother, isRefused }
+    enum OverflowRule {
+        case startsAnother
+        /// It fails; the detail of its error names what too many calls wait for.
+        case isRefused(detail: String)
+    }
     /// What happens to work that no member waits for any more.
     enum Abandonment { case isCancelled, isCompleted }
 

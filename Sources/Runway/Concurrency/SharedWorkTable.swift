@@ -17,8 +17,8 @@ struct SharedWorkTable<Key: Hashable, Member> {
         case begins(MemberID)
         /// The call joins the work that `leader` started.
         case joins(MemberID, leader: Member)
-        /// The work has its maximum number of members.
-        case refused
+        /// The work has its maximum number of members; for the detail see ``SharedWorkRules/OverflowRule``.
+        case refused(detail: String)
     }
 
     /// The effect of a member's departure on the work.
@@ -64,7 +64,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
                 works[number]?.nextNumber += 1
                 return .joins(MemberID(work: number, number: work.nextNumber), leader: work.leader)
             }
-            if rules.overflow == .isRefused { return .refused }
+            if case .isRefused(let detail) = rules.overflow { return .refused(detail: detail) }
         }
         count += 1
         works[count] = Work(key: key, leader: member, members: [(0, member)])

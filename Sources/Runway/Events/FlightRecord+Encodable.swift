@@ -17,7 +17,7 @@ extension FlightRecord: Encodable {
         let seconds: Double
         /// The same text as in a query, a format that programs can parse.
         let parameters: String
-        /// Likewise, of what was sent.
+        /// The parameters that were sent, in the same format.
         let sentParameters: String?
         /// What became of the call, in one word.
         let outcome: String

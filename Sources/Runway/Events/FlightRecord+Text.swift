@@ -22,11 +22,9 @@ extension FlightRecord: CustomStringConvertible {
 
     /// The summary, and a line for every request and every decision.
     public var description: String {
-        var lines: [(elapsed: Duration, text: String)] = decisions.map {
-            ($0.elapsed, "\($0.step.text): \($0)")
-        }
+        var lines: [(elapsed: Duration, text: String)] = decisions.map { ($0.elapsed, $0.text) }
         for attempt in attempts {
-            var text = "\(FlightStep.transporting): \(attempt.method) \(attempt.url)"
+            var text = "\(FlightStep.transporting.text): \(attempt.method) \(attempt.url)"
             if let status = attempt.status { text += " → \(status.code)" }
             if let version = attempt.httpVersion { text += " over \(version)" }
             if let end = attempt.end { text += " in \((end - attempt.start).text)" }
@@ -42,9 +40,9 @@ extension FlightRecord: CustomStringConvertible {
     }
 }
 
-extension FlightStep {
-    /// The name in words, for people; the description is the name in JSON.
-    fileprivate var text: String { self == .offlineQueue ? "offline queue" : description }
+extension FlightRecord.Decision {
+    /// The step in words and the decision, for people.
+    package var text: String { "\(step.text): \(self)" }
 }
 
 extension Duration {

@@ -2,7 +2,7 @@ import Dispatch
 
 /// Does what may wait for a disk, one operation after the other, away from the threads that all tasks share.
 ///
-/// An operation that was begun is done, whatever becomes of the task that waits for it.
+/// An operation that was enqueued is performed even if the task that waits for it is cancelled.
 final class DiskQueue: Sendable {
     private let queue = DispatchQueue(label: "runway.disk")
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What the system says to an operation on a file.
+/// The failure of an operation on a file, as the system or Runway reports it.
 package struct FileError: DescribedError {
     let path: String
     /// What could not be done, such as `can't be written`.
     let problem: String
     /// The system's words, such as `No space left on device`, or Runway's own.
     let reason: String
-    /// The system's number for it, such as `ENOSPC`; `nil` for what Runway itself says.
+    /// The system's number for it, such as `ENOSPC`; `nil` for an error of Runway's own.
     let code: CInt?
 
     init(_ path: String, _ problem: String, reason: String) {

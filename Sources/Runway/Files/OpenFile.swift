@@ -91,7 +91,7 @@ final class OpenFile: Sendable {
         return try Metadata(status, at: path)
     }
 
-    /// What stands at a path, a link itself and not what it leads to; `nil` for nothing.
+    /// The metadata of the file at a path, of a link itself and not of its target; `nil` if there is none.
     static func status(at path: String) throws(FileError) -> Metadata? {
         var status = stat()
         if lstat(path, &status) == 0 { return try Metadata(status, at: path) }
@@ -99,7 +99,7 @@ final class OpenFile: Sendable {
         throw FileError(path, "can't be looked at")
     }
 
-    /// Whether it stands at its path still, where somebody may have moved or removed it.
+    /// Whether the file is still at its path, from where another process may have moved or removed it.
     func isInPlace() throws(FileError) -> Bool { try Self.status(at: path)?.isSameFile(as: try status()) == true }
 
     /// At most `count` bytes from a place on; empty at the end.

@@ -64,7 +64,7 @@ package struct PrivateFile {
             removeAbandoned(draft)
             do throws(FileError) {
                 let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-                // Whoever took it for abandoned before it was locked removes it.
+                // Another process may have taken it for abandoned before it was locked, and removed it.
                 if takes(file) { return file }
             } catch {
                 if error.code != EEXIST { throw error }

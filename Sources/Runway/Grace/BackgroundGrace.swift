@@ -27,7 +27,7 @@ public protocol BackgroundGrace: Sendable {
     /// - Parameters:
     ///   - name: The service and the endpoint of the call, for the system's logs.
     ///   - onExpiry: To be called when the time is about to be over, on any thread. It ends the grace before it returns.
-    /// - Returns: What identifies the grace; `nil` if the system gives none: the call is made all the same.
+    /// - Returns: What identifies the grace; `nil` if the system grants none; the call is made nevertheless.
     func begin(_ name: String, onExpiry: @escaping @Sendable () -> Void) -> Int?
 
     /// Ends the grace: the system may suspend the app. Called exactly once for each grace, on any thread.

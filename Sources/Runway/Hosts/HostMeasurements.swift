@@ -3,7 +3,7 @@ import RunwayJSON
 
 /// The latencies of addresses on several networks, as they are stored between launches.
 ///
-/// A network is named by a salted digest, so that neither the file nor a backup of it says where the device was.
+/// A network is named by a salted digest, so that neither the file nor a backup of it reveals where the device was.
 struct HostMeasurements: Sendable {
     /// An address of a host on a network.
     struct AddressKey: Hashable, Sendable {

@@ -145,7 +145,8 @@ extension APIManager {
 extension APIManager {
     /// Shows and lands a stale response that was found after `load` returned.
     func holdAndLandStale(_ landing: Landing) {
-        guard let rawData = landing.rawData, mayLand(landing.flight) else { return }
+        guard mayLand(landing.flight) else { return }
+        guard let rawData = landing.rawData else { preconditionFailure("a stale landing has a response") }
         if refusal(of: rawData) != nil {
             _ = landing.flight.rejectCached(rawData.source)
             return
@@ -158,7 +159,8 @@ extension APIManager {
     /// The response passes the hooks of a success. A veto removes the stale response alone; the fresh one may still land.
     func landStale(_ landing: Landing) {
         let flight = landing.flight
-        guard isStaleHeld(flight), let rawData = landing.rawData, mayLand(flight) else { return }
+        guard isStaleHeld(flight), mayLand(flight) else { return }
+        guard let rawData = landing.rawData else { preconditionFailure("a stale landing has a response") }
         let interceptors = interceptors
         let call = InterceptedCall(landing)
         for interceptor in interceptors where isStaleHeld(flight) {

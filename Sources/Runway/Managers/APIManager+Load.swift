@@ -159,7 +159,7 @@ extension APIManager {
             flight.forgoProvisional()
         } else if E.cache.mayLandTwice || flight.options.cache?.mayLandTwice ?? false {
             flight.setProvisionalLanding { [weak self, network] response, flight in
-                guard let rawData = try? network.checked(response, for: endpoint, in: flight) else { return }
+                guard let rawData = try? network.checked(response, for: endpoint, in: flight).rawData else { return }
                 rawData.index()
                 let landing = Landing(flight, endpoint, rawData)
                 Task { @MainActor in self?.holdAndLandStale(landing) }

@@ -52,7 +52,7 @@ extension Flight {
         // They are part of the content.
         options.headers = [:]
         options.resumption = nil
-        // The call in flight goes past open circuits, too, as soon as such a call has joined it.
+        // The call in flight bypasses open circuits, too, as soon as such a call has joined it.
         options.bypassesCircuit = false
         return options
     }

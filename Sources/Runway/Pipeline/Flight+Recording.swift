@@ -89,7 +89,7 @@ extension Flight {
         if recorder.release() { context.events.enqueue(self) }
     }
 
-    /// Reports the record again, if it has been: there is more to say.
+    /// Reports the record again, with what was added since, if it has been reported.
     package func amend() {
         if recorder.isReported { context.events.enqueue(self, isAmendment: true) }
     }

@@ -30,12 +30,12 @@ extension Flight {
         return NetworkError(.timedOut, in: step, detail, sending: sending)
     }
 
-    /// Waits until somebody resumes the continuation, and no longer than the deadline and the task.
+    /// Waits until the continuation is resumed, the deadline passes or the task is cancelled.
     ///
     /// - Parameters:
     ///   - enter: Stores the continuation and returns `nil`, or returns how the wait ends at once.
     ///   - leave: Called when the deadline passed or the task was cancelled, on any thread, before, while or after `enter` runs:
-    ///     resumes the continuation with the given end if it is still stored.
+    ///     resumes the continuation with the end that is passed to it, if it is still stored.
     func wait(
         enter: (CheckedContinuation<WaitEnd, Never>) -> WaitEnd?, leave: @escaping @Sendable (WaitEnd) -> Void
     ) async -> WaitEnd {

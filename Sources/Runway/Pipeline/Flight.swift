@@ -39,7 +39,7 @@ public final class Flight: Sendable {
     /// How many nanoseconds after the start the last byte of a transfer was sent or received; 0 for all other calls.
     let lastByteTime = Atomic<Int64>(0)
 
-    /// Whether a call that goes past open circuits joined this one.
+    /// Whether a call that bypasses open circuits joined this one.
     private let isJoinedByBypass = Atomic(false)
 
     /// Whether the app's time in the background was over before the call ended.
@@ -145,12 +145,12 @@ extension Flight {
 
     /// Whether the request of the call is sent although a circuit is open: one of the calls that wait for it wants that.
     var bypassesCircuit: Bool {
-        companions.contains { $0.options.bypassesCircuit || $0.isJoinedByBypass.load(ordering: .relaxed) }
+        flightsSharingRequest.contains { $0.options.bypassesCircuit || $0.isJoinedByBypass.load(ordering: .relaxed) }
     }
 
     /// Has the call sent although a circuit is open, since a call that wants that lands with this one.
     func bypassCircuits() { isJoinedByBypass.store(true, ordering: .relaxed) }
 
     /// The flights that wait for the request of this one: itself, unless it left, and those that joined it.
-    var companions: [Flight] { waitingFlights ?? [self] }
+    var flightsSharingRequest: [Flight] { waitingFlights ?? [self] }
 }

@@ -99,9 +99,9 @@ extension FlightRecorder {
         }
     }
 
-    /// Whether the record has a decision that `isMeant` accepts.
-    func hasNoted(_ isMeant: (any StageDecision) -> Bool) -> Bool {
-        state.withLock { $0.decisions.contains { isMeant($0.decision) } }
+    /// Whether the record has a decision that `predicate` accepts.
+    func hasNoted(_ predicate: (any StageDecision) -> Bool) -> Bool {
+        state.withLock { $0.decisions.contains { predicate($0.decision) } }
     }
 
     /// Adds what authenticates the call. ``Redaction`` decides whether the record shows it, and changes nothing else.
@@ -115,7 +115,7 @@ extension FlightRecorder {
         return CallAuthentication(fields: secrets.fields, isInBody: holdsMessages || secrets.isInBody)
     }
 
-    /// Says that the bodies of this flight hold the messages of other calls. Called before anything is sent.
+    /// Marks the bodies of this flight as holding the messages of other calls. Called before anything is sent.
     func setHoldsMessages() { state.withLock { $0.holdsMessages = true } }
 }
 
@@ -126,7 +126,7 @@ extension FlightRecorder {
 
     /// Whether an attempt may have taken effect: it ended in anything but a refusal of the request (RFC 9110 §15.5).
     ///
-    /// - Parameter includingLast: Whether the last attempt counts, too: `true` for a call that ends for want of a login or a token. A response
+    /// - Parameter includingLast: Whether the last attempt counts, too: `true` for a call that ends because it has no login or token. A response
     ///   of 2xx to the last attempt is then one that the service read as a refusal.
     func hasUnclearAttempt(includingLast: Bool) -> Bool {
         state.withLock { state in
@@ -158,8 +158,8 @@ extension FlightRecorder {
         }
     }
 
-    /// Whether the record holds bodies. It takes the lock. A body with the messages of other calls has header fields and bodies as text, in which no secret
-    /// could be found.
+    /// Whether the record holds bodies. The caller must not hold the lock. A body with the messages of other calls has header fields and
+    /// bodies as text, in which no secret could be found.
     private var recordsBodies: Bool {
         redaction.recordsBodies && (redaction.headerFields.isEmpty || !state.withLock(\.holdsMessages))
     }

@@ -51,7 +51,7 @@ extension Response {
     }
 
     /// Whether a redirect changed the method or the origin, so that a refusal in this response does not concern `request`.
-    func isElsewhere(than request: Request) -> Bool { hasChangedMethod || isOfOtherOrigin(than: request) }
+    func hasChangedMethodOrOrigin(since request: Request) -> Bool { hasChangedMethod || isOfOtherOrigin(than: request) }
 }
 
 extension RedirectHop: StageValueKey {

@@ -23,7 +23,7 @@ public struct Request: Sendable {
     public var body: RequestBody { didSet { isAsAssembled = false } }
     /// How the caller wants the body of the response.
     public var delivery: ResponseDelivery
-    /// Whether the request says exactly what its endpoint says: no stage has changed it since it was made.
+    /// Whether the request is exactly the one that its endpoint describes: no stage has changed it since it was made.
     private(set) var isAsAssembled = false
     /// The index of this attempt in the record of its call; `nil` until the request goes to the transport.
     var attempt: Int?

@@ -24,6 +24,15 @@ extension Response {
 }
 
 extension Response {
+    /// Returns the body of a response to a request for a whole one.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if it is a stream.
+    func wholeBody(in step: FlightStep) throws(NetworkError) -> RawData {
+        if case .whole(let rawData) = body { return rawData }
+        throw NetworkError(
+            .invalidResponse, in: step, "The call expects a whole response, but the transport returned a stream.")
+    }
+
     /// Throws if the body still has a content coding, unless the endpoint's calls set `Accept-Encoding` themselves. A part of a body (206)
     /// is no exception: transports send `Accept-Encoding: identity` with a `Range`, since a part can't be decoded alone.
     ///

@@ -19,7 +19,7 @@ public struct Response: Sendable {
     public var verdict: Verdict?
     /// Where the response came from.
     public var source: ResponseSource = .network
-    /// Whether a transport undid a content coding, so that the body has not the bytes that the origin counts.
+    /// Whether a transport undid a content coding, so that the body differs from the bytes that the origin sent.
     public var isDecoded = false
     /// The names of the fields that the transport left out, because it receives values as text and these are not UTF-8.
     package var omittedFields: [HTTPField.Name] = []

@@ -9,7 +9,8 @@ struct StageValues: Sendable {
     subscript<Key: StageValueKey>(key: Key.Type) -> Key.Value {
         get {
             guard let found = values.first(where: { $0.key == ObjectIdentifier(key) }) else { return Key.defaultValue }
-            return found.value as? Key.Value ?? Key.defaultValue
+            guard let value = found.value as? Key.Value else { preconditionFailure("a key has values of its own type") }
+            return value
         }
         set {
             values.removeAll { $0.key == ObjectIdentifier(key) }

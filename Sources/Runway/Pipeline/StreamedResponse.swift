@@ -15,9 +15,13 @@ public struct StreamedResponse: Sendable {
     public let body: BodyStream
     /// The call, for code that adds to its record what it finds in the body.
     package let flight: Flight
+    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token was sent, if its
+    /// expiry is not known, and for all responses that do not stay open.
+    package let tokenRenewalWindow: Range<Duration>?
 
-    package init(response: HTTPResponse, body: BodyStream, flight: Flight) {
+    init(response: HTTPResponse, body: BodyStream, flight: Flight, tokenRenewalWindow: Range<Duration>?) {
         (self.response, self.body, self.flight) = (response, body, flight)
+        self.tokenRenewalWindow = tokenRenewalWindow
     }
 
     /// Ends the call with an error of its reader, which discards the body unread.

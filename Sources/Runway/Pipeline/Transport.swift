@@ -1,8 +1,8 @@
 /// Sends one request over the wire, once, and returns the response: the end of the pipeline.
 ///
 /// An implementation does not retry, follow redirects, judge a status or store cookies: stages do. It may move a request to
-/// another connection only if the request certainly reached nobody, or if it is idempotent and was lost on a reused connection
-/// (RFC 9112 §9.3.1), which a request that the server ended itself, such as by a reset over HTTP/2, was not. It decodes the
+/// another connection only if the server certainly did not process it (RFC 9113 §8.7), or if it is idempotent and was lost on a
+/// reused connection (RFC 9112 §9.3.1); a request that the server reset after it may have processed it was not lost. It decodes the
 /// transfer and content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of the step
 /// ``FlightStep/transporting``. When its task is cancelled it stops the work on the socket and throws at once.
 ///

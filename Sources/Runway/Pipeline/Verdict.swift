@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What a service says of a response, after reading its status and its envelope.
+/// A service's judgement of a response, after reading its status and its envelope.
 ///
 /// Every stage acts on this, not on the status: a response with status 200 may contain "token expired".
 /// A later version may add verdicts: a switch over them needs a `default`. A service returns its own verdict from ``APIService/judge(_:rawData:)``:
@@ -134,7 +134,7 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Request {
-    /// What the service says of a response to this request.
+    /// The service's verdict on a response to this request.
     ///
     /// A 304 to a condition that a cache set has no envelope to read. The stored response that it confirms was judged when it
     /// was received. A handshake that opened a WebSocket has no envelope either.
@@ -161,7 +161,7 @@ extension Response {
 package struct JudgingDecision: StageDecision, Equatable {
     /// The status of the response.
     package var status: Int
-    /// What the service said.
+    /// The service's verdict.
     package var verdict: Verdict
 
     package static var step: FlightStep { .judging }

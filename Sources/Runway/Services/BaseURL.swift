@@ -24,4 +24,10 @@ struct BaseURL: Sendable, Equatable {
         pathPrefix = path
         head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "\(path)/")
     }
+
+    /// Returns whether the target of a request is below this URL.
+    func contains(_ request: HTTPRequest) -> Bool {
+        request.scheme == scheme && request.authority == authority
+            && request.path?.hasPrefix("\(pathPrefix)/") ?? false
+    }
 }

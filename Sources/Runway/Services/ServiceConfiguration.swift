@@ -11,7 +11,7 @@ final class ServiceConfiguration: Sendable {
     let transport: TransportLink?
     /// Distinguishes its calls from those of other configurations, before their requests are made.
     let callIdentity: ServiceIdentity
-    /// Likewise, of requests that are made.
+    /// Distinguishes its requests, once they are made, from those of other configurations.
     let requestIdentity: ServiceIdentity
 
     init(_ settings: ServiceSettings, of service: any APIService.Type, in session: AccountSession) {

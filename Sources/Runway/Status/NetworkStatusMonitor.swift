@@ -7,7 +7,7 @@ final class NetworkStatusMonitor: Sendable {
         var reported: NetworkStatus
         /// Whether a thread is reporting now.
         var isReporting = false
-        /// How often the source said that something changed.
+        /// How often the source reported a change.
         var reportCount: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
         /// The streams of ``NetworkStatusMonitor/statuses()``.
@@ -63,7 +63,7 @@ final class NetworkStatusMonitor: Sendable {
             let status = source.current
             let (isNew, isOver, released) = state.withLock { state in
                 guard state.reported != status else {
-                    // Whoever reported after the look relies on this thread's looking again.
+                    // A report that came after the status was read requires this thread to read it again.
                     let isOver = state.reportCount == reportCount
                     if isOver { state.isReporting = false }
                     return (false, isOver, [CheckedContinuation<WaitEnd, Never>]())

@@ -10,8 +10,10 @@ package struct NetworkTrack: Sendable {
         wasCut = !status.isReachable
     }
 
-    /// Whether connections that were made before this status may lead nowhere now.
-    package mutating func leadsElsewhere(_ status: NetworkStatus) -> Bool {
+    /// Records a status.
+    ///
+    /// - Returns: Whether earlier connections may be broken.
+    package mutating func record(_ status: NetworkStatus) -> Bool {
         guard status.isReachable else {
             wasCut = true
             return false

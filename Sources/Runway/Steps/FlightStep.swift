@@ -15,9 +15,15 @@ public struct FlightStep: Sendable, Hashable, CustomStringConvertible {
 
     private init(_ code: Code) { self.code = code }
 
-    /// The step's name, as logs show it.
+    /// The step's name, as a record's JSON has it.
     public var description: String {
         if case .customStage(let name) = code { name } else { "\(code)" }
+    }
+
+    /// The step's name in words, as texts for people show it: "offline queue". The name of an app's own stage is as it is.
+    package var text: String {
+        if case .customStage(let name) = code { return name }
+        return "\(code)".map { $0.isUppercase ? " \($0.lowercased())" : "\($0)" }.joined()
     }
 
     /// A stage of the app's own, by its name.

@@ -57,7 +57,7 @@ extension NetworkLayer {
     ) async throws(NetworkError) -> RawData {
         if let upload = ResumableUpload(request, E.uploadResumption, in: flight, progress, over: self) {
             return try await upload.run { response throws(NetworkError) in
-                try self.checked(response, for: endpoint, in: flight)
+                try self.checked(response, for: endpoint, in: flight).rawData
             }
         }
         if flight.options.resumption?.mustContinue == true { throw .notContinued }

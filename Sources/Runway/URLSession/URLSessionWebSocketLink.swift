@@ -205,7 +205,7 @@
         func finish(_ error: (any Error)?) {
             if let response = task.response as? HTTPURLResponse, response.statusCode != 101 { refused(response) }
             let (received, failure) = state.withLock { ($0.status.received, $0.failure) }
-            // After the server's close frame the connection ends in order, whatever the system says of it.
+            // After the server's close frame the connection counts as closed cleanly, whatever error the system reports.
             if received != nil {
                 end(.success(()))
             } else {

@@ -23,7 +23,7 @@ enum ResponseSink: Sendable {
 /// What became of the body of a response.
 enum ShownResponse: Sendable {
     case written
-    /// Likewise, of a body that is declared to be JSON and is not.
+    /// It was written although it is declared to be JSON and is not.
     case writtenDespite(JSONError)
     case saved(path: String)
     case collected(RawData)

@@ -72,7 +72,7 @@ struct RecordPrinter: EventSink {
             !($0.decision is ProxiedRequestDecision) && !($0.decision is JudgingDecision)
         }
         if !decisions.isEmpty {
-            text += "; " + decisions.map { "\($0.step): \($0)" }.joined(separator: "; ")
+            text += "; " + decisions.map(\.text).joined(separator: "; ")
         }
         if let error = record.outcome.error, record.attempts.last?.status == nil { text += "; \(error.detail)" }
         return text.oneLine

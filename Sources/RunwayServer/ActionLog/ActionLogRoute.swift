@@ -221,6 +221,8 @@ extension ActionLogBatch {
             else { return nil }
             records.append(Record(id: id, name: name, json: Array(record.rawBytes)))
         }
+        // Such a batch would store nothing but the number of its stream, for ever.
+        guard !records.isEmpty else { return nil }
         self.init(
             installation: installation, stream: stream, number: number, account: json["account"].string,
             records: records, sent: json["sent"].int64.map { Date(timeIntervalSince1970: Double($0) / 1000) })

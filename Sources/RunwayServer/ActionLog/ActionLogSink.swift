@@ -98,6 +98,8 @@ public struct ActionLogBatchRejected: Error, CustomStringConvertible {
 /// What waits for the writer of a sink. An erasure takes its turn, so that what came before it is erased, too.
 package enum ActionLogChange: Sendable {
     case batch(ActionLogBatch)
+    /// A sink that erases in parts returns `known` when nothing is left; one that erases elsewhere returns it when all earlier batches are
+    /// stored.
     case erasure(account: String)
 
     package var approximateByteCount: Int {

@@ -29,7 +29,7 @@ enum ChatJSON {
             writer.beginArray()
             for message in page.messages { writer.message(message) }
             writer.endArray()
-            if (page.messages.last?.number ?? page.last) >= page.last {
+            if page.reachesLast {
                 writer.name("marks")
                 writer.marks(page.marks)
                 if let present {
@@ -60,6 +60,11 @@ enum ChatJSON {
         write(&writer)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
+}
+
+extension ChatPage {
+    /// Whether the page has the last message of the conversation.
+    var reachesLast: Bool { (messages.last?.number ?? last) >= last }
 }
 
 extension JSONWriter {

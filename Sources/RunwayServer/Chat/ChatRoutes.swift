@@ -99,7 +99,8 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         let range = after.map { ChatRange.after($0) } ?? before.map { .before($0) } ?? .latest
         let count = Int(clamping: try number("limit") ?? 50)
         let page = try await service.page(of: conversation, range, upTo: count)
-        return response(ChatJSON.text(page, present: service.present(in: conversation)))
+        let present = await page.reachesLast ? service.present(in: conversation) : nil
+        return response(ChatJSON.text(page, present: present))
     }
 
     private func mark(_ request: Request, _ conversation: String, as member: String) async throws -> Response {

@@ -127,10 +127,29 @@ public final class ChatService: Sendable {
         return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
 
-    /// The present members of a conversation, and the identifier of this run of the process; `nil` if the hub publishes no presence.
-    func present(in conversation: String) -> (members: [String], run: String)? {
-        guard hub.publishesPresence else { return nil }
-        return (Array(hub.present(in: Self.topic(of: conversation)).prefix(limits.maximumMemberCount)), hub.run)
+    /// The present members of a conversation, and ``EventHub/run``; `nil` if the hub publishes no presence, or its log can't be read within
+    /// ``EventHubOptions/logTimeout``.
+    func present(in conversation: String) async -> (members: [String], run: String)? {
+        let topic = Self.topic(of: conversation)
+        guard hub.publishesPresence,
+            let members = try? await presentMembers(of: topic)
+        else { return nil }
+        return (members, hub.runID)
+    }
+
+    /// Reads who is present; `nil` if that takes too long, or the task is cancelled, whatever the log does.
+    private func presentMembers(of topic: String) async throws -> [String]? {
+        try await withThrowingTaskGroup(of: [String]?.self) { [hub, limits] group in
+            defer { group.cancelAll() }
+            group.addTask {
+                try await withAbandonment { try await hub.present(in: topic, upTo: limits.maximumMemberCount) }
+            }
+            group.addTask {
+                try await hub.clock.sleep(hub.options.logTimeout)
+                return nil
+            }
+            return try await group.next() ?? nil
+        }
     }
 
     /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled. Run it beside the server.

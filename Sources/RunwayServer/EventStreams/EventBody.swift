@@ -4,8 +4,6 @@ import ServiceLifecycle
 
 /// The body of one stream: how it begins, what the client missed, and then what comes.
 struct EventBody: Sendable {
-    /// The most events that are read in one step.
-    private static let maximumPageCount = 256
     /// The most bytes that are joined for one write; a larger frame is written alone.
     private static let maximumWriteByteCount = 256 << 10
 
@@ -73,13 +71,9 @@ struct EventBody: Sendable {
         try await write([opening()], &writer)
         // Only this task moves the place until the connection is live.
         var place = connection.offset
-        var pageCount = 16
         while !hub.goLive(connection) {
             guard connection.end == nil else { return }
-            let byteCount = try await replay(upTo: pageCount, &writer)
-            // Large events are read in smaller pages, so that a replay never has many of them in memory.
-            let isLarge = byteCount > Self.maximumWriteByteCount
-            pageCount = isLarge ? max(1, pageCount / 4) : min(2 * pageCount, Self.maximumPageCount)
+            try await replay(&writer)
             place = connection.offset
         }
         guard connection.end == nil else { return }
@@ -151,25 +145,22 @@ struct EventBody: Sendable {
             "gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)], refused: refused)
     }
 
-    /// Writes events after the connection's place, as far as they are stored.
-    ///
-    /// - Returns: The bytes of the events that were read.
-    @concurrent private func replay(upTo count: Int, _ writer: inout any ResponseBodyWriter) async throws -> Int {
+    /// Writes a page of the stored events after the connection's place.
+    @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let (offset, last) = (connection.offset, hub.range.last)
-        let page = try await hub.events(after: offset, upTo: count, for: connection)
+        let page = try await hub.events(after: offset, for: connection)
         // The log may have removed events since the connection began. One that has none of them has lost them.
         let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []
         let topics = connection.topics
         // A connection that ended since may have lost topics: its place stays before their events.
-        guard connection.end == nil else { return 0 }
+        guard connection.end == nil else { return }
         if first > offset + 1 { frames.append(gap(after: offset, before: first, [])) }
         for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {
             frames.append(EventFrame.event(event, hub.epoch, first + Int64(index)))
         }
         connection.offset = first + Int64(page.events.count) - 1
         try await write(frames, &writer)
-        return page.events.reduce(0) { $0 + $1.data.utf8.count }
     }
 }
 

@@ -1,57 +1,65 @@
-import RunwayJSON
 import Synchronization
 
 extension EventHub {
-    /// The present members of a topic, in alphabetical order: the owners of live connections to this process that follow the topic by its name,
-    /// and those whose last connection ended a moment ago. Empty without
-    /// ``EventHubOptions/presenceGrace``, and over a ``SharedEventLog``.
+    /// The present members of a topic, in alphabetical order: the owners of live connections that follow the topic by its name, and those whose
+    /// last connection ended within ``EventHubOptions/presenceGrace``. Empty without a grace period.
     ///
     /// Joining and leaving are published in the topic as events of the type `presence`. A member joins when the replay of a
-    /// connection has ended, and leaves when the grace period has passed after the end of the last connection.
-    public func present(in topic: String) -> [String] { state.withLock { $0.presence?.members(of: topic) ?? [] } }
+    /// connection has ended, and leaves when the grace period has passed after the end of the last connection. If more members join and leave
+    /// than ``EventHubOptions/maximumPresenceEventsPerSecond``, the events come later: members are present from when the event that they
+    /// have joined is about to be stored, until that of their leave is.
+    ///
+    /// With a ``SharedEventLog`` the connections of all processes count, and the members are read from the log. A member is
+    /// then returned once its join is stored, which takes up to a second or longer at the rate limit. The members of a process that was
+    /// killed begin to leave 10 to 20 s after the grace period, unless they connect to another one.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic.
+    ///   - maximumCount: The most members that are returned. The default is no bound.
+    /// - Throws: Any error of a ``SharedEventLog``; nothing otherwise.
+    public func present(in topic: String, upTo maximumCount: Int = .max) async throws -> [String] {
+        if publishesPresence, let shared = log as? any SharedEventLog {
+            return try await shared.present(in: topic, upTo: maximumCount)
+        }
+        return state.withLock { Array(($0.presence?.members(of: topic) ?? []).prefix(maximumCount)) }
+    }
 
     /// A connection follows other topics than before.
     func topicsDidChange(_ connection: EventConnection) {
         let starts = state.withLock { state in
-            state.live[connection.id] != nil && state.follow(connection, run, at: clock.now)
+            state.live[connection.id] != nil && state.follow(connection, at: clock.now)
         }
         if starts { Task { await write() } }
     }
 }
 
 extension EventHub.State {
-    /// A live connection follows its topics; returns whether the caller has to write what is pending.
-    mutating func follow(_ connection: EventConnection, _ run: String, at now: Duration) -> Bool {
+    /// A live connection follows its topics; returns whether the caller has to write.
+    mutating func follow(_ connection: EventConnection, at now: Duration) -> Bool {
         guard !connection.owner.isEmpty, let topics = connection.topics else { return false }
-        return announce(
-            presence?.follow(topics, by: connection.id, of: connection.owner, at: now) ?? [], run)
+        // Nobody has verified the topics of a permission. No event can be published in one that is invalid.
+        let valid = topics.filter { PublishedEvent.isTopic($0) }
+        presence?.follow(valid, by: connection.id, of: connection.owner, at: now)
+        return beginWritingPresence(at: now)
     }
 
-    /// Publishes which members have left; returns whether the caller has to write what is pending.
-    mutating func tickPresence(_ run: String, at now: Duration) -> Bool {
-        guard let deadline = presence?.deadline, now >= deadline else { return false }
-        return announce(presence?.tick(at: now) ?? [], run)
+    /// Another second has begun; returns whether the caller has to write.
+    mutating func tickPresence(at now: Duration) -> Bool {
+        presence?.beginSecond()
+        return beginWritingPresence(at: now)
     }
 
-    private mutating func announce(_ changes: [Presence.Change], _ run: String) -> Bool {
-        guard !changes.isEmpty else { return false }
-        for change in changes {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.name("member")
-            writer.string(change.member)
-            writer.name("isPresent")
-            writer.bool(change.isPresent)
-            // A process that starts again does not know who was present before.
-            writer.name("run")
-            writer.string(run)
-            writer.endObject()
-            let data = String(decoding: writer.bytes, as: UTF8.self)
-            pending.append(
-                EventHub.Pending(
-                    event: PublishedEvent(topic: change.topic, type: "presence", data: data), continuation: nil))
-        }
-        defer { isWriting = true }
-        return !isWriting
+    /// Removes and returns the next changes of present members. A shared log publishes them itself.
+    mutating func nextPresence(at now: Duration) -> [PresenceChange] {
+        guard sharedPresence == nil, let allowance = presence?.allowance else { return [] }
+        let changes = presence?.nextChanges(at: now, upTo: min(allowance, EventHub.maximumBatchCount)) ?? []
+        presence?.didPublish(changes.count)
+        return changes
+    }
+
+    private mutating func beginWritingPresence(at now: Duration) -> Bool {
+        guard sharedPresence == nil, !isWriting, presence?.hasChanges(at: now) == true else { return false }
+        isWriting = true
+        return true
     }
 }

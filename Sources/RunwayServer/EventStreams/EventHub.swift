@@ -30,12 +30,15 @@ public final class EventHub: Sendable {
         /// The connections that receive events as they come: those that have received all earlier ones.
         var live: [String: EventConnection] = [:]
         var sources: [String: Int] = [:]
+        /// The events of the app that wait to be stored. Those about present members wait in ``presence``, and take no room here.
         var pending: [Pending] = []
         var isWriting = false
         var isTicking = false
         var isDraining = false
         /// The present members by topic; `nil` if the hub publishes no presence.
         var presence: Presence?
+        /// What is recorded in a shared log about them; `nil` if the log is not shared, or the hub publishes no presence.
+        var sharedPresence: SharedPresence?
         /// Whether the events of other processes are being read, and whether there may be more of them.
         var isReading = false
         var isWoken = false
@@ -50,6 +53,9 @@ public final class EventHub: Sendable {
     /// The most reads of the log that may go on although no connection waits for them; further connections are refused.
     private static let maximumAbandonedReadCount = 64
 
+    /// The most events that are stored, and the most changes of present members that are recorded, in one step.
+    static let maximumBatchCount = 256
+
     /// The name of the stream, which clients receive.
     public let name: String
     let log: any EventLog
@@ -58,10 +64,9 @@ public final class EventHub: Sendable {
     /// Names the numbering of the events.
     public let epoch: String
     let metrics: HubMetrics
-    /// Whether the hub publishes who is present.
-    let publishesPresence: Bool
-    /// Identifies this run of the process.
-    let run = UUID().uuidString.lowercased()
+    /// The id under which presence is published: of this run of the process, or the epoch of a shared log. Clients discard members of
+    /// another id.
+    let runID: String
     /// Guards the range, the connections, the present members, and the events that wait to be stored.
     let state: Mutex<State>
     private let listening: StreamListening
@@ -87,13 +92,18 @@ public final class EventHub: Sendable {
         let range = try await log.range()
         epoch = range.epoch
         self.metrics = HubMetrics(hub: name, metrics)
-        // Of clients of other processes this one knows nothing: what each of them published would contradict the others.
-        publishesPresence = options.presenceGrace != nil && !(log is any SharedEventLog)
-        let presence = publishesPresence ? Presence(options) : nil
-        state = Mutex(State(range: range, presence: presence))
+        let isShared = log is any SharedEventLog
+        runID = isShared ? range.epoch : UUID().uuidString.lowercased()
+        state = Mutex(
+            State(
+                range: range, presence: options.presenceGrace.map { _ in Presence(options) },
+                sharedPresence: isShared ? options.presenceGrace.map { SharedPresence(grace: $0) } : nil))
         listening = StreamListening()
         if let shared = log as? any SharedEventLog { listening.begin(shared) { [weak self] in self?.take($0) } }
     }
+
+    /// Whether the hub publishes who is present.
+    var publishesPresence: Bool { options.presenceGrace != nil }
 
     /// How many connections are open.
     public var connectionCount: Int { state.withLock { $0.connections.count } }
@@ -122,11 +132,13 @@ public final class EventHub: Sendable {
     /// Stores what waits, many events in one step, until nothing waits.
     func write() async {
         while true {
-            let batch = state.withLock { state in
-                let batch = Array(state.pending.prefix(256))
-                state.pending.removeFirst(batch.count)
+            let (changes, batch) = state.withLock { state in
+                let changes = state.nextPresence(at: clock.now)
+                let presence = changes.map { Pending(event: $0.event(of: runID), continuation: nil) }
+                let batch = presence + state.pending.prefix(Self.maximumBatchCount - presence.count)
+                state.pending.removeFirst(batch.count - presence.count)
                 if batch.isEmpty { state.isWriting = false }
-                return batch
+                return (changes, batch)
             }
             if batch.isEmpty { return }
             do {
@@ -139,6 +151,7 @@ public final class EventHub: Sendable {
                     pending.continuation?.resume(returning: first + Int64(index))
                 }
             } catch {
+                state.withLock { $0.presence?.restore(changes, at: clock.now) }
                 for pending in batch { pending.continuation?.resume(throwing: error) }
             }
         }
@@ -196,7 +209,7 @@ extension EventHub {
             guard connection.offset >= state.range.last else { return (false, false) }
             state.live[connection.id] = connection
             connection.beginLive()
-            return (true, state.follow(connection, run, at: clock.now))
+            return (true, state.follow(connection, at: clock.now))
         }
         if starts { Task { await write() } }
         return isLive
@@ -238,13 +251,15 @@ extension EventHub {
         while true {
             try? await clock.sleep(EventConnection.tickTime)
             let now = clock.now
-            let (connections, starts, isOver) = state.withLock { state in
-                let starts = state.tickPresence(run, at: now)
+            let (connections, starts, records, isOver) = state.withLock { state in
+                let starts = state.tickPresence(at: now)
+                let records = state.beginRecording(at: now)
                 let isOver = state.connections.isEmpty && state.presence?.deadline == nil
                 if isOver { state.isTicking = false }
-                return (Array(state.connections.values), starts, isOver)
+                return (Array(state.connections.values), starts, records, isOver)
             }
             if starts { Task { await write() } }
+            if records { Task { await recordPresence() } }
             if isOver { return }
             for connection in connections { connection.tick(at: now, options) }
         }

@@ -21,7 +21,8 @@ public struct EventHubOptions: Sendable, Hashable {
     /// The most open connections of one source. More are refused with 429 and `Retry-After`. The default is 64. All
     /// connections without a known source and owner count as one source.
     public var maximumConnectionsPerSource = 64
-    /// The most topics that a client may ask for on one connection. More are refused with 400. The default is 1,000.
+    /// The most topics that a client may ask for on one connection. More are refused with 400. The default is 1,000. Fewer may fit into
+    /// the head of its request: over HTTP/2 Hummingbird takes 16 KiB by default.
     public var maximumTopicsPerConnection = 1000
     /// The least `Retry-After` of a refusal; as much again is added at random. The default is 5 s.
     public var retryAfter = Duration.seconds(5)
@@ -34,13 +35,21 @@ public struct EventHubOptions: Sendable, Hashable {
     /// How long a client waits before it reconnects, beside its own jitter. The default, `nil`, says nothing.
     public var reconnectionTime: Duration?
 
-    /// How long after its last connection a member leaves a topic; see ``EventHub/present(in:)``. The default, `nil`, publishes no presence. A
-    /// hub over a ``SharedEventLog`` never does: it does not know the clients of other processes.
+    /// How long after its last connection a member leaves a topic; see ``EventHub/present(in:upTo:)``. The default, `nil`, publishes no presence.
+    /// All processes of a ``SharedEventLog`` need the same value.
     public var presenceGrace: Duration?
-    /// The most present members, counted once for each topic; further members are not published. The default is 100,000.
+    /// The most members that are present by connections to this process, counted once for each topic; further members are not published. The
+    /// default is 100,000.
     public var maximumPresentCount = 100_000
     /// The most topics in which one owner is present; the owner does not join further topics. The default is 1,000.
     public var maximumPresentTopicsPerOwner = 1000
+    /// The most events about present members that this process publishes in a second; further ones wait. At least 1; the default is 100. With a
+    /// ``SharedEventLog`` it is the average of several seconds.
+    ///
+    /// These events take room in the log. Where all connections are lost for longer than ``presenceGrace``, every member leaves every topic. At
+    /// the default rate, it takes at least 100 s to fill a log of 10,000 events. A member that returns before
+    /// the event was stored has not left, and causes none.
+    public var maximumPresenceEventsPerSecond = 100
 
     /// Creates options with their defaults.
     public init() {}

@@ -64,6 +64,9 @@ public protocol EventLog: Sendable {
     /// Returns events after an offset, in order. Between those that are returned none is missing: a log that has lost events ends before them, or
     /// begins after them.
     ///
+    /// The memory of a page is bounded: when its data reach ``EventHub/maximumReadByteCount``, the page ends with that event, even if it has
+    /// fewer than `maximumCount` events. Otherwise it has fewer only if no event follows.
+    ///
     /// - Parameters:
     ///   - offset: The offset after which they begin.
     ///   - maximumCount: The most events that are returned.

@@ -57,7 +57,7 @@ public final class MemoryEventLog: EventLog {
         event.topic.utf8.count + event.type.utf8.count + event.data.utf8.count + costOfEvent
     }
 
-    /// Returns events after an offset.
+    /// Returns events after an offset, until their data reach ``EventHub/maximumReadByteCount``.
     public func events(
         after offset: Int64, upTo maximumCount: Int
     ) -> (first: Int64, events: [PublishedEvent]) {
@@ -65,7 +65,12 @@ public final class MemoryEventLog: EventLog {
             let first = max(offset + 1, state.first)
             let index = Int(clamping: first - state.first)
             guard index < state.events.count else { return (first, []) }
-            return (first, Array(state.events[index...].prefix(maximumCount)))
+            var byteCount = 0
+            let page = state.events[index...].prefix(maximumCount).prefix { event in
+                defer { byteCount += event.data.utf8.count }
+                return byteCount < EventHub.maximumReadByteCount
+            }
+            return (first, Array(page))
         }
     }
 

@@ -1,15 +1,48 @@
-/// Decides which members are present in which topics. Pure: times are passed to it.
+import RunwayJSON
+
+/// A member has joined a topic, or left it.
+public struct PresenceChange: Sendable, Hashable {
+    /// The topic.
+    public var topic: String
+    /// The member: the owner of a connection.
+    public var member: String
+    /// Whether the member has joined.
+    public var isPresent: Bool
+
+    /// Creates a change.
+    public init(topic: String, member: String, isPresent: Bool) {
+        (self.topic, self.member, self.isPresent) = (topic, member, isPresent)
+    }
+
+    /// The event from which clients learn the change.
+    ///
+    /// - Parameter runID: The id under which presence is published: of the run of a process, or the epoch of a ``SharedEventLog``. Clients
+    ///   discard members of another id.
+    public func event(of runID: String) -> PublishedEvent {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("member")
+        writer.string(member)
+        writer.name("isPresent")
+        writer.bool(isPresent)
+        writer.name("run")
+        writer.string(runID)
+        writer.endObject()
+        return PublishedEvent(topic: topic, type: "presence", data: String(decoding: writer.bytes, as: UTF8.self))
+    }
+
+    /// The change that undoes this one.
+    var opposite: PresenceChange { PresenceChange(topic: topic, member: member, isPresent: !isPresent) }
+}
+
+/// Decides which members are present in which topics, and when that is published. Pure: times are passed to it.
 ///
 /// A member joins a topic with the first live connection that follows it, and leaves when the grace period has passed after the last one
 /// has ended: a member that reconnects within the period does not leave.
+///
+/// Changes are published at a limited rate. A member that waits to leave stays present, and does not leave if it reconnects; one that waits to
+/// join is not present yet. So what waits is bounded by the number of members, however long nothing can be published.
 struct Presence: Sendable {
-    /// A member has come to a topic, or left it.
-    struct Change: Sendable, Hashable {
-        let topic: String
-        let member: String
-        let isPresent: Bool
-    }
-
     private struct Entry {
         /// The live connections of the member that follow the topic.
         var connections: Set<String> = []
@@ -20,6 +53,7 @@ struct Presence: Sendable {
     private let grace: Duration
     private let maximumCount: Int
     private let maximumTopicCount: Int
+    private let maximumRate: Int
     private var topics: [String: [String: Entry]] = [:]
     /// The member of a live connection, and the topics that it follows.
     private var connections: [String: (member: String, topics: Set<String>)] = [:]
@@ -27,34 +61,46 @@ struct Presence: Sendable {
     private var topicCounts: [String: Int] = [:]
     /// How many members there are in all topics.
     private(set) var count = 0
+    /// The members without a connection. The grace period is the same for all, so that this is the order in which they leave.
+    private var leaving = PresenceQueue()
+    /// The members that have joined, which is not published yet.
+    private var joining = PresenceQueue()
+    /// How many changes may still be published in this second; negative after one in which there were more.
+    private(set) var allowance: Int
 
     /// - Parameters:
     ///   - grace: How long after the end of the last connection a member leaves.
     ///   - maximumCount: The most members in all topics; others do not join.
     ///   - maximumTopicCount: The most topics of one member; it does not join others. The default is 1,000.
-    init(grace: Duration, maximumCount: Int, maximumTopicCount: Int = 1000) {
+    ///   - maximumRate: The most changes that are published in a second, at least 1. The default is 100.
+    init(grace: Duration, maximumCount: Int, maximumTopicCount: Int = 1000, maximumRate: Int = 100) {
         (self.grace, self.maximumCount, self.maximumTopicCount) = (grace, maximumCount, maximumTopicCount)
+        self.maximumRate = max(1, maximumRate)
+        allowance = self.maximumRate
     }
 
     init(_ options: EventHubOptions) {
         self.init(
             grace: options.presenceGrace ?? .zero, maximumCount: options.maximumPresentCount,
-            maximumTopicCount: options.maximumPresentTopicsPerOwner)
+            maximumTopicCount: options.maximumPresentTopicsPerOwner,
+            maximumRate: options.maximumPresenceEventsPerSecond)
     }
 
-    /// The present members of a topic, in alphabetical order.
-    func members(of topic: String) -> [String] { (topics[topic] ?? [:]).keys.sorted() }
+    /// The present members of a topic, in alphabetical order: those whose join was published, and whose leave was not.
+    func members(of topic: String) -> [String] {
+        let members = (topics[topic] ?? [:]).keys
+        return members.filter { !joining.contains(PresenceChange(topic: topic, member: $0, isPresent: true)) }.sorted()
+    }
 
-    /// When ``tick(at:)`` has to be called next; `nil` if no member is about to leave.
-    var deadline: Duration? { topics.values.lazy.flatMap(\.values).compactMap(\.leaveTime).min() }
+    /// When the next member leaves; `nil` if all have connections.
+    var deadline: Duration? { leaving.first.flatMap { topics[$0.topic]?[$0.member]?.leaveTime } }
 
     /// A connection follows topics from now on, and has received what it had missed. It may have followed others before.
-    mutating func follow(_ topics: Set<String>, by connection: String, of member: String, at now: Duration) -> [Change]
-    {
+    mutating func follow(_ topics: Set<String>, by connection: String, of member: String, at now: Duration) {
         let former = connections[connection]?.topics ?? []
         connections[connection] = (member, topics)
         for topic in former.subtracting(topics) { leave(topic, connection, member, at: now) }
-        return topics.subtracting(former).sorted().compactMap { join($0, connection, member) }
+        for topic in topics.subtracting(former).sorted() { join(topic, connection, member) }
     }
 
     /// A connection has ended.
@@ -63,41 +109,120 @@ struct Presence: Sendable {
         for topic in topics { leave(topic, connection, member, at: now) }
     }
 
-    /// A time that ``deadline`` named has come.
-    mutating func tick(at now: Duration) -> [Change] {
-        var changes: [Change] = []
+    /// Publishes the join of every present member again: nothing is recorded under the new lease.
+    mutating func rejoin() {
+        joining = PresenceQueue()
         for (topic, members) in topics {
-            for (member, entry) in members {
-                guard let leaveTime = entry.leaveTime, now >= leaveTime else { continue }
-                topics[topic]?[member] = nil
-                count -= 1
-                let topicCount = (topicCounts[member] ?? 1) - 1
-                topicCounts[member] = topicCount > 0 ? topicCount : nil
-                changes.append(Change(topic: topic, member: member, isPresent: false))
+            for member in members.keys {
+                joining.append(PresenceChange(topic: topic, member: member, isPresent: true))
             }
-            if topics[topic]?.isEmpty == true { topics[topic] = nil }
         }
-        return changes.sorted { ($0.topic, $0.member) < ($1.topic, $1.member) }
     }
 
-    private mutating func join(_ topic: String, _ connection: String, _ member: String) -> Change? {
+    /// Whether there are changes to publish, and may be published now.
+    func hasChanges(at now: Duration) -> Bool { allowance > 0 && (joining.first != nil || isLeaveDue(at: now)) }
+
+    /// Removes and returns the next changes to publish, at most one of a member in a topic: first who has left, and then who has joined.
+    mutating func nextChanges(at now: Duration, upTo maximumCount: Int) -> [PresenceChange] {
+        var changes: [PresenceChange] = []
+        while changes.count < maximumCount {
+            if isLeaveDue(at: now), let leave = leaving.first {
+                remove(leave)
+                // A member that leaves before its join is published is not published at all.
+                if !joining.remove(leave.opposite) { changes.append(leave) }
+            } else if let join = joining.first {
+                joining.remove(join)
+                changes.append(join)
+            } else {
+                break
+            }
+        }
+        return changes
+    }
+
+    /// The next changes could not be published: who has joined waits for that again, and who has left and not returned leaves after
+    /// another grace period.
+    mutating func restore(_ changes: [PresenceChange], at now: Duration) {
+        for change in changes {
+            if change.isPresent {
+                joining.append(change)
+            } else if !joining.remove(change.opposite) {
+                add(change.member, Entry(leaveTime: now + grace), to: change.topic)
+                leaving.append(change)
+            }
+        }
+    }
+
+    /// Subtracts `count` published changes from the allowance. If it becomes negative, the next seconds publish fewer.
+    mutating func didPublish(_ count: Int) { allowance -= count }
+
+    /// Another second has begun.
+    mutating func beginSecond() { allowance = allowance > 0 ? maximumRate : allowance + maximumRate }
+
+    private func isLeaveDue(at now: Duration) -> Bool { deadline.map { now >= $0 } ?? false }
+
+    private mutating func join(_ topic: String, _ connection: String, _ member: String) {
         if var entry = topics[topic]?[member] {
             entry.connections.insert(connection)
             entry.leaveTime = nil
             topics[topic]?[member] = entry
-            return nil
+            leaving.remove(PresenceChange(topic: topic, member: member, isPresent: false))
+            return
         }
-        guard count < maximumCount, topicCounts[member] ?? 0 < maximumTopicCount else { return nil }
-        topics[topic, default: [:]][member] = Entry(connections: [connection])
-        count += 1
-        topicCounts[member, default: 0] += 1
-        return Change(topic: topic, member: member, isPresent: true)
+        guard count < maximumCount, topicCounts[member] ?? 0 < maximumTopicCount else { return }
+        add(member, Entry(connections: [connection]), to: topic)
+        joining.append(PresenceChange(topic: topic, member: member, isPresent: true))
     }
 
     private mutating func leave(_ topic: String, _ connection: String, _ member: String, at now: Duration) {
-        guard var entry = topics[topic]?[member] else { return }
-        entry.connections.remove(connection)
-        if entry.connections.isEmpty { entry.leaveTime = now + grace }
+        // A connection that found no room does not count.
+        guard var entry = topics[topic]?[member], entry.connections.remove(connection) != nil else { return }
+        if entry.connections.isEmpty {
+            entry.leaveTime = now + grace
+            leaving.append(PresenceChange(topic: topic, member: member, isPresent: false))
+        }
         topics[topic]?[member] = entry
+    }
+
+    private mutating func add(_ member: String, _ entry: Entry, to topic: String) {
+        topics[topic, default: [:]][member] = entry
+        count += 1
+        topicCounts[member, default: 0] += 1
+    }
+
+    private mutating func remove(_ leave: PresenceChange) {
+        leaving.remove(leave)
+        topics[leave.topic]?[leave.member] = nil
+        if topics[leave.topic]?.isEmpty == true { topics[leave.topic] = nil }
+        count -= 1
+        let topicCount = (topicCounts[leave.member] ?? 1) - 1
+        topicCounts[leave.member] = topicCount > 0 ? topicCount : nil
+    }
+}
+
+/// Different changes in the order in which they were added. Each can be removed; all functions take constant time on average.
+private struct PresenceQueue: Sendable {
+    private var changes: [Int: PresenceChange] = [:]
+    private var numbers: [PresenceChange: Int] = [:]
+    private var firstNumber = 0
+    private var nextNumber = 0
+
+    var first: PresenceChange? { changes[firstNumber] }
+
+    func contains(_ change: PresenceChange) -> Bool { numbers[change] != nil }
+
+    mutating func append(_ change: PresenceChange) {
+        numbers[change] = nextNumber
+        changes[nextNumber] = change
+        nextNumber += 1
+    }
+
+    /// Returns whether the queue had the change.
+    @discardableResult
+    mutating func remove(_ change: PresenceChange) -> Bool {
+        guard let number = numbers.removeValue(forKey: change) else { return false }
+        changes[number] = nil
+        while firstNumber < nextNumber, changes[firstNumber] == nil { firstNumber += 1 }
+        return true
     }
 }

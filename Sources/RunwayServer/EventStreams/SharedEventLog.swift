@@ -10,12 +10,53 @@ public protocol SharedEventLog: EventLog {
     func signal(_ text: String) async throws
     /// The texts that are sent, and an empty one whenever another process may have appended.
     func signals() -> AsyncStream<String>
+
+    /// Begins a lease of one process, under which nobody is present yet. Leases are timed by the clock of the log, and not by that of a process.
+    ///
+    /// - Parameters:
+    ///   - lease: A name that was never used before.
+    ///   - duration: How long the lease lasts.
+    /// - Throws: Any error; the hub tries again.
+    func beginPresence(under lease: String, for duration: Duration) async throws
+    /// Renews a lease, and records under it who has joined and left; then removes members that are present under leases that have ended, until
+    /// some of them have left.
+    ///
+    /// A member may be present under several leases. A join is published only if the member is present under no other lease, and so is a
+    /// leave: the log appends ``PresenceChange/event(of:)`` of its epoch in the same transaction. A repeated join or leave changes nothing.
+    /// A member that is present under ended leases alone joins again.
+    /// `changes` has at most one change for each member and topic.
+    ///
+    /// - Parameters:
+    ///   - lease: The name of the lease.
+    ///   - duration: How long the lease lasts from now on.
+    ///   - changes: Who has joined and left; at most 256.
+    ///   - maximumCount: The most members that leave since their lease has ended, at most 256; none is removed if it is 0.
+    /// - Returns: How many changes were published, those of ended leases included; and whether it is known that no members of ended leases
+    ///   are left.
+    /// - Throws: Always if the lease has ended; the hub then begins another one with all its members. It does so after any other error, too.
+    @discardableResult
+    func renewPresence(
+        under lease: String, for duration: Duration, _ changes: [PresenceChange], leaving maximumCount: Int
+    ) async throws -> (publishedCount: Int, isComplete: Bool)
+    /// Returns the members that are present in a topic under any lease that has not ended, in alphabetical order.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic.
+    ///   - maximumCount: The most members that are returned.
+    /// - Throws: Any error.
+    func present(in topic: String, upTo maximumCount: Int) async throws -> [String]
 }
 
 extension EventHub {
-    /// The most events, and about the most bytes of their data, that are read in one step.
-    private static let maximumReadCount = 256
-    private static let maximumReadByteCount = 256 << 10
+    /// The most events that are read in one step.
+    static let maximumReadCount = 256
+    /// A page of events ends with the event with which its data reach this size: 256 KiB. Only the last event may exceed it.
+    public static let maximumReadByteCount = 256 << 10
+
+    /// Whether a page may have ended by a bound, and not with the log.
+    private static func isFull(_ page: [PublishedEvent]) -> Bool {
+        page.count >= maximumReadCount || page.reduce(0) { $0 + $1.data.utf8.count } >= maximumReadByteCount
+    }
 
     /// Reads and delivers what other processes have appended, before it returns; does nothing if the log is not shared.
     ///
@@ -47,14 +88,14 @@ extension EventHub {
 
     /// Reads events of the log for a connection. If the task is cancelled, it throws `CancellationError` at once, whatever the log does.
     func events(
-        after offset: Int64, upTo count: Int, for connection: EventConnection
+        after offset: Int64, for connection: EventConnection
     ) async throws -> (first: Int64, events: [PublishedEvent]) {
         connection.beginRead(at: clock.now)
         defer { connection.endRead() }
         state.withLock { $0.readCount += 1 }
         return try await withAbandonment { [self] in
             defer { state.withLock { $0.readCount -= 1 } }
-            return try await log.events(after: offset, upTo: count)
+            return try await log.events(after: offset, upTo: Self.maximumReadCount)
         }
     }
 
@@ -65,32 +106,26 @@ extension EventHub {
     }
 
     private func readLog() async {
-        var pageCount = 16
         while true {
             let (range, waiting) = state.withLock { state in
                 state.isWoken = false
                 return (state.range, Array(state.readers.keys))
             }
             // What can't be read now is read when the log wakes the hub again.
-            let read = try? await log.events(after: range.last, upTo: pageCount)
+            let read = try? await log.events(after: range.last, upTo: Self.maximumReadCount)
             if let read, !read.events.isEmpty {
                 let last = read.first + Int64(read.events.count) - 1
                 // Another process may have removed events. Without this a client would resume first, and then get a gap.
                 let first = (try? await log.range().first) ?? range.first
                 deliver(read.events, EventLogRange(epoch: range.epoch, first: min(first, last + 1), last: last))
             }
-            // Who waited before this read has everything that was stored then, however fast others append.
-            if let read, read.events.count < pageCount {
+            // A connection that waited before this read has everything that was stored then, however fast others append.
+            if let read, !Self.isFull(read.events) {
                 for connection in waiting {
                     state.withLock { $0.readers.removeValue(forKey: connection) }?.resume(returning: true)
                 }
             }
-            if let read, !read.events.isEmpty {
-                // Large events are read in smaller pages, so that a hub never has many of them in memory.
-                let isLarge = read.events.reduce(0) { $0 + $1.data.utf8.count } > Self.maximumReadByteCount
-                pageCount = isLarge ? max(1, pageCount / 4) : min(2 * pageCount, Self.maximumReadCount)
-                continue
-            }
+            if let read, !read.events.isEmpty { continue }
             let (isOver, readers) = state.withLock { $0.endReading(isFailed: read == nil) }
             for reader in readers { reader.resume(returning: read != nil) }
             if isOver { return }

@@ -24,7 +24,10 @@ import RunwaySignatures
 ///
 /// A response that precedes an execution (``IdempotencyRules/precedesExecution``) is not stored, and releases the key. An error that is no
 /// `HTTPResponseError` may come after an effect: a response of status 500 is stored for it. If the process ends during an
-/// execution, a request with the key is executed again after ``IdempotencyRules/lease``. A store that fails lets none pass.
+/// execution, a request with the key is executed again after ``IdempotencyRules/lease``. A store that fails lets none pass; one that
+/// fails to store a response is asked up to three times, with pauses of 50 and 500 ms, and each failure is logged. If all fail, the client
+/// gets the response, and a request that it sends after the lease is executed again. A store of the app's own that returns `false` for a
+/// repeated attempt, although the response is stored, turns an executed request into 409.
 public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let rules: IdempotencyRules
     private let store: any IdempotencyStore
@@ -199,17 +202,26 @@ private struct IdempotentExecution: Sendable {
             stored.body = body.bytes
             sent.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body.bytes))
         }
-        let isStored: Bool
-        do {
-            isStored = try await store.complete(
-                key, token: token, with: stored, until: now().addingTimeInterval(rules.lifetime / .seconds(1)))
-        } catch {
-            // The request is executed: its client should know. A repeated one gets 409 until the lease ends.
-            context.logger.error("idempotent response not stored", metadata: ["error": "\(type(of: error))"])
-            return sent
-        }
+        // If it can't be stored: the request is executed, and its client should know. A repeated one gets 409 until the lease ends.
+        let isStored = await complete(with: stored, context) ?? true
         return isStored
             ? sent : IdempotencyProblem(reason: .notStored, lifetime: rules.lifetime, retryAfter: 1).response
+    }
+
+    /// Stores a response, in up to three attempts. Returns whether it is stored, as the store says; `nil` if all attempts fail.
+    private func complete(with response: IdempotentResponse, _ context: some RequestContext) async -> Bool? {
+        let expiry = now().addingTimeInterval(rules.lifetime / .seconds(1))
+        var waits = [Duration.milliseconds(50), .milliseconds(500)].makeIterator()
+        while true {
+            do {
+                return try await store.complete(key, token: token, with: response, until: expiry)
+            } catch {
+                context.logger.error("idempotent response not stored", metadata: ["error": "\(type(of: error))"])
+                guard let wait = waits.next() else { return nil }
+                // A cancelled task does not wait: its request is executed, whatever became of its client.
+                try? await Task.sleep(for: wait)
+            }
+        }
     }
 }
 

@@ -27,8 +27,11 @@ public protocol IdempotencyStore: Sendable {
 
     /// Stores the response of an execution until a date.
     ///
+    /// After an error it is called again with the same token, although the response may be stored: it must return `true` then, too.
+    /// With `false` the client of a request that was executed would get 409.
+    ///
     /// - Returns: Whether it is stored. `false` if the token is not the record's any more; nothing is changed then.
-    /// - Throws: Any error; the record stays claimed.
+    /// - Throws: Any error; the record stays claimed, unless the response was stored.
     func complete(
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) async throws -> Bool
@@ -103,6 +106,11 @@ package enum IdempotencyLease {
     /// How far the clocks of servers may be apart, and how much the leases of those that share a store may differ.
     private static let tolerance = Duration.seconds(86_400)
 
+    /// The whole milliseconds of a lease, bounded to some 30,000 years, so that a sum with a date does not overflow.
+    package static func milliseconds(_ lease: Duration) -> Int64 {
+        Int64(max(-1e15, min(lease / .milliseconds(1), 1e15)))
+    }
+
     /// The latest end of a lease that any server has begun. One that ends later is from before the clock was set back.
     ///
     /// - Parameters:
@@ -123,10 +131,10 @@ package enum IdempotencyLease {
     }
 }
 
-/// How much a store has, of all principals and of one.
+/// How much a store may have, of all principals and of one.
 package struct IdempotencyBounds: Sendable {
-    package let count: Int
-    package let byteCount: Int
+    private let count: Int
+    private let byteCount: Int
     private let share: Double
 
     package init(count: Int, byteCount: Int, shareOfPrincipal share: Double) {
@@ -135,14 +143,18 @@ package struct IdempotencyBounds: Sendable {
         self.share = share.isNaN ? 1 : max(0, min(share, 1))
     }
 
-    /// The bounds of one principal.
-    package var ofPrincipal: IdempotencyBounds {
-        IdempotencyBounds(
-            count: Int(Double(count) * share), byteCount: Int(Double(byteCount) * share), shareOfPrincipal: 1)
+    /// Whether a principal may claim another key. It may use its share of what the others leave, so that a few principals never fill a
+    /// store (ten fill two thirds of it at most if the share is a tenth), and at least one key. Numbers of a damaged file may have any value.
+    ///
+    /// - Parameters:
+    ///   - all: What the store has of all principals.
+    ///   - own: What it has of this one.
+    package func hasRoom(all: (count: Int, byteCount: Int), own: (count: Int, byteCount: Int)) -> Bool {
+        func hasRoom(_ all: Int, _ own: Int, _ bound: Int) -> Bool {
+            all < bound && Double(own) < max(1, ((Double(bound) - Double(all) + Double(own)) * share).rounded(.down))
+        }
+        return hasRoom(all.count, own.count, count) && hasRoom(all.byteCount, own.byteCount, byteCount)
     }
-
-    /// Whether another key may be claimed.
-    package func hasRoom(count: Int, byteCount: Int) -> Bool { count < self.count && byteCount < self.byteCount }
 }
 
 /// A store has no room for another key, or none of its principal. ``IdempotencyMiddleware`` responds with 429.

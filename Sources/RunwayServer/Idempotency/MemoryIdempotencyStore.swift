@@ -5,7 +5,7 @@ import Synchronization
 /// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed again.
 ///
 /// Records that have expired make room for others, and so do claims from before the clock was set back. None is removed before: a full
-/// store claims nothing more. A principal that has used its share of the bounds claims nothing more either, and others do.
+/// store claims nothing more. A principal that has used its share of what the others leave claims nothing more either, and others do.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
@@ -43,8 +43,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
 
         func hasRoom(for key: IdempotencyKey, _ bounds: IdempotencyBounds) -> Bool {
             let own = principals[ExactText(key.principal)] ?? Tally()
-            return bounds.hasRoom(count: all.count, byteCount: all.byteCount)
-                && bounds.ofPrincipal.hasRoom(count: own.count, byteCount: own.byteCount)
+            return bounds.hasRoom(all: (all.count, all.byteCount), own: (own.count, own.byteCount))
         }
     }
 
@@ -57,7 +56,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     /// - Parameters:
     ///   - maximumCount: The most keys. The default is 100,000.
     ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 64 MiB.
-    ///   - share: The share of both that one principal may use, from 0 to 1. The default is a tenth.
+    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a tenth.
     public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20, shareOfPrincipal share: Double = 0.1) {
         bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
     }
@@ -90,7 +89,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) -> Bool {
         state.withLock { state in
-            guard var record = state.records[key], record.token == token, record.response == nil else { return false }
+            guard var record = state.records[key], record.token == token else { return false }
             (record.response, record.expiry) = (response, expiry)
             state.set(key, record)
             return true

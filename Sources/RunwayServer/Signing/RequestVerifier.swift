@@ -43,8 +43,7 @@ struct RequestVerifier: Sendable {
             let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: now())
             return (signer, request.with(RequestBody(buffer: body)))
         }
-        var context = SignatureContext(head)
-        context.structuredFieldTypes = rules.structuredFieldTypes
+        let context = SignatureContext(head, structuredFieldTypes: rules.structuredFieldTypes)
         let signature = try await signatures.verify(context, hasBody: Self.announcesBody(head), at: time)
         let signer = VerifiedSigner(
             keyID: signature.keyID, owner: signature.owner, way: .signature(signature), tag: rules.policy.tag,
@@ -120,8 +119,7 @@ struct RequestVerifier: Sendable {
             required.append(component)
         }
         do throws(SignatureError) {
-            var context = SignatureContext(head)
-            context.structuredFieldTypes = rules.structuredFieldTypes
+            let context = SignatureContext(head, structuredFieldTypes: rules.structuredFieldTypes)
             _ = try context.signatureBase(for: SignatureParameters(components: CoveredComponents(required)))
         } catch {
             throw SignatureRefusal(.components, error.description, at: time)
@@ -165,8 +163,7 @@ struct RequestVerifier: Sendable {
         guard refusal.base == nil, let head = try? rules.origin.head(of: request, at: refusal.time),
             let signature = taggedSignature(of: head)
         else { return refusal }
-        var context = SignatureContext(head)
-        context.structuredFieldTypes = rules.structuredFieldTypes
+        let context = SignatureContext(head, structuredFieldTypes: rules.structuredFieldTypes)
         return refusal.with(base: context.availableBase(for: signature.parameters))
     }
 

@@ -88,8 +88,8 @@ public struct ResponseSigning: Sendable {
                 components: CoveredComponents(components), created: created,
                 expires: asked?.wantsExpires == true ? created + Self.lifetime : nil, nonce: asked?.nonce,
                 algorithm: asked?.algorithm, keyID: keyID, tag: tag)
-            var context = SignatureContext(response.head, to: request)
-            context.structuredFieldTypes = structuredFieldTypes
+            let context = SignatureContext(
+                response.head, to: request, structuredFieldTypes: structuredFieldTypes)
             let signature = try await context.signature(
                 parameters, label: asked?.label ?? "sig1", by: signer)
             response.headers.append(signature)

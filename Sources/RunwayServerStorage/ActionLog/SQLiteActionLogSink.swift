@@ -1,4 +1,3 @@
-import Dispatch
 public import Foundation
 import GRDB
 import RunwaySQLite
@@ -20,9 +19,9 @@ public import RunwayServer
 /// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it (``ActionLogFile``).
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
-    /// For what may take long, and waits for the disk.
-    private let queue = DispatchQueue(label: "runway.action-log.erasing")
     private let writer: GroupCommit<ActionLogChange, ActionLogStorage>
+    /// Removes the contents of accounts, on a thread of its own: batches are stored meanwhile.
+    private let eraser: GroupCommit<String, Void>
 
     /// Opens a file, and creates it if there is none, for its user alone. It blocks.
     ///
@@ -45,12 +44,17 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                 try changes.map { change in
                     switch change {
                     case .batch(let batch): return try Self.store(batch, in: database, received: received)
-                    case .erasure(let account):
-                        try Self.removeContents(where: "account = ?", account, in: database)
-                        return .known
+                    // What came before it is stored now, and the eraser finds it.
+                    case .erasure: return .known
                     }
                 }
             }
+        }
+        eraser = GroupCommit(label: "runway.action-log.erasing", limits: limits.queue) { accounts in
+            // Also what was removed before an error.
+            defer { database.overwriteRemovedBytes() }
+            for account in accounts { try Self.removeContents(among: "account = ?1", account, in: database) }
+            return accounts.map { _ in }
         }
     }
 
@@ -64,42 +68,72 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
     ///
+    /// Batches are stored meanwhile. When it returns, the contents are removed durably, and no byte of them is in the file unless another
+    /// process reads that at the moment. In that case they are overwritten with the first batch that comes 5 s after the reader's end, or before,
+    /// or when the file is opened again. If it throws, a part of the contents may be removed.
+    ///
     /// - Parameter account: The account that clients stated.
     /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
     public func erase(account: String) async throws {
-        _ = try await commit(.erasure(account: account))
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            queue.async { continuation.resume(with: Result { try self.database.checkpoint() }) }
-        }
+        let change = ActionLogChange.erasure(account: account)
+        _ = try await commit(change)
+        try await eraser.commit(account, byteCount: change.approximateByteCount)
     }
 
     private func commit(_ change: ActionLogChange) async throws -> ActionLogStorage {
         try await writer.commit(change, byteCount: change.approximateByteCount)
     }
 
-    /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It blocks.
+    /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It blocks, and batches are
+    /// stored meanwhile. See ``erase(account:)`` for the bytes of the contents while another process reads the file.
     ///
-    /// - Throws: ``ServerStorageError``.
+    /// - Throws: ``ServerStorageError``. A part of the contents may be removed.
     public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
-        try database.write { database in
-            try Self.removeContents(where: "received < ? AND name IS NOT NULL", date.milliseconds, in: database)
-        }
-        try database.checkpoint()
+        defer { database.overwriteRemovedBytes() }
+        try Self.removeContents(
+            among: "TRUE", where: "received < ?1 AND name IS NOT NULL", date.milliseconds, in: database)
     }
 
+    /// Removes the contents of records that are stored by now. Each transaction examines a thousand, so that batches are stored in between,
+    /// and the write-ahead log stays short.
+    ///
+    /// - Parameters:
+    ///   - candidates: Selects what is examined, by an index.
+    ///   - condition: Selects, of these, the records whose contents are removed. The default is all.
+    ///   - value: The parameter `?1` of both.
     private static func removeContents(
-        where condition: String, _ value: any DatabaseValueConvertible, in database: Database
-    ) throws {
-        try database.execute(
-            sql: "UPDATE record SET account = NULL, name = NULL, json = NULL, checksum = NULL WHERE \(condition)",
-            arguments: [value])
+        among candidates: String, where condition: String = "TRUE", _ value: any DatabaseValueConvertible,
+        in database: ServerDatabase
+    ) throws(ServerStorageError) {
+        let end = try database.write { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM record") }
+        var next: Int64? = 0
+        while let start = next {
+            next = try database.write { database -> Int64? in
+                let last = try Int64.fetchOne(
+                    database,
+                    sql: """
+                        SELECT max(sequence) FROM (SELECT sequence FROM record
+                        WHERE \(candidates) AND sequence > ?2 AND sequence <= ?3 ORDER BY sequence LIMIT 1000)
+                        """,
+                    arguments: [value, start, end])
+                guard let last else { return nil }
+                try database.execute(
+                    sql: """
+                        UPDATE record SET account = NULL, name = NULL, json = NULL, checksum = NULL
+                        WHERE \(candidates) AND \(condition) AND sequence > ?2 AND sequence <= ?3
+                        """,
+                    arguments: [value, start, last])
+                return last
+            }
+        }
     }
 
-    /// Stores what waits, and closes the file. Later batches are refused.
+    /// Stores what waits, ends the erasures under way, and closes the file. Later batches are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {
         await writer.close()
+        await eraser.close()
         try database.close()
     }
 

@@ -155,12 +155,14 @@ public final class SQLiteEventLog: EventLog {
             sql: "SELECT number, topic, type, data FROM event WHERE number > ? AND number <= ? ORDER BY number LIMIT ?",
             arguments: [offset, end, max(1, maximumCount)])
         var (first, events, last) = (offset + 1, [PublishedEvent](), end)
+        var byteCount = 0
         do {
-            while let row = try rows.next() {
+            while byteCount < EventHub.maximumReadByteCount, let row = try rows.next() {
                 guard let number = Int64.fromDatabaseValue(row[0]) else { throw damage }
                 if let event = event(row), events.isEmpty || number == first + Int64(events.count) {
                     if events.isEmpty { first = number }
                     events.append(event)
+                    byteCount += event.data.utf8.count
                 } else if !events.isEmpty {
                     break
                 }

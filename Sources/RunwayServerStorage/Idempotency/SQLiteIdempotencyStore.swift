@@ -14,7 +14,7 @@ public import RunwayServer
 /// A key is claimed before its request is executed, and that claim is on the drive; so is a response before it is sent. Claims and
 /// responses of many requests share transactions. Records that have expired are removed by later claims, and none before; a claim that was
 /// never completed, a day after its lease; one from before the clock was set back, when there is no room without that. A full store claims
-/// nothing more, nor does a principal that has used its share of the bounds.
+/// nothing more, nor does a principal that has used its share of what the others leave.
 ///
 /// Rows have checksums. A request whose row is damaged is not executed again: the response is 409 (`IdempotencyProblem.Reason.notStored`).
 /// The principal and the key themselves are what a row is found by: if they are damaged, it is not found, and the request is executed
@@ -94,7 +94,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     ///   - file: The SQLite file.
     ///   - maximumCount: The most keys; a full store claims nothing more. The default is a million.
     ///   - maximumByteCount: The most bytes of responses: once there are as many, no key is claimed. The default is 4 GiB.
-    ///   - share: The share of both that one principal may use, from 0 to 1. The default is a tenth.
+    ///   - share: The share that one principal may use of what the others leave of both, from 0 to 1. The default is a tenth.
     ///   - limits: How many requests wait and are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(
@@ -116,8 +116,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
     ) async throws -> IdempotencyClaim {
         let change = Change.claim(
-            fingerprint: fingerprint, now: now.milliseconds,
-            lease: lease.components.seconds * 1000 + lease.components.attoseconds / 1_000_000_000_000_000)
+            fingerprint: fingerprint, now: now.milliseconds, lease: IdempotencyLease.milliseconds(lease))
         switch try await perform(Request(key: key, token: token, change: change), byteCount: 256) {
         case .claim(let claim): return claim
         case .full, .done: throw IdempotencyStoreFull()
@@ -167,8 +166,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         case .claim(let fingerprint, let now, let lease):
             return try claim(request, Data(fingerprint), now, lease, in: database, bounds)
         case .complete(let response, let expiry):
-            guard let row = try ClaimRow(request.key, in: database), row.isSound, row.response == nil,
-                row.token == request.token.data
+            guard let row = try ClaimRow(request.key, in: database), row.isSound, row.token == request.token.data
             else { return .done(false) }
             try row.completed(with: response, until: expiry).write(to: database)
             return .done(true)
@@ -240,11 +238,9 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         let all = try Row.fetchOne(database.cachedStatement(sql: "SELECT count, bytes FROM size"))
         let own = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT count, bytes FROM tally WHERE principal = ?"), arguments: [principal])
-        func hasRoom(_ row: Row?, _ bounds: IdempotencyBounds) -> Bool {
-            bounds.hasRoom(
-                count: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0,
-                byteCount: row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)
+        func usage(_ row: Row?) -> (count: Int, byteCount: Int) {
+            (row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0, row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)
         }
-        return hasRoom(all, bounds) && hasRoom(own, bounds.ofPrincipal)
+        return bounds.hasRoom(all: usage(all), own: usage(own))
     }
 }

@@ -20,18 +20,27 @@ public struct SignatureContext: Sendable {
     /// The trailer section of the request that a signed response belongs to.
     public var requestTrailerFields: HTTPFields?
     /// The types of the structured fields that ``ComponentIdentifier/strict`` may name, by the fields' names in lower case.
-    public var structuredFieldTypes = StructuredFieldType.registered
+    public var structuredFieldTypes: [String: StructuredFieldType]
 
-    /// A context for a request.
-    public init(_ request: HTTPRequest, trailerFields: HTTPFields? = nil) {
+    /// A context for a request. By default the structured fields are those that RFCs define.
+    public init(
+        _ request: HTTPRequest, trailerFields: HTTPFields? = nil,
+        structuredFieldTypes: [String: StructuredFieldType] = StructuredFieldType.registered
+    ) {
         message = .request(request)
         self.trailerFields = trailerFields
+        self.structuredFieldTypes = structuredFieldTypes
     }
 
-    /// A context for a response, whose signature may also cover components of its request.
-    public init(_ response: HTTPResponse, to request: HTTPRequest, trailerFields: HTTPFields? = nil) {
+    /// A context for a response, whose signature may also cover components of its request. By default the structured fields are
+    /// those that RFCs define.
+    public init(
+        _ response: HTTPResponse, to request: HTTPRequest, trailerFields: HTTPFields? = nil,
+        structuredFieldTypes: [String: StructuredFieldType] = StructuredFieldType.registered
+    ) {
         message = .response(response, to: request)
         self.trailerFields = trailerFields
+        self.structuredFieldTypes = structuredFieldTypes
     }
 }
 

@@ -104,7 +104,7 @@ public struct DPoPRules: Sendable {
     /// Rules with the defaults.
     public init() {}
 
-    /// A nonce for `DPoP-Nonce`: in each refusal for want of one, and in other responses to renew it. `nil` if none are required.
+    /// A nonce for `DPoP-Nonce`: in each refusal of a proof that has none, and in other responses to renew it. `nil` if none are required.
     public func issueNonce(at now: UnixTime) -> String? { nonces?.issue(at: now, for: Self.purpose) }
 
     /// When a proof was made by the server's clock.

@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// A request with the header field `Authorization: DPoP …` gets a proof for that access token; an app's `Credentials.authorize` sets it.
 /// Any other request gets one without token, as a request for a token needs. Each attempt has a proof of its own. A nonce in `DPoP-Nonce`
-/// of any response is used for the next proofs; a request that was refused for want of it is sent once more, if its body can be.
+/// of any response is used for the next proofs; a request that was refused because it had none is sent once more, if its body can be.
 ///
 /// A proof has the time of the device's clock, also where a ``SigningStage`` has corrected its own: a proof whose time is refused fails. A
 /// server whose clients' clocks may be wrong can judge the time of its nonce in place of that of the proof (RFC 9449 §11.1).
@@ -120,7 +120,7 @@ extension Response {
         return nonce
     }
 
-    /// Whether the request was refused for want of a nonce: by a server of tokens in its JSON (§8), by one of resources in its challenge
+    /// Whether the request was refused because it had no nonce: by a server of tokens in its JSON (§8), by one of resources in its challenge
     /// (§9).
     fileprivate var wantsNonce: Bool {
         switch head.status {

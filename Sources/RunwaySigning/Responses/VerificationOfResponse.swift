@@ -24,8 +24,8 @@ struct VerificationOfResponse: Sendable {
             policy: policy, keys: keys, nonces: NonceMemory(startedAt: time, maximumNonces: 1))
         var response = response
         do throws(SignatureRefusal) {
-            var context = SignatureContext(response.head, to: request)
-            context.structuredFieldTypes = structuredFieldTypes
+            let context = SignatureContext(
+                response.head, to: request, structuredFieldTypes: structuredFieldTypes)
             let signature = try await verifier.verify(
                 context, hasBody: response.hasBody(of: request.method), at: time)
             switch response.body {

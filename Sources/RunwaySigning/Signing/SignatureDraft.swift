@@ -107,9 +107,7 @@ struct SignatureDraft: Sendable {
     }
 
     private func context(of request: Request) -> SignatureContext {
-        var context = SignatureContext(request.head)
-        context.structuredFieldTypes = policy.structuredFieldTypes
-        return context
+        SignatureContext(request.head, structuredFieldTypes: policy.structuredFieldTypes)
     }
 
     /// The algorithm that the signature names: none, unless the server asked for one.

@@ -107,14 +107,17 @@ public final class ActionLog: Sendable {
         }
     }
 
-    private func stopWatching() {
-        for task in watching.withLock({ $0 }) { task.cancel() }
+    @discardableResult
+    private func stopWatching() -> [Task<Void, Never>] {
+        let tasks = watching.withLock { $0 }
+        for task in tasks { task.cancel() }
+        return tasks
     }
 
     /// Records an action. It returns at once; a task writes the record.
     ///
     /// - Parameters:
-    ///   - name: What the user did.
+    ///   - name: What the user did. If it is a URL, its secrets are redacted before it is written to disk.
     ///   - properties: What belongs to it. Secrets are redacted before they are written to disk.
     ///   - priority: Which records are evicted first; a high one is also sent at once. The default is normal.
     /// - Returns: A receipt, by which the commit can be awaited.
@@ -127,20 +130,26 @@ public final class ActionLog: Sendable {
 
     /// Stores and sends what was recorded, for an app that goes to the background.
     ///
-    /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, the server asked to wait, there is no network, or
+    /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt failed, the server asked to wait, there is no network, or
     /// the log has no layer.
+    ///
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when it returns.
     public func flush() async {
+        let grace = sender.beginGrace()
+        defer { grace?.end() }
         await buffer.pass()
         await sender.flush()
     }
 
-    /// Stores what is in memory, ends sending, and closes the file. Records that come later are not stored.
+    /// Stores what is in memory, ends sending, and closes the file, which another log can open then. Records that come later are not stored, and
+    /// functions that use the file throw ``StorageError/Kind/unavailable``.
     public func close() async {
         buffer.finish()
         await writing.value
-        stopWatching()
+        let watchers = stopWatching()
         sending.cancel()
         await sending.value
+        for watcher in watchers { await watcher.value }
         await store.close()
     }
 }
@@ -234,15 +243,18 @@ extension ActionLog {
     ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which `ActionLogRoute` serves if it is
     ///     set up to. The default is `false`: what the account sent stays at the server, and its name in the file, so that a later opt-out
     ///     asks the server.
-    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which can't know whose they are; other kinds if the
-    ///   file can't be written.
+    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, to which no request can prove whose they are; other
+    ///   kinds if the file can't be written. On a full disk the log has space of its own for this; `docs/storage.md` says when that is not
+    ///   enough.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
         guard !isErasedAtServer || !account.isEmpty else {
             throw StorageError(.rejected, "The server can't erase the records of nobody.")
         }
+        let grace = sender.beginGrace()
+        defer { grace?.end() }
         buffer.erase { $0.account == account }
         // What is being written now is in the file before this runs.
-        try await store.run { journal throws(StorageError) in
+        try await store.run(.erasing) { journal throws(StorageError) in
             // In this order no kill leaves records that are sent after the server has erased the others.
             try journal.erase(account)
             if isErasedAtServer {
@@ -253,7 +265,8 @@ extension ActionLog {
         await sender.refresh(isUrgent: isErasedAtServer)
     }
 
-    /// Stops recording and sending, for a user who opted out, or resumes it. The decision is stored.
+    /// Stops recording and sending, for a user who opted out, or resumes it. The decision is stored. If the file is so damaged that neither
+    /// the decision nor a record can be read, it counts as an opt-out.
     ///
     /// All records are removed from memory and from the disk, of all accounts; those that come later are counted as
     /// ``ActionLoss/optedOut``.
@@ -262,23 +275,26 @@ extension ActionLog {
     ///   - isOptedOut: Whether the user opted out.
     ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of every account that has
     ///     recorded since the user last opted out, or since the server was last asked to erase it; each as by ``erase(account:atServer:)``:
-    ///     while it is signed in. The records of nobody stay there, since the server can't know whose they are. The default is `true`. It
+    ///     while it is signed in. The records of nobody stay there, since no request can prove whose they are. The default is `true`. It
     ///     has no effect when recording resumes.
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
+    ///
     /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it again, so that
-    ///   later runs know.
+    ///   later runs know. On a full disk the log has space of its own for this, as for ``erase(account:atServer:)``.
     public func setOptedOut(
         _ isOptedOut: Bool, erasingAtServer isErasedAtServer: Bool = true
     ) async throws(StorageError) {
+        let grace = sender.beginGrace()
+        defer { grace?.end() }
         if isOptedOut { buffer.setOptedOut(true) }
         let account = sender.account
-        try await store.run { [buffer] journal throws(StorageError) in
+        try await store.run(isOptedOut ? .erasing : .writing) { [buffer] journal throws(StorageError) in
             if isOptedOut, isErasedAtServer {
                 // Before the decision: a later run that knows it asks for no erasure any more.
                 let accounts = try journal.accounts().union(account.isEmpty ? [] : [account])
                 for account in accounts { try journal.setErasurePending(account, true) }
             }
             try journal.setOptedOut(isOptedOut)
-            if isOptedOut { try journal.forgetAccounts() }
             // Before the next operation on the file, so that memory and file agree whichever of two decisions came last.
             buffer.setOptedOut(isOptedOut)
         }

@@ -81,6 +81,17 @@ enum ActionLogBody {
     }
 }
 
+extension String {
+    /// Returns the scalars from the beginning that have at most so many bytes in UTF-8. A number of characters would bound no bytes: each may
+    /// have any number of combining marks.
+    func cut(toByteCount count: Int) -> String {
+        if utf8.count <= count { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: count)
+        while UTF8.isContinuation(utf8[end]) { end = utf8.index(before: end) }
+        return String(unicodeScalars[..<end])
+    }
+}
+
 /// What a server said about the records of one batch.
 struct ActionLogVerdicts: Equatable {
     /// The records that it has.
@@ -103,7 +114,7 @@ struct ActionLogVerdicts: Equatable {
             guard let id = record["id"].string.flatMap({ UUID(uuidString: $0) }), sent.contains(id) else { continue }
             switch record["verdict"].string {
             case "stored", "duplicate": stored.insert(id)
-            case "refused": refused[id] = String((record["reason"].string ?? "refused").prefix(200))
+            case "refused": refused[id] = (record["reason"].string ?? "refused").cut(toByteCount: 800)
             default: break
             }
         }

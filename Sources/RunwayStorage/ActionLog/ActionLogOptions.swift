@@ -42,8 +42,8 @@ public struct ActionLogOptions: Sendable {
     /// Whether a committed record survives a power loss, for which every commit waits for the drive. The default is `true`. Records
     /// survive the end of the process either way.
     public var survivesPowerLoss = true
-    /// Removes secrets from properties, by their names, and from URLs in them, before they are written to disk. The default is
-    /// `Redaction.default`.
+    /// Removes secrets from properties, by their names, and from URLs in them and in names of records, before they are written to disk. The
+    /// default is `Redaction.default`.
     public var redaction = Redaction.default
     /// Encrypts records before they are written to disk. The default, `nil`, stores them as they are.
     public var sealing: (any PayloadSealing)?

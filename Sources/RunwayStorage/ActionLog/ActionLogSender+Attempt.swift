@@ -39,6 +39,21 @@ extension ActionLogSender {
         return try await accept(verdicts, of: batch)
     }
 
+    /// Stores a wait that the server asked for with a failure, so that a later run complies, too.
+    func storePause(_ wait: Duration) async throws(StorageError) {
+        let (time, now) = (buffer.time, clock.now)
+        var pace = buffer.pace
+        pace.pause = max(pace.pause, now + min(wait, FlushSchedule.longestServerWait))
+        buffer.pace = pace
+        try await store.run { [pace] journal throws(StorageError) in try journal.setPace(pace, at: time, now: now) }
+    }
+
+    /// Counts what is over of a scope; a negative number waits again. It is called in an operation on the file, so that a reading has the
+    /// count of its moment.
+    private func noteEnd(of count: Int, in scope: String) {
+        state.withLock { $0.ended[scope, default: 0] += count }
+    }
+
     private func note(_ error: NetworkError) {
         let words =
             error.status.map { "The server responded with status \($0.code)." } ?? "\(error.kind): \(error.detail)"
@@ -60,7 +75,9 @@ extension ActionLogSender {
             case (404, _), (405, _), (501, _), (_, .refused), (_, .conflicting), (_, .executed):
                 let (limit, reason) = (options.maximumServerFaults, status.map { "status \($0)" } ?? "\(error.kind)")
                 let isOver = try await store.run { journal throws(StorageError) in
-                    try journal.refuseErasure(of: account, after: refusals, upTo: limit, reason)
+                    let isOver = try journal.refuseErasure(of: account, after: refusals, upTo: limit, reason)
+                    if isOver { self.noteEnd(of: 1, in: account) }
+                    return isOver
                 }
                 return isOver ? .accepted() : .failed(retryAfter: error.retryAfter)
             case (_, .failed(let retryAfter)), (_, .faulted(let retryAfter)): return .failed(retryAfter: retryAfter)
@@ -68,7 +85,10 @@ extension ActionLogSender {
             }
         }
         state.withLock { $0.problem = nil }
-        try await store.run { journal throws(StorageError) in try journal.setErasurePending(account, false) }
+        try await store.run { journal throws(StorageError) in
+            try journal.setErasurePending(account, false)
+            self.noteEnd(of: 1, in: account)
+        }
         return .accepted()
     }
 
@@ -83,11 +103,16 @@ extension ActionLogSender {
         if verdicts.gap > .zero { pace.pause = now + verdicts.gap }
         let isProbe = state.withLock { $0.schedule.isProbe(batch.entries[0].entry.id, of: batch.scope) }
         let count = try await store.run { [pace] journal throws(StorageError) in
-            try journal.endRefusals(of: batch.scope)
-            if !isProbe { try journal.removeLosses(of: batch.scope) }
-            try journal.setAside(verdicts.refused, of: batch)
-            let count = try journal.acknowledge(batch, verdicts.stored)
-            if pace != former { try journal.setPace(pace, at: time, now: now) }
+            // Otherwise a process that ends in between would send the number of the batch with fewer records.
+            let (count, ended) = try journal.transaction { () throws(StorageError) -> (Int, Int) in
+                let returned = try journal.endRefusals(of: batch.scope)
+                if !isProbe { try journal.removeLosses(of: batch.scope) }
+                let refused = try journal.setAside(verdicts.refused, of: batch)
+                let count = try journal.acknowledge(batch, verdicts.stored)
+                if pace != former { try journal.setPace(pace, at: time, now: now) }
+                return (count, count + refused - returned)
+            }
+            self.noteEnd(of: ended, in: batch.scope)
             return count
         }
         buffer.pace = pace
@@ -190,15 +215,17 @@ extension ActionLogSender {
     ) async throws(StorageError) -> FlushSchedule.Outcome {
         let (id, limit) = (batch.entries[0].entry.id, options.maximumSetAsideCount)
         let isOver = try await store.run { journal throws(StorageError) in
-            if isSetAside {
-                // A failure that may be over some day must not evict what is set aside.
-                if isRefusingAll, try journal.counts().setAside >= limit { return false }
-                try journal.setRefusals(of: batch.scope, refusals + 1)
-                try journal.setAside([id: reason], of: batch, inSeries: true)
+            try journal.transaction { () throws(StorageError) -> Bool in
+                if isSetAside {
+                    // A failure that may be over some day must not evict what is set aside.
+                    if isRefusingAll, try journal.counts().setAside >= limit { return false }
+                    try journal.setRefusals(of: batch.scope, refusals + 1)
+                    try journal.setAside([id: reason], of: batch, inSeries: true)
+                }
+                // What was refused is sent in smaller batches, which have other numbers.
+                try journal.refuse(batch)
+                return true
             }
-            // What was refused is sent in smaller batches, which have other numbers.
-            try journal.refuse(batch)
-            return true
         }
         guard isOver else { return .failed(retryAfter: retryAfter) }
         return .refused(count: batch.entries.count, isFault: isFault)

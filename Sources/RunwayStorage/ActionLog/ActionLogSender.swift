@@ -29,6 +29,8 @@ final class ActionLogSender: Sendable {
         /// Whether the file was read since the layer exists, and since an account signed in while the server asked to wait.
         var isRead = false
         var sent = 0
+        /// How many records of each scope, and erasures, are over in this run: the server has accepted or refused them.
+        var ended: [String: Int] = [:]
         /// Why the last attempt failed; `nil` after one that succeeded.
         var problem: String?
         var flushes: [CheckedContinuation<Void, Never>] = []
@@ -139,14 +141,29 @@ final class ActionLogSender: Sendable {
         }
     }
 
+    /// Asks the system for time in the background; `nil` if the log has no layer, or the app can't.
+    func beginGrace() -> GraceHold? { state.withLock { $0.link }?.beginGrace("ActionLog") }
+
     /// Runs until the task is cancelled.
     func run() async {
         var iterator = events.makeAsyncIterator()
+        var grace: GraceHold?
+        defer { grace?.end() }
         loop: while !Task.isCancelled {
             switch await step() {
-            case .send(let scope, let limit): await send(scope, limit)
+            case .send(let scope, let limit):
+                // Before anything is read: the system may suspend the app at any time without it. The one of the last batch may have expired,
+                // and is held until the new one has begun.
+                let former = grace
+                grace = beginGrace()
+                former?.end()
+                await send(scope, limit)
             case .wait(let instant):
-                resumeFlushes(before: instant)
+                if !isGap(until: instant) {
+                    grace?.end()
+                    grace = nil
+                    resumeFlushes()
+                }
                 let alarm = instant.map { instant in
                     Task { [clock, signal] in
                         try await clock.sleep(until: instant)
@@ -157,7 +174,7 @@ final class ActionLogSender: Sendable {
                 guard await iterator.next() != nil else { break loop }
             }
         }
-        resumeFlushes(before: nil, isFinished: true)
+        resumeFlushes(isFinished: true)
     }
 
     private func step() async -> FlushSchedule.Step {
@@ -189,6 +206,9 @@ final class ActionLogSender: Sendable {
                 if let pace { buffer.pace = pace }
                 return (pace, try journal.refusals())
             }
+            if buffer.isOptedOut {
+                try await store.run(.erasing) { journal throws(StorageError) in try journal.completeOptOut() }
+            }
         } catch {
             return
         }
@@ -201,9 +221,11 @@ final class ActionLogSender: Sendable {
         }
     }
 
-    /// A gap between two batches does not end a flush; any longer wait does.
-    private func resumeFlushes(before instant: Duration?, isFinished: Bool = false) {
-        if let instant, !isFinished, instant <= clock.now + options.gap { return }
+    /// Whether a wait is the gap between two batches, which ends neither a flush nor the system's time in the background.
+    private func isGap(until instant: Duration?) -> Bool { instant.map { $0 <= clock.now + options.gap } ?? false }
+
+    /// Ends the flushes that came before the last decision, or all.
+    private func resumeFlushes(isFinished: Bool = false) {
         let flushes = state.withLock { state in
             if isFinished { state.isFinished = true }
             let count = isFinished ? state.flushes.count : state.decidedFlushCount
@@ -220,6 +242,8 @@ final class ActionLogSender: Sendable {
     struct Waiting: Sendable {
         /// By scope: the records of nobody, those of the account that is signed in, and the erasure that it asked for.
         var counts: [String: Int]
+        /// See ``State/ended``.
+        var ended: [String: Int] = [:]
         /// How long the oldest of these records waited at ``instant``; zero if the log has no interval, for which alone it matters.
         var age: Duration
         /// When it was read, by the layer's clock: a reader may use it later, and the oldest is older then.
@@ -246,30 +270,30 @@ final class ActionLogSender: Sendable {
             counts[account] = (waiting[account] ?? 0) + (try journal.pendingErasure(of: account) == nil ? 0 : 1)
         }
         let age: Duration = options.interval == nil ? .zero : try journal.ageOfOldest(in: counts.keys, at: time)
-        let number = state.withLock { state in
+        let (number, ended) = state.withLock { state in
             state.readingCount += 1
-            return state.readingCount
+            return (state.readingCount, state.ended)
         }
-        return Waiting(counts: counts, age: age, instant: buffer.instant(of: time), number: number)
+        return Waiting(counts: counts, ended: ended, age: age, instant: buffer.instant(of: time), number: number)
     }
 
     private func send(_ scope: String, _ limit: Int) async {
         guard let link = state.withLock({ $0.link }) else { return }
-        // Before anything is read: the system may suspend the app at any time without it.
-        let grace = link.beginGrace("ActionLog")
-        defer { grace?.end() }
         var outcome = FlushSchedule.Outcome.failed()
         do {
             outcome = try await attempt(scope, limit, over: link)
+            if case .failed(let wait?) = outcome { try await storePause(wait) }
         } catch {
             // The disk failed. The batch is still there, or it is sent again, and the server recognises it.
         }
         let waiting = await waiting()
         let now = clock.now
         state.withLock { state in
-            let newest = waiting.map { state.newest($0) }
+            // If the disk does not say what waits, it is what waited before.
+            let newest = waiting.map { state.newest($0) } ?? state.reading
             state.schedule.didSend(
-                scope, newest == nil ? .failed() : outcome, waiting: newest?.counts ?? [scope: 1],
+                scope, waiting == nil ? .failed() : outcome, waiting: newest?.counts ?? [:],
+                ended: newest?.ended ?? [:],
                 oldest: newest.map { $0.age + now - $0.instant } ?? .zero, at: now, jitter: .random(in: 0...1))
         }
     }
@@ -279,7 +303,8 @@ extension ActionLogSender.State {
     /// Passes how many records wait to the schedule.
     mutating func note(_ waiting: ActionLogSender.Waiting, isUrgent: Bool = false) {
         let newest = newest(waiting)
-        schedule.noteWaiting(newest.counts, oldest: newest.age, isUrgent: isUrgent, at: newest.instant)
+        schedule.noteWaiting(
+            newest.counts, ended: newest.ended, oldest: newest.age, isUrgent: isUrgent, at: newest.instant)
     }
 
     /// Returns a reading, or a newer one that overtook it: an account may have signed in between both.

@@ -21,7 +21,8 @@ public struct ActionLogState: Sendable, Hashable {
     /// Accounts whose records the server will not erase, such as because it has no route for it, with the reasons. They are not asked for
     /// any more, unless the app calls ``ActionLog/erase(account:atServer:)`` again.
     public var refusedErasures: [String: String]
-    /// Whether the user opted out; see ``ActionLog/setOptedOut(_:erasingAtServer:)``.
+    /// Whether the user opted out, or a file that was damaged does not say that the user did not; see
+    /// ``ActionLog/setOptedOut(_:erasingAtServer:)``.
     public var isOptedOut: Bool
     /// Records that the server acknowledged in this run.
     public var sentCount: Int
@@ -65,7 +66,7 @@ public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
     public static let sampled = ActionLoss(name: "sampled")
     /// The user had opted out.
     public static let optedOut = ActionLoss(name: "optedOut")
-    /// The record could not be written as JSON, or had too many bytes.
+    /// The record could not be written as JSON, had too many bytes, or came after ``ActionLog/close()`` had begun.
     public static let rejected = ActionLoss(name: "rejected")
 }
 

@@ -70,6 +70,7 @@ extension JSONWriter {
     fileprivate mutating func describe(
         _ name: String, _ properties: Parameters, _ redaction: Redaction, _ maximumByteCount: Int
     ) throws(StorageError) {
+        let name = redaction.withoutSecretURL(name)
         member("name", name)
         if !properties.isEmpty {
             self.name("properties")
@@ -82,9 +83,9 @@ extension JSONWriter {
         }
         endObject()
         guard bytes.count <= maximumByteCount else {
+            let start = name.cut(toByteCount: 64)
             throw StorageError(
-                .rejected,
-                "The record \"\(name.prefix(64))\" has \(bytes.count) bytes; at most \(maximumByteCount) are allowed.")
+                .rejected, "The record \"\(start)\" has \(bytes.count) bytes; at most \(maximumByteCount) are allowed.")
         }
     }
 }
@@ -95,9 +96,12 @@ extension Redaction {
         Parameters(redacted(parameters).map { ($0.name, withoutSecretURLs($0.value)) })
     }
 
+    /// A text without the secrets that it has if it is a URL.
+    fileprivate func withoutSecretURL(_ text: String) -> String { text.contains("://") ? redacted(url: text) : text }
+
     private func withoutSecretURLs(_ value: ParameterValue) -> ParameterValue {
         switch value {
-        case .string(let text) where text.contains("://"): .string(redacted(url: text))
+        case .string(let text): .string(withoutSecretURL(text))
         case .array(let elements): .array(elements.map(withoutSecretURLs))
         case .object(let members): .object(Parameters(members.map { ($0.name, withoutSecretURLs($0.value)) }))
         default: value

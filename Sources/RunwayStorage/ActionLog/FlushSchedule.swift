@@ -4,7 +4,8 @@ import Foundation
 ///
 /// A batch is sent when enough records wait, when the app asks, when the interval has passed since the oldest was recorded, at launch if
 /// anything waits, when a network comes back, and when somebody signs in. What is left of enough records waits for the next; for every
-/// other cause, and after a failure, batches follow until nothing waits.
+/// other cause, and after a failure, batches follow until all is sent that waited then. Records that come meanwhile wait for a cause of their
+/// own.
 ///
 /// Each scope has a backoff of its own, so that a server that refuses one account does not hold up the records of another. A wait that the
 /// server asks for holds for all of them.
@@ -86,8 +87,10 @@ struct FlushSchedule: Sendable {
     private var turn: UInt64 = 0
     /// How many records wait that may be sent now, by scope.
     private var waiting: [String: Int] = [:]
-    /// Whether all that waits is to be sent.
-    private var isDraining = false
+    /// How many records of each scope are over in this run, less those that wait again after a series of refusals.
+    private var ended: [String: Int] = [:]
+    /// What ``ended`` is when all is sent that waited at the last cause to send it.
+    private var dueEnds: [String: Int] = [:]
     /// When the oldest of those that wait was recorded.
     private var oldest: Duration?
     private var wasNetworkAllowed: Bool
@@ -119,23 +122,32 @@ struct FlushSchedule: Sendable {
 
     /// Records wait that were stored now or, at launch, by an earlier run.
     ///
-    /// - Parameter age: How long the oldest of them waits. The default is that it was stored now.
+    /// - Parameters:
+    ///   - counts: How many wait, by scope.
+    ///   - ended: How many of each scope the server has accepted or refused in this run until then. The default is zero.
+    ///   - age: How long the oldest of them waits. The default is that it was stored now.
+    ///   - isUrgent: Whether all that waits is to be sent. The default is `false`.
     mutating func noteWaiting(
-        _ counts: [String: Int], oldest age: Duration = .zero, isUrgent: Bool = false, at now: Duration
+        _ counts: [String: Int], ended: [String: Int] = [:], oldest age: Duration = .zero, isUrgent: Bool = false,
+        at now: Duration
     ) {
         waiting = counts.filter { $0.value > 0 }
-        if waiting.isEmpty {
-            isDraining = false
-            oldest = nil
-        } else {
-            oldest = min(oldest ?? now, now - age)
-            isDraining = isDraining || isUrgent
-        }
+        self.ended = ended
+        dueEnds = dueEnds.filter { waiting[$0.key] != nil }
+        oldest = waiting.isEmpty ? nil : min(oldest ?? now, now - age)
+        if isUrgent { sendAllThatWaits() }
     }
+
+    private mutating func sendAllThatWaits() {
+        for (scope, count) in waiting { dueEnds[scope] = ended[scope, default: 0] + count }
+    }
+
+    /// Whether records of a scope wait that waited at the last cause to send them.
+    private func isDue(_ scope: String) -> Bool { dueEnds[scope, default: 0] > ended[scope, default: 0] }
 
     /// The app asks to send what waits. A wait that the server asked for still holds.
     mutating func flush() {
-        isDraining = isDraining || !waiting.isEmpty
+        sendAllThatWaits()
         for scope in lanes.keys { lanes[scope]?.backoff = .zero }
     }
 
@@ -201,15 +213,16 @@ struct FlushSchedule: Sendable {
     /// - Parameters:
     ///   - outcome: What became of the batch of the last step.
     ///   - counts: How many records wait now, by scope.
+    ///   - ended: How many are over, by scope; see ``noteWaiting(_:ended:oldest:isUrgent:at:)``.
     ///   - age: How long the oldest of them waits. The default is that it was stored now.
     ///   - jitter: A random number from 0 to 1.
     mutating func didSend(
-        _ scope: String, _ outcome: Outcome, waiting counts: [String: Int], oldest age: Duration = .zero,
-        at now: Duration, jitter: Double
+        _ scope: String, _ outcome: Outcome, waiting counts: [String: Int], ended: [String: Int] = [:],
+        oldest age: Duration = .zero, at now: Duration, jitter: Double
     ) {
-        if case .accepted = outcome {} else { isDraining = true }
+        let isAccepted = if case .accepted = outcome { true } else { false }
         oldest = nil
-        noteWaiting(counts, oldest: age, at: now)
+        noteWaiting(counts, ended: ended, oldest: age, isUrgent: !isAccepted, at: now)
         turn += 1
         gapEnd = now + options.gap
         var lane = lane(scope)
@@ -265,14 +278,13 @@ struct FlushSchedule: Sendable {
         guard count > 0 else { return .wait(until: nil) }
         // The source of the status may miss a change.
         guard isNetworkAllowed else { return .wait(until: now + Self.checkInterval) }
-        var start = max(serverPause, gapEnd)
-        if !isDraining, count < batchSize {
-            guard let interval = options.interval, let oldest else { return .wait(until: nil) }
-            start = max(start, oldest + interval)
-        }
-        let starts = waiting.keys.map { scope in
+        let starts = waiting.keys.compactMap { scope -> (scope: String, start: Duration, lane: Lane)? in
             let lane = lane(scope)
-            return (scope: scope, start: max(start, lane.backoff), lane: lane)
+            let start = max(serverPause, gapEnd, lane.backoff)
+            // Records that came after a suspected one are over before it, and count as if it were.
+            if isDue(scope) || lane.suspect != nil || count >= batchSize { return (scope, start, lane) }
+            guard let interval = options.interval, let oldest else { return nil }
+            return (scope, max(start, oldest + interval), lane)
         }
         let ready = starts.filter { $0.start <= now }.min { ($0.lane.turn, $0.scope) < ($1.lane.turn, $1.scope) }
         if let ready { return .send(scope: ready.scope, limit: ready.lane.suspect == nil ? ready.lane.limit : 1) }

@@ -69,7 +69,6 @@ final class RecordBuffer: Sendable {
         let byteCount = ActionRecord.leastByteCount(name, properties)
         let (receipt, dropped) = state.withLock { state -> (ActionReceipt, [ActionReceipt]) in
             let receipt = ActionReceipt(UUID(at: date, &state.generator))
-            if state.isFinished { return (receipt, [receipt]) }
             if let loss = state.loss(of: name, byteCount, options, at: now) {
                 state.lost[loss, default: 0] += 1
                 return (receipt, [receipt])
@@ -175,6 +174,7 @@ extension RecordBuffer.State {
         of name: String, _ byteCount: Int, _ options: ActionLogOptions, at now: Duration
     ) -> ActionLoss? {
         if isOptedOut { return .optedOut }
+        if isFinished { return .rejected }
         if byteCount > options.maximumRecordByteCount { return .rejected }
         let rate = (options.sampleRates[name] ?? 1) * pace.rate(at: now)
         return rate >= 1 || Double.random(in: 0..<1, using: &generator) < rate ? nil : .sampled

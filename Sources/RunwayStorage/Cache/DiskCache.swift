@@ -129,6 +129,12 @@ public final class DiskCache: CacheTier {
         return nil
     }
 
+    /// Returns `false` if the index has no entry of a key; `true` before the first lookup, which reads the index.
+    public func mayHold(_ key: CacheTierKey) -> Bool {
+        let key = CacheDigest(key, isSealed: sealing != nil)
+        return state.withLock { if case .open(_, let index) = $0.phase { index.holds(key) } else { true } }
+    }
+
     /// Applies changes in one transaction, and evicts what has no room any more.
     ///
     /// If the disk has no space for a clear, all stored responses are removed, since that needs none.
@@ -142,7 +148,9 @@ public final class DiskCache: CacheTier {
                 try cache.change { $0.plan(sealed) }
                 try cache.erase()
                 cache.noteSuccess(of: .clear)
-            } catch let error where DiskCacheStore.isFull(error) && Self.mayRemoveAll(for: changes) {
+            } catch let error
+                where DiskCacheStore.isFull(error, in: cache.folder) && Self.mayRemoveAll(for: changes)
+            {
                 // The failure has closed the cache. A clear that fails with what is to be stored is repeated without it.
                 try DiskCacheStore.removeAll(in: cache.folder)
                 cache.noteRemoval()
@@ -297,11 +305,14 @@ extension DiskCache {
     }
 
     private func removeDamaged(_ entry: DiskCacheEntry) throws {
+        var isHeld = false
         try change { index in
             // Not damaged, if it was replaced or removed while it was read.
-            if index.holds(entry) { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
+            isHeld = index.holds(entry)
             return index.planRemoval(of: entry)
         }
+        // After the lock was released: the app may ask the cache for its count.
+        if isHeld { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
     }
 
     /// Closes the cache after an error, so that the next operation reads what is stored; sets a damaged database aside.

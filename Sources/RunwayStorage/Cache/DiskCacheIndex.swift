@@ -122,13 +122,16 @@ struct DiskCacheIndex: @unchecked Sendable {
 
     /// The entry of a key, which is then the most recently used; `nil` if there is none.
     mutating func use(_ key: CacheDigest) -> DiskCacheEntry? {
-        guard let entry = entries.peek(key), !unwritten.contains(entry.id) else { return nil }
+        guard holds(key) else { return nil }
         lastUse += 1
         return entries.change(key) { entry in
             entry.lastUse = lastUse
             return entry
         }
     }
+
+    /// Returns whether a response is stored for a key.
+    func holds(_ key: CacheDigest) -> Bool { entries.peek(key).map { !unwritten.contains($0.id) } ?? false }
 
     /// Returns whether an entry is stored still.
     func holds(_ entry: DiskCacheEntry) -> Bool { entries.peek(entry.key)?.id == entry.id }

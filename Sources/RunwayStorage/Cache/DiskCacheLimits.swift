@@ -6,7 +6,9 @@ public struct DiskCacheLimits: Sendable, Hashable {
     public let maximumCount: Int
     /// The most bytes of all responses together: bodies, header fields, and 512 bytes for each response. The default is 256 MiB.
     ///
-    /// A larger response is not stored. The file of the index, which is not counted, has some 300 bytes for each response.
+    /// A larger response is not stored. The file of the index and of small responses has some 300 bytes more for each response. What is
+    /// removed from it stays in it as free space for other small responses, so that the file has its largest size until a clear leaves
+    /// nothing: then at most 1 MiB is left of it. If responses were small at one time and large at another, the disk has up to twice as much.
     public let maximumByteCount: Int
     /// The most bytes of the responses of each kind that has a budget of its own, counted in the same way. The default is empty: all kinds
     /// share ``maximumByteCount``.

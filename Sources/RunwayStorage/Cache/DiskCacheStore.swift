@@ -106,17 +106,18 @@ final class DiskCacheStore: Sendable {
         try Self.setAside(folder, files)
     }
 
-    /// Returns whether an error says that the disk has no space, for the database or for the memory that SQLite shares between processes.
-    static func isFull(_ error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return false }
-        return error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
-    }
+    /// Returns whether an error says that the disk has no space for the database.
+    static func isFull(_ error: any Error, in folder: URL) -> Bool { failure(error, in: folder) == .full }
 
     /// Returns whether an error says that the database is damaged, or that a newer version of the app wrote it. All others, such as a full
     /// disk, pass.
     static func isDamage(_ error: any Error, in folder: URL) -> Bool {
         if error is NewerSchema { return true }
-        return (error as? DatabaseError)?.failure(of: folder.appending(path: databaseName)) == .damaged
+        return failure(error, in: folder) == .damaged
+    }
+
+    private static func failure(_ error: any Error, in folder: URL) -> SQLiteFailure? {
+        (error as? DatabaseError)?.failure(of: folder.appending(path: databaseName))
     }
 }
 
@@ -245,9 +246,11 @@ extension DiskCacheStore {
         }
     }
 
-    /// Overwrites what was deleted, also in the write-ahead log, and removes what was set aside.
+    /// Overwrites what was deleted, also in the write-ahead log, and removes what was set aside. If no response is left, the database is cut
+    /// to what it has.
     func erase() throws {
         try database.moveLog()
+        database.shrink(ifEmpty: "entries")
         let place = folder.appending(path: Self.setAsideName)
         if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
     }
@@ -258,13 +261,20 @@ extension DiskCacheStore {
     }
 }
 
-/// A lock on a folder, held while the value exists. The system releases it when the process ends, however it ends.
+/// A lock on a folder, or on a file, held while the value exists. The system releases it when the process ends, however it ends.
 final class FolderLock: Sendable {
     private let file: Int32
 
+    /// Locks a folder.
+    ///
+    /// - Throws: As ``init(file:)``.
+    convenience init(_ folder: URL) throws { try self.init(file: folder.appending(path: "lock")) }
+
+    /// Locks an empty file, which is created unless it exists.
+    ///
     /// - Throws: ``DiskCacheError/inUse`` if another process, or another lock of this one, has it.
-    init(_ folder: URL) throws {
-        let opened = open(folder.appending(path: "lock").path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    init(file url: URL) throws {
+        let opened = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw FileFailure("open the lock", errno) }
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             Foundation.close(opened)

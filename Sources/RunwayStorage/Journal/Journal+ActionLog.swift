@@ -4,7 +4,8 @@ import Runway
 
 /// What an action log stores beside its records.
 extension Journal {
-    private static let optOutName = "optedOut"
+    /// Of a value that is always stored: "1" if the user opted out, "0" otherwise.
+    static let optOutName = "optedOut"
     private static let paceName = "pace"
     /// Followed by the scope.
     private static let refusalsPrefix = "refusals "
@@ -15,14 +16,34 @@ extension Journal {
     /// Of the value, followed by a reason.
     private static let refusedPrefix = "refused "
 
-    func isOptedOut() throws(StorageError) -> Bool { try setting(Self.optOutName) != nil }
-
-    /// Stores whether nothing is recorded. All entries are removed when it begins.
-    func setOptedOut(_ isOptedOut: Bool) throws(StorageError) {
-        // In this order no kill leaves records of a user who opted out.
-        if isOptedOut { try erase(nil) }
-        try set(Self.optOutName, isOptedOut ? "1" : nil)
+    /// Whether nothing is recorded.
+    ///
+    /// - Throws: ``StorageError/Kind/corrupted`` if the file does not say so. ``JournalFile`` then replaces it, and ``JournalSalvage`` decides.
+    func isOptedOut() throws(StorageError) -> Bool {
+        guard let decision = try setting(Self.optOutName) else {
+            throw StorageError(.corrupted, "\(url.lastPathComponent) does not say whether the user opted out.")
+        }
+        return decision != "0"
     }
+
+    /// Stores whether nothing is recorded. When it begins, all entries are removed, and the accounts are forgotten that have recorded.
+    ///
+    /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest.
+    func setOptedOut(_ isOptedOut: Bool) throws(StorageError) {
+        guard isOptedOut else { return try storeDecision(false) }
+        try erase(nil) { () throws(StorageError) in
+            try storeDecision(true)
+            try forgetAccounts()
+        }
+    }
+
+    /// Removes what an opt-out has left that did not end.
+    func completeOptOut() throws(StorageError) {
+        if try isOptedOut(), try hasEntries(of: nil) { try erase(nil) }
+    }
+
+    /// Stores whether the user opted out, and removes nothing.
+    func storeDecision(_ isOptedOut: Bool) throws(StorageError) { try set(Self.optOutName, isOptedOut ? "1" : "0") }
 
     /// How many single records in a row were set aside since the server last accepted a batch, by scope.
     func refusals() throws(StorageError) -> [String: Int] {
@@ -40,16 +61,37 @@ extension Journal {
 
     /// The server has accepted a batch of a scope. If it had refused so many single records in a row that it seemed to refuse everything,
     /// those of this series wait again.
-    func endRefusals(of scope: String) throws(StorageError) {
-        guard let count = try setting(Self.refusalsPrefix + scope).flatMap({ Int($0) }) else { return }
-        try endSeries(of: scope, isSentAgain: count >= FlushSchedule.refusalLimit)
+    ///
+    /// - Returns: How many wait again.
+    @discardableResult
+    func endRefusals(of scope: String) throws(StorageError) -> Int {
+        guard let count = try setting(Self.refusalsPrefix + scope).flatMap({ Int($0) }) else { return 0 }
+        let returned = try endSeries(of: scope, isSentAgain: count >= FlushSchedule.refusalLimit)
         try setRefusals(of: scope, 0)
+        return returned
     }
 
-    /// Removes what is stored of a scope beside its entries; with `nil`, of all scopes. Which accounts have recorded stays, since the
-    /// server has what they sent.
+    /// Each is followed by a scope, with which the setting is erased. Which accounts have recorded stays, since the server has what they
+    /// sent.
+    private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
+
+    /// The scopes of which something is stored beside entries that ``erase(_:alongside:)`` removes.
+    func scopesBesideEntries() throws(StorageError) -> Set<String> {
+        var scopes = try write { database in
+            Set(
+                try Row.fetchAll(database, sql: "SELECT scope FROM stream").compactMap {
+                    String.fromDatabaseValue($0[0])
+                })
+        }
+        for prefix in Self.scopePrefixes {
+            scopes.formUnion(try settings(beginning: prefix).keys.map { String($0.dropFirst(prefix.count)) })
+        }
+        return scopes
+    }
+
+    /// Removes the settings of a scope; with `nil`, of all scopes.
     func removeSettings(_ database: Database, of scope: String?) throws {
-        for prefix in [Self.refusalsPrefix, Self.lossesPrefix] {
+        for prefix in Self.scopePrefixes {
             try database.execute(
                 sql: "DELETE FROM setting WHERE substr(name, 1, ?1) = ?2 AND (?3 IS NULL OR name = ?2 || ?3)",
                 arguments: [prefix.count, prefix, scope])
@@ -58,11 +100,8 @@ extension Journal {
 
     /// Remembers that accounts have recorded.
     func noteAccounts(_ accounts: Set<String>) throws(StorageError) {
-        try write { database in
-            for account in accounts where !account.isEmpty {
-                try database.cachedStatement(sql: "INSERT OR IGNORE INTO setting VALUES (?, '')")
-                    .execute(arguments: [Self.accountPrefix + account])
-            }
+        for name in accounts.filter({ !$0.isEmpty }).map({ Self.accountPrefix + $0 }) {
+            if try setting(name) == nil { try set(name, "") }
         }
     }
 
@@ -75,7 +114,7 @@ extension Journal {
     func forgetAccount(_ account: String) throws(StorageError) { try set(Self.accountPrefix + account, nil) }
 
     /// Forgets which accounts have recorded.
-    func forgetAccounts() throws(StorageError) {
+    private func forgetAccounts() throws(StorageError) {
         try write { database in
             try database.execute(
                 sql: "DELETE FROM setting WHERE substr(name, 1, ?) = ?",

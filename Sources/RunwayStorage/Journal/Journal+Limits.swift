@@ -66,10 +66,13 @@ extension Journal {
     /// - Parameters:
     ///   - reasons: Why, by id. A reason is a few words of the server's, which the app shows.
     ///   - isInSeries: Whether ``endSeries(of:isSentAgain:)`` may have them wait again, once. The default is `false`.
+    /// - Returns: How many were set aside. Others are not in the file any more, or not in its present batch.
+    @discardableResult
     func setAside(
         _ reasons: [UUID: String], of batch: JournalBatch, inSeries isInSeries: Bool = false
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Int {
         try write { database in
+            var setAsideCount = 0
             for entry in batch.entries {
                 guard let reason = reasons[entry.entry.id] else { continue }
                 try database.execute(
@@ -78,10 +81,11 @@ extension Journal {
                         WHERE sequence = ? AND state = 1
                         """,
                     arguments: [Self.returnedReason, isInSeries ? Self.seriesMark : "", reason, entry.sequence])
+                setAsideCount += database.changesCount
             }
             let count =
                 try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally WHERE state = 2") ?? 0
-            guard count > limits.maximumSetAsideCount else { return }
+            guard count > limits.maximumSetAsideCount else { return setAsideCount }
             try database.execute(
                 sql: """
                     DELETE FROM entry WHERE sequence IN
@@ -89,6 +93,7 @@ extension Journal {
                     """,
                 arguments: [count - limits.maximumSetAsideCount])
             try self.count(database, database.changesCount, as: .setAside)
+            return setAsideCount
         }
     }
 
@@ -106,7 +111,8 @@ extension Journal {
     /// Ends the series of entries of a scope that were set aside one after the other, in this run or earlier ones.
     ///
     /// - Parameter isSentAgain: Whether they wait again. Otherwise they stay set aside.
-    func endSeries(of scope: String, isSentAgain: Bool) throws(StorageError) {
+    /// - Returns: How many wait again.
+    func endSeries(of scope: String, isSentAgain: Bool) throws(StorageError) -> Int {
         try write { database in
             try database.execute(
                 sql: """
@@ -114,6 +120,7 @@ extension Journal {
                     WHERE state = 2 AND scope = ? AND substr(reason, 1, 1) = ?
                     """,
                 arguments: [isSentAgain ? 0 : 2, isSentAgain, Self.returnedReason, scope, Self.seriesMark])
+            return isSentAgain ? database.changesCount : 0
         }
     }
 

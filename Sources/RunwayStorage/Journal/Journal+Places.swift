@@ -52,7 +52,7 @@ extension Journal {
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
-                    RowChecksum.of(stored, sequence),
+                    RowChecksum.of(stored, sequence, at: moment),
                 ])
             return sequence
         }
@@ -85,21 +85,30 @@ extension Journal {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT sequence, id, scope, priority, payload, checksum, state, reason FROM entry
+                    SELECT \(SequencedEntry.columns), state, reason FROM entry
                     WHERE \(condition) ORDER BY sequence
                     """, arguments: [value])
             return try rows.compactMap { row in
-                if let entry = SequencedEntry(row), let number = Int.fromDatabaseValue(row[6]),
+                if let entry = SequencedEntry(row), let number = Int.fromDatabaseValue(row[7]),
                     let state = PlacedEntry.State(rawValue: number)
                 {
                     return PlacedEntry(
                         sequence: entry.sequence, entry: coder.opened(entry.entry), state: state,
-                        reason: String.fromDatabaseValue(row[7]) ?? "")
+                        reason: String.fromDatabaseValue(row[8]) ?? "")
                 }
                 try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
                 try count(database, 1, as: .damaged)
                 return nil
             }
+        }
+    }
+
+    /// Whether there are entries of a scope or, with `nil`, of any, whatever their state.
+    func hasEntries(of scope: String?) throws(StorageError) -> Bool {
+        try write { database in
+            try Bool.fetchOne(
+                database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE ?1 IS NULL OR scope = ?1)", arguments: [scope])
+                ?? false
         }
     }
 
@@ -144,7 +153,7 @@ extension Journal {
                     "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     placed.sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(entry.payload),
-                    RowChecksum.of(entry, placed.sequence),
+                    RowChecksum.of(entry, placed.sequence, at: moment),
                 ])
         }
     }

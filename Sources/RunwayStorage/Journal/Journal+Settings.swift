@@ -1,12 +1,55 @@
 import GRDB
 import RunwaySQLite
 
+/// A row of the table `setting`.
+struct JournalSetting {
+    var name: String
+    var value: String
+}
+
+extension JournalSetting {
+    static let columns = "name, value, checksum"
+
+    /// Reads a row of these columns.
+    ///
+    /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if it is damaged.
+    init(_ row: Row) throws {
+        self.init(name: try row.value(0), value: try row.value(1))
+        let stored: Int64 = try row.value(2)
+        guard stored == checksum else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+    }
+
+    /// Reads all settings: a damaged name is found under no other.
+    ///
+    /// - Throws: As ``init(_:)``.
+    static func check(_ database: Database) throws {
+        for row in try Row.fetchAll(database, sql: "SELECT \(columns) FROM setting") { _ = try JournalSetting(row) }
+    }
+
+    /// Stores the setting, in place of one of the same name.
+    func write(to database: Database) throws {
+        try database.cachedStatement(sql: "REPLACE INTO setting (\(Self.columns)) VALUES (?, ?, ?)")
+            .execute(arguments: [name, value, checksum])
+    }
+
+    private var checksum: Int64 {
+        var sum = RowChecksum()
+        sum.add(name)
+        sum.add(value)
+        return sum.value
+    }
+}
+
 /// What the owner of a journal sets, and must not forget at the end of the process.
+///
+/// A damaged setting is never returned: it is an error of the kind ``StorageError/Kind/corrupted``, as damage to the structure of the file is.
 extension Journal {
     /// The value of a setting; `nil` if there is none.
     func setting(_ name: String) throws(StorageError) -> String? {
         try write { database in
-            try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = ?", arguments: [name])
+            try Row.fetchOne(
+                database, sql: "SELECT \(JournalSetting.columns) FROM setting WHERE name = ?", arguments: [name]
+            ).map { try JournalSetting($0).value }
         }
     }
 
@@ -14,10 +57,13 @@ extension Journal {
     func settings(beginning text: String) throws(StorageError) -> [String: String] {
         try write { database in
             let rows = try Row.fetchAll(
-                database, sql: "SELECT name, value FROM setting WHERE substr(name, 1, ?) = ?",
+                database, sql: "SELECT \(JournalSetting.columns) FROM setting WHERE substr(name, 1, ?) = ?",
                 arguments: [text.count, text])
             var settings: [String: String] = [:]
-            for row in rows { settings[try row.value(0)] = try row.value(1) as String }
+            for row in rows {
+                let setting = try JournalSetting(row)
+                settings[setting.name] = setting.value
+            }
             return settings
         }
     }
@@ -26,7 +72,7 @@ extension Journal {
     func set(_ name: String, _ value: String?) throws(StorageError) {
         try write { database in
             if let value {
-                try database.execute(sql: "REPLACE INTO setting VALUES (?, ?)", arguments: [name, value])
+                try JournalSetting(name: name, value: value).write(to: database)
             } else {
                 try database.execute(sql: "DELETE FROM setting WHERE name = ?", arguments: [name])
             }

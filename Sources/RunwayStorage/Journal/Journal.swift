@@ -50,6 +50,7 @@ final class Journal: Sendable {
                 try database.inTransaction(.immediate) {
                     try JournalSchema.migrate(database)
                     try JournalSchema.recount(database)
+                    try JournalSetting.check(database)
                     installation = try Self.installation(database, time)
                     return .commit
                 }
@@ -62,22 +63,10 @@ final class Journal: Sendable {
     }
 
     private static func installation(_ database: Database, _ time: JournalTime) throws -> UUID {
-        if let row = try Row.fetchOne(database, sql: "SELECT installation, checksum FROM file"),
-            let installation = UUID.fromDatabaseValue(row[0]),
-            Int64.fromDatabaseValue(row[1]) == RowChecksum.of(installation, 0, "")
-        {
-            return installation
-        }
-        let installation = UUID()
-        try database.execute(sql: "DELETE FROM file")
-        try database.execute(
-            sql: "INSERT INTO file VALUES (?, ?, 0, ?, ?, ?)",
-            arguments: [
-                installation.databaseValue, RowChecksum.of(installation, 0, ""), time.boot,
-                time.uptime.milliseconds,
-                time.date.milliseconds,
-            ])
-        return installation
+        if let row = try JournalFileRow.read(database) { return row.installation }
+        let row = JournalFileRow(UUID(), 0, time)
+        try row.insert(database)
+        return row.installation
     }
 
     /// Closes the file. Nothing else may be called after it.
@@ -85,9 +74,26 @@ final class Journal: Sendable {
         do { try queue.close() } catch { throw StorageError(error, at: url) }
     }
 
-    /// Runs one transaction. If the disk is full, it may run `change` twice.
+    /// Runs one transaction, or a part of the present ``transaction(_:)``, which must not catch the error of a part and go on: SQLite may have
+    /// undone what came before. If the disk is full, it may run `change` twice.
     func write<Value>(_ change: (Database) throws -> Value) throws(StorageError) -> Value {
-        do { return try queue.writeMakingRoom(change) } catch { throw StorageError(error, at: url) }
+        do {
+            let isPart = queue.unsafeReentrantWrite(\.isInsideTransaction)
+            return try isPart ? queue.unsafeReentrantWrite(change) : queue.writeMakingRoom(change)
+        } catch {
+            throw StorageError(error, at: url)
+        }
+    }
+
+    /// Runs functions of this journal in one transaction. If the disk is full, it may run `changes` up to four times.
+    func transaction<Value>(_ changes: () throws(StorageError) -> Value) throws(StorageError) -> Value {
+        do throws(StorageError) {
+            return try write { _ in try changes() }
+        } catch {
+            // `write` makes room only for what it runs itself.
+            guard error.kind == .full, (try? queue.moveLog()) != nil else { throw error }
+            return try write { _ in try changes() }
+        }
     }
 
     /// How many rows were added, changed or removed since the file was opened.
@@ -132,7 +138,7 @@ final class Journal: Sendable {
                 let stored = try coder.sealed(entry)
                 try insert.execute(arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
-                    RowChecksum.of(stored, sequence),
+                    RowChecksum.of(stored, sequence, at: moment),
                 ])
             }
             let evicted = try evict(database, at: moment)
@@ -142,11 +148,10 @@ final class Journal: Sendable {
 
     /// Returns the present moment, and stores it with the clocks.
     func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
-        let (moment, former, last) = try moments(database, time)
+        let (moment, stored) = try moments(database, time)
         // Otherwise nothing has to be written, and who only looks at the ages writes nothing.
-        guard moment != former || last.boot != time.boot || time.boot.isEmpty else { return moment }
-        try database.cachedStatement(sql: "UPDATE file SET moment = ?, boot = ?, uptime = ?, date = ?").execute(
-            arguments: [moment, time.boot, time.uptime.milliseconds, time.date.milliseconds])
+        guard moment != stored.moment || stored.boot != time.boot || time.boot.isEmpty else { return moment }
+        try JournalFileRow(installation, moment, time).update(database)
         return moment
     }
 
@@ -164,18 +169,12 @@ final class Journal: Sendable {
         }
     }
 
-    /// The present moment, the one that is stored, and its clocks.
-    private func moments(
-        _ database: Database, _ time: JournalTime
-    ) throws -> (now: Int64, stored: Int64, clocks: JournalTime) {
-        guard let row = try Row.fetchOne(database, sql: "SELECT moment, boot, uptime, date FROM file") else {
+    /// The present moment, and what is stored of the last one.
+    private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalFileRow) {
+        guard let stored = try JournalFileRow.read(database) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
         }
-        let last = JournalTime(
-            boot: try row.value(1), uptime: .milliseconds(try row.value(2) as Int64),
-            date: Date(milliseconds: try row.value(3)))
-        let stored: Int64 = try row.value(0)
-        return (time.moment(after: stored, at: last), stored, last)
+        return (time.moment(after: stored.moment, at: stored.time), stored)
     }
 }
 
@@ -211,6 +210,11 @@ extension Journal {
                         database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE state = 0 AND scope = ?)",
                         arguments: [scope])
                     if hasMore == true { continue }
+                    let isCounted = try Bool.fetchOne(
+                        database, sql: "SELECT EXISTS (SELECT 1 FROM tally WHERE state < 2 AND scope = ?)",
+                        arguments: [scope])
+                    // The index by which entries are found is damaged. No checksum covers it.
+                    if isCounted == true { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
                     return nil
                 }
                 var byteCount = first.entry.payload.count
@@ -263,24 +267,12 @@ extension Journal {
         }
     }
 
-    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all scopes.
-    ///
-    /// Files that could not be read, and were set aside, may have entries of the scope: they are removed, too.
-    func erase(_ scope: String?) throws(StorageError) {
-        try write { database in
-            for table in ["entry", "stream", "tally"] {
-                try database.execute(sql: "DELETE FROM \(table) WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
-            }
-            try removeSettings(database, of: scope)
-        }
-        try overwriteRemoved()
-    }
-
     /// Overwrites what was removed, and removes the files that were set aside.
     func overwriteRemoved() throws(StorageError) {
         do {
             // The log still has the pages from before.
             try queue.moveLog()
+            queue.shrink(ifEmpty: "entry")
             try JournalFile.removeSetAside(url)
         } catch {
             throw StorageError(error, at: url)
@@ -322,7 +314,7 @@ extension Journal {
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT sequence, id, scope, priority, payload, checksum FROM entry
+                SELECT \(SequencedEntry.columns) FROM entry
                 WHERE state = ? AND \(scope == nil ? "?2 IS NULL" : "scope = ?") AND sequence > ? ORDER BY sequence LIMIT ?
                 """,
             arguments: [state, scope, sequence, limit])
@@ -347,14 +339,21 @@ extension Journal {
 }
 
 extension SequencedEntry {
-    /// Reads a row of sequence, id, scope, priority, payload and checksum, as it is stored; `nil` if it is damaged.
+    static let columns = "sequence, id, scope, priority, payload, checksum, moment"
+
+    /// Reads a row that begins with these columns, as it is stored; `nil` if it is damaged.
     init?(_ row: Row) {
         guard let sequence = Int64.fromDatabaseValue(row[0]), let id = UUID.fromDatabaseValue(row[1]),
             let scope = String.fromDatabaseValue(row[2]), let priority = Int.fromDatabaseValue(row[3]),
-            let payload = Data.fromDatabaseValue(row[4])
+            let payload = Data.fromDatabaseValue(row[4]), let checksum = Int64.fromDatabaseValue(row[5]),
+            let moment = Int64.fromDatabaseValue(row[6])
         else { return nil }
         let entry = JournalEntry(id: id, scope: scope, priority: priority, payload: Array(payload))
-        guard Int64.fromDatabaseValue(row[5]) == RowChecksum.of(entry, sequence) else { return nil }
+        guard
+            checksum == RowChecksum.of(entry, sequence, at: moment)
+                // As the first versions of the schema stored it.
+                || checksum == RowChecksum.of(entry, sequence)
+        else { return nil }
         self.init(sequence: sequence, entry: entry)
     }
 }

@@ -73,17 +73,20 @@ struct JournalCounts: Sendable, Equatable {
 
 extension RowChecksum {
     /// The sum of the row of an entry.
-    static func of(_ entry: JournalEntry, _ sequence: Int64) -> Int64 {
+    ///
+    /// - Parameter moment: When it was stored. The default, `nil`, is the sum of rows of the first three versions of the schema.
+    static func of(_ entry: JournalEntry, _ sequence: Int64, at moment: Int64? = nil) -> Int64 {
         var sum = RowChecksum()
         sum.add(sequence)
         sum.add(entry.id.bytes)
         sum.add(entry.scope)
         sum.add(Int64(entry.priority))
         sum.add(entry.payload)
+        if let moment { sum.add(moment) }
         return sum.value
     }
 
-    /// The sum of a stream's row, and of the file's own, whose number is 0.
+    /// The sum of a stream's row, and of the file's own in the first three versions of the schema, whose number is 0.
     static func of(_ stream: UUID, _ number: Int64, _ scope: String) -> Int64 {
         var sum = RowChecksum()
         sum.add(stream.bytes)

@@ -1,76 +1,108 @@
 import Foundation
 
-/// Opens the file of a ``Journal``, whatever state it is in.
+/// Opens the file of a ``Journal``, whatever state it is in, and has its lock: no other process uses, renames or replaces the file as long as
+/// the value exists, also while the journal is closed.
 ///
 /// A file that can't be read is renamed. What is sound of a damaged one is copied to the new file (``JournalSalvage``).
-enum JournalFile {
+final class JournalFile: Sendable {
     /// How many files that could not be read are left beside the present one; older ones are removed.
     static let maximumSetAsideCount = 3
 
-    /// Opens a file; one that is damaged, or that a later version wrote, is renamed first, and a new one is begun.
+    private let url: URL
+    private let limits: JournalLimits
+    private let durability: StorageDatabase.Durability
+    private let sealing: (any PayloadSealing)?
+    private let lock: FolderLock
+
+    /// Locks the file by another one beside it, and creates their folder unless it exists.
     ///
-    /// - Parameter report: Receives why the file was renamed, and the new name.
-    /// - Throws: ``StorageError`` if the file may be opened later: it is locked, the disk is full, the folder can't be written.
-    static func open(
+    /// - Throws: ``StorageError/Kind/locked`` if another value, of any process, has the lock; ``StorageError/Kind/unavailable`` if the folder
+    ///   can't be written.
+    init(
         at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
-        sealing: (any PayloadSealing)? = nil, time: JournalTime,
-        report: (StorageError, URL) -> Void
-    ) throws(StorageError) -> Journal {
-        try finishReplacement(of: url)
-        do throws(StorageError) {
-            return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+        sealing: (any PayloadSealing)? = nil
+    ) throws(StorageError) {
+        self.url = url
+        self.limits = limits
+        self.durability = durability
+        self.sealing = sealing
+        let (folder, file) = (url.deletingLastPathComponent(), URL(fileURLWithPath: url.path + "-lock"))
+        do {
+            // What is created in the folder is protected as the folder is.
+            if try StorageFolder.prepare(folder) { try StorageFolder.protect([folder]) }
+            lock = try FolderLock(file: file)
+            try StorageFolder.protect([file])
+        } catch let error as DiskCacheError where error == .inUse {
+            throw StorageError(.locked, "\(url.lastPathComponent) is open elsewhere.")
         } catch {
-            switch error.kind {
-            case .corrupted:
-                return try replace(at: url, limits: limits, durability: durability, sealing: sealing, time: time) {
-                    report(error, $0)
-                }
-            // A later version may mean something else by the same columns.
-            case .newerSchema:
-                report(error, try setAside(url))
-                return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
-            default: throw error
-            }
+            throw StorageError(error, at: url)
         }
     }
 
-    /// Replaces a damaged file that nobody has open by a new one with what is sound of it, and renames it.
+    deinit { lock.release() }
+
+    /// Opens the file. One that is damaged, or that a later version wrote, is replaced first.
     ///
-    /// The damaged file stays in its place until the new one is complete: after an error, and after the end of the process, the next opening
+    /// - Parameter report: Receives why the file was renamed, and the new name.
+    /// - Throws: ``StorageError`` if the file may be opened later: it is locked, the disk is full, the folder can't be written.
+    func open(time: JournalTime, report: (StorageError, URL) -> Void) throws(StorageError) -> Journal {
+        try finishReplacement()
+        do throws(StorageError) {
+            return try journal(at: url, time)
+        } catch {
+            guard [.corrupted, .newerSchema].contains(error.kind) else { throw error }
+            return try replace(isNewer: error.kind == .newerSchema, time: time) { report(error, $0) }
+        }
+    }
+
+    /// Replaces a file whose journal is closed by a new one with what is sound of it, and renames it.
+    ///
+    /// The old file stays in its place until the new one is complete: after an error, and after the end of the process, the next opening
     /// begins anew.
     ///
-    /// - Parameter report: Receives the new name of the damaged file.
-    static func replace(
-        at url: URL, limits: JournalLimits, durability: StorageDatabase.Durability,
-        sealing: (any PayloadSealing)? = nil, time: JournalTime, report: (URL) -> Void
-    ) throws(StorageError) -> Journal {
-        let copy = replacement(of: url)
-        do { try remove(copy) } catch { throw StorageError(error, at: copy) }
+    /// - Parameters:
+    ///   - isNewer: Whether a later version wrote the file. It may mean something else by the same columns: only whether the user opted out
+    ///     is read of it. The default is `false`: it is damaged.
+    ///   - report: Receives the new name of the old file.
+    /// - Throws: As ``open(time:report:)``.
+    func replace(isNewer: Bool = false, time: JournalTime, report: (URL) -> Void) throws(StorageError) -> Journal {
+        let copy = replacement
+        do { try Self.remove(copy) } catch { throw StorageError(error, at: copy) }
         let (sum, isOver) = limits.maximumCount.addingReportingOverflow(limits.maximumSetAsideCount)
-        let contents = JournalSalvage.read(url, maximumCount: isOver ? .max : max(1, sum))
-        let journal = try Journal(at: copy, limits: limits, durability: durability, sealing: sealing, time: time)
-        try JournalSalvage.write(contents, to: journal)
+        let contents = try JournalSalvage.read(url, maximumCount: isNewer ? 1 : isOver ? .max : max(1, sum))
+        let journal = try journal(at: copy, time)
+        if isNewer {
+            try journal.storeDecision(contents.isOptedOut)
+        } else {
+            try JournalSalvage.write(contents, to: journal)
+        }
         try journal.close()
         // SQLite closes a file also if it could not move all of the log to it.
         guard !FileManager.default.fileExists(atPath: copy.path + "-wal") else {
             throw StorageError(.unavailable, "What is sound of a damaged file could not be written.")
         }
-        report(try setAside(url))
-        try finishReplacement(of: url)
-        return try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+        report(try Self.setAside(url))
+        try finishReplacement()
+        return try self.journal(at: url, time)
     }
+
+    private func journal(at url: URL, _ time: JournalTime) throws(StorageError) -> Journal {
+        try Journal(at: url, limits: limits, durability: durability, sealing: sealing, time: time)
+    }
+
+    private var replacement: URL { Self.replacement(of: url) }
 
     private static func replacement(of url: URL) -> URL { url.appendingPathExtension("new") }
 
-    /// Puts the new file in the place of a damaged one that was renamed. Does nothing if there is a file.
-    private static func finishReplacement(of url: URL) throws(StorageError) {
-        let copy = replacement(of: url)
-        guard !FileManager.default.fileExists(atPath: url.path), FileManager.default.fileExists(atPath: copy.path)
+    /// Puts the new file in the place of an old one that was renamed. Does nothing if there is a file.
+    private func finishReplacement() throws(StorageError) {
+        guard !FileManager.default.fileExists(atPath: url.path),
+            FileManager.default.fileExists(atPath: replacement.path)
         else { return }
         do {
-            // Those of the damaged file, if the process ended while it was renamed.
-            try remove(url)
-            try FileManager.default.moveItem(at: copy, to: url)
+            // Those of the old file, if the process ended while it was renamed.
+            try Self.remove(url)
+            try FileManager.default.moveItem(at: replacement, to: url)
         } catch {
             throw StorageError(error, at: url)
         }

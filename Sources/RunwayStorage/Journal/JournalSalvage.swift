@@ -4,15 +4,25 @@ import RunwaySQLite
 
 /// Copies what is sound of a damaged file of a ``Journal`` to a new one.
 ///
-/// An entry is copied with its id, its place, its state and its checksum, so that it is sent once, in its order, and by the same key. Numbers of
+/// An entry is copied with its id, its place, its state and its age, so that it is sent once, in its order, and by the same key. Numbers of
 /// streams are not copied: batches are sent in new ones, and the server recognises the entries by their ids. The rest is counted as damaged.
+///
+/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Damaged clocks are those of the
+/// newest entry, so that no entry becomes older.
 enum JournalSalvage {
     /// What was read of a damaged file.
     struct Contents {
-        fileprivate var entries: [Int64: [DatabaseValue]] = [:]
-        fileprivate var settings: [(name: String, value: String)] = []
+        fileprivate struct Entry {
+            var entry: SequencedEntry
+            var state: PlacedEntry.State
+            var reason: String?
+            var moment: Int64
+        }
+
+        fileprivate var entries: [Int64: Entry] = [:]
+        fileprivate var settings: [JournalSetting] = []
         fileprivate var losses: [JournalLoss: Int] = [:]
-        fileprivate var clocks: [DatabaseValue]?
+        fileprivate var clocks: JournalFileRow?
         /// How many entries the file had; `nil` if that can't be read.
         fileprivate var total: Int?
         /// How many entries were read that are damaged.
@@ -20,92 +30,116 @@ enum JournalSalvage {
 
         /// How many entries were lost, as far as the file says.
         var lostCount: Int { max(damaged, (total ?? 0) - entries.count) }
-    }
 
-    /// The columns of an entry, of which the first six are what ``SequencedEntry`` reads.
-    private static let columns = "sequence, id, scope, priority, payload, checksum, state, reason, moment"
+        /// Whether the user opted out. If that can't be read, it counts as an opt-out, unless there are entries: an opt-out removes all.
+        var isOptedOut: Bool {
+            settings.first { $0.name == Journal.optOutName }.map { $0.value != "0" } ?? entries.isEmpty
+        }
+    }
 
     /// Reads what is sound of a file that nobody has open. It changes nothing.
     ///
     /// - Parameter maximumCount: The most entries that are read.
-    static func read(_ url: URL, maximumCount: Int) -> Contents {
+    /// - Throws: ``StorageError`` if the file can't be read now, which says nothing about what it has.
+    static func read(_ url: URL, maximumCount: Int) throws(StorageError) -> Contents {
         var contents = Contents()
         var configuration = Configuration()
         configuration.readonly = true
-        guard let queue = try? DatabaseQueue(path: url.path, configuration: configuration) else { return contents }
-        defer { try? queue.close() }
-        queue.inDatabase { database in
-            // Each of them may be damaged without the others.
-            contents.total = try? Int.fetchOne(database, sql: "SELECT sum(count) FROM tally")
-            contents.clocks = (try? Row.fetchOne(database, sql: "SELECT moment, boot, uptime, date FROM file"))
-                .map { Array($0.databaseValues) }
-            for row in (try? Row.fetchAll(database, sql: "SELECT name, value FROM setting")) ?? [] {
-                guard let name = String.fromDatabaseValue(row[0]), let value = String.fromDatabaseValue(row[1])
-                else { continue }
-                contents.settings.append((name, value))
+        do {
+            guard let queue = try readable({ try DatabaseQueue(path: url.path, configuration: configuration) })
+            else { return contents }
+            defer { try? queue.close() }
+            try queue.inDatabase { database in
+                // Each of them may be damaged without the others.
+                contents.total =
+                    try readable { try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally") } ?? nil
+                contents.clocks = try readable { try JournalFileRow.read(database) } ?? nil
+                let settings = try readable {
+                    try Row.fetchAll(database, sql: "SELECT \(JournalSetting.columns) FROM setting")
+                }
+                contents.settings = (settings ?? []).compactMap { try? JournalSetting($0) }
+                for row in try readable({ try Row.fetchAll(database, sql: "SELECT reason, count FROM lost") }) ?? [] {
+                    guard let reason = String.fromDatabaseValue(row[0]).flatMap({ JournalLoss(rawValue: $0) }),
+                        let count = Int.fromDatabaseValue(row[1]), count > 0
+                    else { continue }
+                    contents.losses[reason] = count
+                }
+                // A page that can't be read ends a pass. What is behind it is found from the other end.
+                for order in ["", "DESC"] { try contents.read(database, order, maximumCount: maximumCount) }
             }
-            for row in (try? Row.fetchAll(database, sql: "SELECT reason, count FROM lost")) ?? [] {
-                guard let reason = String.fromDatabaseValue(row[0]).flatMap({ JournalLoss(rawValue: $0) }),
-                    let count = Int.fromDatabaseValue(row[1]), count > 0
-                else { continue }
-                contents.losses[reason] = count
-            }
-            // A page that can't be read ends a pass. What is behind it is found from the other end.
-            for order in ["", "DESC"] { contents.read(database, order, columns, maximumCount: maximumCount) }
+        } catch {
+            throw StorageError(error, at: url)
         }
         return contents
     }
 
+    /// Runs a part of the reading, and returns `nil` if what it reads is damaged.
+    ///
+    /// - Throws: An error that says nothing about what the file has, such as that it is locked.
+    fileprivate static func readable<Value>(_ read: () throws -> Value) throws -> Value? {
+        do {
+            return try read()
+        } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_CANTOPEN, .SQLITE_AUTH, .SQLITE_PERM, .SQLITE_NOMEM,
+                .SQLITE_FULL:
+                throw error
+            // The device is locked.
+            case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_AUTH: throw error
+            default: return nil
+            }
+        } catch {
+            return nil
+        }
+    }
+
     /// Writes what was read to a new file, and counts what was lost.
     static func write(_ contents: Contents, to journal: Journal) throws(StorageError) {
-        let lostCount = contents.lostCount
         try journal.write { database in
-            if let clocks = contents.clocks, clocks.count == 4, let moment = Int64.fromDatabaseValue(clocks[0]),
-                (0...(Int64(1) << 52)).contains(moment), let boot = String.fromDatabaseValue(clocks[1]),
-                let uptime = Int64.fromDatabaseValue(clocks[2]), let date = Int64.fromDatabaseValue(clocks[3])
-            {
-                // Ages go on.
-                try database.execute(
-                    sql: "UPDATE file SET moment = ?, boot = ?, uptime = ?, date = ?",
-                    arguments: [moment, boot, uptime, date])
-            }
-            let now = try Int64.fetchOne(database, sql: "SELECT moment FROM file") ?? 0
+            guard var row = try contents.clocks ?? JournalFileRow.read(database) else { return }
+            if contents.clocks == nil { row.moment = contents.entries.values.map(\.moment).max() ?? 0 }
+            // Ages go on.
+            (row.installation, row.moment) = (journal.installation, max(0, min(row.moment, Int64(1) << 52)))
+            try row.update(database)
             let insert = try database.cachedStatement(
-                sql: "INSERT OR IGNORE INTO entry (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-            for (_, values) in contents.entries.sorted(by: { $0.key < $1.key }) {
-                let moment = Int64.fromDatabaseValue(values[8]).map { max(0, min($0, now)) } ?? now
-                try insert.execute(arguments: StatementArguments(values.dropLast() + [moment.databaseValue]))
+                sql: """
+                    INSERT OR IGNORE INTO entry (\(SequencedEntry.columns), state, reason)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """)
+            for (sequence, found) in contents.entries.sorted(by: { $0.key < $1.key }) {
+                let (entry, moment) = (found.entry.entry, max(0, min(found.moment, row.moment)))
+                try insert.execute(arguments: [
+                    sequence, Data(entry.id.bytes), entry.scope, entry.priority, Data(entry.payload),
+                    RowChecksum.of(entry, sequence, at: moment), moment, found.state.rawValue, found.reason,
+                ])
             }
-            for (name, value) in contents.settings {
-                try database.execute(sql: "REPLACE INTO setting VALUES (?, ?)", arguments: [name, value])
-            }
+            for setting in contents.settings { try setting.write(to: database) }
             for (reason, count) in contents.losses { try journal.count(database, count, as: reason) }
-            try journal.count(database, lostCount, as: .damaged)
+            try journal.count(database, contents.lostCount, as: .damaged)
         }
+        try journal.storeDecision(contents.isOptedOut)
     }
 }
 
 extension JournalSalvage.Contents {
     /// Reads entries until the first page that can't be read.
-    fileprivate mutating func read(_ database: Database, _ order: String, _ columns: String, maximumCount: Int) {
+    fileprivate mutating func read(_ database: Database, _ order: String, maximumCount: Int) throws {
         var damagedCount = 0
-        do {
-            let rows = try Row.fetchCursor(database, sql: "SELECT \(columns) FROM entry ORDER BY sequence \(order)")
+        // What was read before an error is sound.
+        _ = try JournalSalvage.readable {
+            let rows = try Row.fetchCursor(
+                database, sql: "SELECT \(SequencedEntry.columns), state, reason FROM entry ORDER BY sequence \(order)")
             while entries.count < maximumCount, let row = try rows.next() {
-                guard let entry = SequencedEntry(row) else {
+                guard let entry = SequencedEntry(row), let moment = Int64.fromDatabaseValue(row[6]) else {
                     damagedCount += 1
                     continue
                 }
                 // The rest was read from the other end.
                 if entries[entry.sequence] != nil { break }
-                let state = Int.fromDatabaseValue(row[6]).flatMap { PlacedEntry.State(rawValue: $0) } ?? .waiting
-                var values = Array(row.databaseValues)
-                values[6] = state.rawValue.databaseValue
-                values[7] = String.fromDatabaseValue(row[7]).databaseValue
-                entries[entry.sequence] = values
+                let state = Int.fromDatabaseValue(row[7]).flatMap { PlacedEntry.State(rawValue: $0) } ?? .waiting
+                entries[entry.sequence] = Entry(
+                    entry: entry, state: state, reason: String.fromDatabaseValue(row[8]), moment: moment)
             }
-        } catch {
-            // What was read before is sound.
         }
         damaged = max(damaged, damagedCount)
     }

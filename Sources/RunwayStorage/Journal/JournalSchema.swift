@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 
 /// The tables of a ``Journal``.
 enum JournalSchema {
     /// The version that this code reads and writes, in `user_version`.
-    static let version = 3
+    static let version = 4
 
     /// Brings the database to ``version`` in one transaction.
     ///
@@ -17,6 +18,7 @@ enum JournalSchema {
         if found < 1 { try create(database) }
         if found < 2 { try addSettings(database) }
         if found < 3 { try addSealedState(database) }
+        if found < 4 { try addChecksums(database) }
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -79,12 +81,45 @@ enum JournalSchema {
                 """)
     }
 
+    /// The fourth version: checksums of settings and of the clocks. It is always stored whether the user opted out, so that the lack of it
+    /// is damage. Entries that are stored already have checksums without their moments still.
+    private static func addChecksums(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE setting ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+                INSERT OR IGNORE INTO setting (name, value) VALUES ('\(Journal.optOutName)', '0');
+                """)
+        for row in try Row.fetchAll(database, sql: "SELECT name, value FROM setting") {
+            try JournalSetting(name: try row.value(0), value: try row.value(1)).write(to: database)
+        }
+        let columns = "installation, moment, boot, uptime, date, checksum"
+        guard let row = try Row.fetchOne(database, sql: "SELECT \(columns) FROM file") else { return }
+        let (stored, checksum): (JournalFileRow, Int64) = (try JournalFileRow(row), try row.value(5))
+        guard checksum == RowChecksum.of(stored.installation, 0, "") else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        try stored.update(database)
+    }
+
     /// Counts the entries anew, which also reads every page that holds one.
+    ///
+    /// - Throws: `SQLITE_CORRUPT` if an entry has an unknown state, or if the index by which entries are claimed disagrees with the table.
     static func recount(_ database: Database) throws {
         try database.execute(
             sql: """
                 DELETE FROM tally;
-                INSERT INTO tally SELECT state, scope, count(*), sum(length(payload)) FROM entry GROUP BY state, scope;
+                INSERT INTO tally SELECT state, scope, count(*), sum(length(payload)) FROM entry NOT INDEXED
+                    GROUP BY state, scope;
                 """)
+        let counted = try Row.fetchAll(database, sql: "SELECT state, scope, count FROM tally ORDER BY state, scope")
+        // No checksum covers the index: an entry that has another scope in it would never be claimed.
+        let indexed = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT state, scope, count(*) AS count FROM entry INDEXED BY entry_by_scope
+                GROUP BY state, scope ORDER BY state, scope
+                """)
+        let areStatesKnown = try counted.allSatisfy { PlacedEntry.State(rawValue: try $0.value(0)) != nil }
+        guard counted == indexed, areStatesKnown else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 }

@@ -5,8 +5,21 @@ import Synchronization
 
 /// A journal that is opened when it is first needed, on a queue of its own that may wait for the disk.
 final class JournalStore: Sendable {
+    /// What an operation does with the file.
+    enum Access {
+        /// It only reads. It neither ends nor replaces the problem of a write.
+        case reading
+        /// It may change the file.
+        case writing
+        /// It removes what must not stay because the disk is full: it may take the ``SpaceReserve``.
+        case erasing
+    }
+
     private struct State {
+        /// The lock of the file, as long as the journal is open or being replaced.
+        var file: JournalFile?
         var journal: Journal?
+        var isClosed = false
         var setAside: [URL] = []
         var problem: StorageError?
         /// Whether an operation failed that only reads.
@@ -19,6 +32,7 @@ final class JournalStore: Sendable {
     private let durability: StorageDatabase.Durability
     private let sealing: (any PayloadSealing)?
     private let time: @Sendable () -> JournalTime
+    private let reserve: SpaceReserve
     private let queue = DispatchQueue(label: "runway.journal")
     /// Guards the journal, which only the queue uses, and what is reported of the file.
     private let state = Mutex(State())
@@ -32,6 +46,7 @@ final class JournalStore: Sendable {
         self.durability = durability
         self.sealing = sealing
         self.time = time
+        reserve = SpaceReserve(for: url)
     }
 
     /// Why the file could not be written, until a write succeeds, or else read, until any operation succeeds; otherwise `nil`.
@@ -46,68 +61,68 @@ final class JournalStore: Sendable {
     /// The files of this run that could not be read, and were renamed.
     var filesSetAside: [URL] { state.withLock { $0.setAside } }
 
-    /// Runs an operation on the journal that may change it, after those that were begun before.
-    ///
-    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one, with what is sound of the old.
-    ///
-    /// - Throws: ``StorageError`` if the file can't be opened, or of the operation.
-    func run<Value: Sendable>(
-        _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
-    ) async throws(StorageError) -> Value {
-        try await run(isReading: false, operation)
-    }
-
-    /// Runs an operation that only reads, as ``run(_:)``.
+    /// Runs an operation that only reads, as ``run(_:_:)``.
     func read<Value: Sendable>(
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
-        try await run(isReading: true, operation)
+        try await run(.reading, operation)
     }
 
-    private func run<Value: Sendable>(
-        isReading: Bool, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
+    /// Runs an operation on the journal, after those that were begun before.
+    ///
+    /// If the file turns out to be damaged, it is set aside, and the operation runs once more on a new one, with what is sound of the old.
+    /// If the disk is full, an operation that erases runs once more with the space of the ``SpaceReserve``.
+    ///
+    /// - Parameter access: What the operation does with the file. The default is to change it.
+    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or of the operation.
+    func run<Value: Sendable>(
+        _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
             // Under the lock, so that an operation that is counted runs before those that begin later.
             state.withLock { state in
                 state.operationCount += 1
-                queue.async { continuation.resume(returning: self.perform(isReading, operation)) }
+                queue.async { continuation.resume(returning: self.perform(access, operation)) }
             }
         }
         return try result.get()
     }
 
-    /// Closes the file after what was begun. The next operation opens it again.
+    /// Closes the file after what was begun. Operations that begin later fail as ``StorageError/Kind/unavailable``.
     func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
-                try? self.state.withLock { $0.journal.take() }?.close()
+                self.state.withLock { $0.isClosed = true }
+                self.closeFile()
                 continuation.resume()
             }
         }
     }
 
+    /// Closes the journal, and then releases its lock.
+    private func closeFile() {
+        try? state.withLock { $0.journal.take() }?.close()
+        state.withLock { $0.file = nil }
+    }
+
     private func perform<Value>(
-        _ isReading: Bool, _ operation: (Journal) throws(StorageError) -> Value
+        _ access: Access, _ operation: (Journal) throws(StorageError) -> Value
     ) -> Result<Value, StorageError> {
-        var former = changeCount
+        let (former, formerCount) = (state.withLock { $0.journal }, changeCount)
+        defer {
+            // At the end, so that the space of a reserve that was released is free until then.
+            if let journal = state.withLock({ $0.journal }), journal !== former { reserve.make() }
+        }
         do throws(StorageError) {
             let value: Value
             do throws(StorageError) {
-                value = try operation(try opened())
+                value = try repairing(operation)
             } catch {
-                guard error.kind == .corrupted else { throw error }
-                // A file that can't be closed is not renamed: the next operation tries again.
-                try state.withLock { $0.journal }?.close()
-                state.withLock { $0.journal = nil }
-                former = 0
-                let journal = try JournalFile.replace(
-                    at: url, limits: limits, durability: durability, sealing: sealing, time: time()
-                ) { file in state.withLock { $0.setAside.append(file) } }
-                state.withLock { $0.journal = journal }
-                value = try operation(journal)
+                guard error.kind == .full, access == .erasing, reserve.release() else { throw error }
+                defer { reserve.make() }
+                value = try repairing(operation)
             }
-            let isChanged = changeCount != former
+            let isChanged = changeCount != (state.withLock { $0.journal } === former ? formerCount : 0)
             state.withLock { state in
                 // On a full disk, a read succeeds, and so does an operation that finds nothing to change.
                 if isChanged || state.isProblemOfReading { state.problem = nil }
@@ -117,24 +132,46 @@ final class JournalStore: Sendable {
             // What was not accepted says nothing about the file.
             if error.kind == .rejected { return .failure(error) }
             // After an error of the drive nobody knows what the connection has in memory: the next operation reads the file again.
-            if error.kind == .unavailable { try? state.withLock { $0.journal.take() }?.close() }
+            if error.kind == .unavailable { closeFile() }
             state.withLock { state in
-                if isReading, state.problem != nil, !state.isProblemOfReading { return }
-                (state.problem, state.isProblemOfReading) = (error, isReading)
+                if access == .reading, state.problem != nil, !state.isProblemOfReading { return }
+                (state.problem, state.isProblemOfReading) = (error, access == .reading)
             }
             return .failure(error)
+        }
+    }
+
+    /// Runs an operation, and once more on a new file if the present one turns out to be damaged.
+    private func repairing<Value>(_ operation: (Journal) throws(StorageError) -> Value) throws(StorageError) -> Value {
+        do throws(StorageError) {
+            return try operation(try opened())
+        } catch {
+            guard error.kind == .corrupted, let file = state.withLock({ $0.file }) else { throw error }
+            return try operation(try replaced(file))
         }
     }
 
     private var changeCount: Int { state.withLock { $0.journal }?.changeCount ?? 0 }
 
     private func opened() throws(StorageError) -> Journal {
-        if let journal = state.withLock({ $0.journal }) { return journal }
-        let journal = try JournalFile.open(
-            at: url, limits: limits, durability: durability, sealing: sealing, time: time()
-        ) { _, file in
-            state.withLock { $0.setAside.append(file) }
-        }
+        let (former, file, isClosed) = state.withLock { ($0.journal, $0.file, $0.isClosed) }
+        if let former { return former }
+        if isClosed { throw StorageError(.unavailable, "\(url.lastPathComponent) was closed.") }
+        if let file { return try opened(file) }
+        return try opened(JournalFile(at: url, limits: limits, durability: durability, sealing: sealing))
+    }
+
+    private func opened(_ file: JournalFile) throws(StorageError) -> Journal {
+        let journal = try file.open(time: time()) { _, name in state.withLock { $0.setAside.append(name) } }
+        state.withLock { ($0.file, $0.journal) = (file, journal) }
+        return journal
+    }
+
+    private func replaced(_ file: JournalFile) throws(StorageError) -> Journal {
+        // A file that can't be closed is not renamed: the next operation tries again.
+        try state.withLock { $0.journal }?.close()
+        state.withLock { $0.journal = nil }
+        let journal = try file.replace(time: time()) { name in state.withLock { $0.setAside.append(name) } }
         state.withLock { $0.journal = journal }
         return journal
     }

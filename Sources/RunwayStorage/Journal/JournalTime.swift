@@ -27,8 +27,11 @@ struct JournalTime: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds.
-    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+    /// Whole milliseconds, bounded to some 30,000 years, so that a sum with a moment does not overflow.
+    var milliseconds: Int64 {
+        let limit = Int64(1_000_000_000_000)
+        return max(-limit, min(components.seconds, limit)) * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
 }
 
 extension Date {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Sends what waits in the journal, one change at a time, when ``DrainSchedule`` decides so.
 final class ChangeDrainer: Sendable {
-    private struct State {
+    struct State {
         var schedule: DrainSchedule
         /// The change that is being sent, and its call.
         var current: (id: UUID, call: Task<RawData, any Error>)?
@@ -23,7 +23,7 @@ final class ChangeDrainer: Sendable {
     /// The result that the present task hands over, or that the task which started it did; `nil` if there is none.
     @TaskLocal static var delivery: Delivery?
 
-    private let journal: ChangeJournal
+    let journal: ChangeJournal
     private let link: ChangeLink
     private let options: OfflineQueueOptions
     /// The endpoints by service and name.
@@ -31,7 +31,7 @@ final class ChangeDrainer: Sendable {
     private let events: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
     /// Guards the schedule, the change that is being sent, and who waits for the end of a flush.
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(
         _ journal: ChangeJournal, _ link: ChangeLink, _ endpoints: [String: [String: ReplayedEndpoint]],
@@ -103,19 +103,32 @@ final class ChangeDrainer: Sendable {
         await withTaskCancellationHandler {
             var iterator = events.makeAsyncIterator()
             var (isOpen, isExpiryDue) = (false, true)
+            var grace: GraceHold?
+            defer { grace?.end() }
             while !Task.isCancelled {
+                if !isOpen { isOpen = await restorePauses() }
                 let now = link.clock.now
                 // While servers have asked to wait in all scopes that can be sent, nothing is read to find what has expired, and that stays
                 // due. It takes no grace, since nothing is sent: an app that is suspended continues later.
-                if !isOpen || !isPaused(at: now) {
-                    if isExpiryDue { isOpen = await expire() || isOpen }
+                if isOpen, isExpiryDue, !isPaused(at: now) {
+                    await expire()
                     isExpiryDue = false
                 }
                 if takeReview() { try? await journal.reviewSealed() }
                 switch step(isOpen: isOpen, at: now) {
-                case .replay(let scope): await replay(scope)
+                case .replay(let scope):
+                    // Before anything is read: the system may suspend the app at any time without it. The one of the last change may have
+                    // expired, and is held until the new one has begun.
+                    let former = grace
+                    grace = link.beginGrace("OfflineQueue")
+                    former?.end()
+                    await replay(scope)
                 case .wait(let instant):
-                    resumeFlushes(before: instant)
+                    if !isGap(until: instant) {
+                        grace?.end()
+                        grace = nil
+                        resumeFlushes()
+                    }
                     let alarm = instant.map { instant in
                         Task { [link, signal] in
                             try await link.clock.sleep(until: instant)
@@ -131,7 +144,7 @@ final class ChangeDrainer: Sendable {
             state.withLock { $0.current?.call }?.cancel()
             signal.finish()
         }
-        resumeFlushes(before: nil, isFinished: true)
+        resumeFlushes(isFinished: true)
     }
 
     /// Whether changes may have become readable. The flushes that came until now end after the next decision.
@@ -170,9 +183,13 @@ final class ChangeDrainer: Sendable {
         return account == scope.account && environment.name == scope.environment
     }
 
-    /// A pause between two changes does not end a flush; any longer wait does.
-    private func resumeFlushes(before instant: Duration?, isFinished: Bool = false) {
-        if let instant, !isFinished, instant <= link.clock.now + options.gap { return }
+    /// Whether a wait is the pause between two changes, which ends neither a flush nor the system's time in the background.
+    private func isGap(until instant: Duration?) -> Bool {
+        instant.map { $0 <= link.clock.now + options.gap } ?? false
+    }
+
+    /// Ends the flushes that came before the last decision, or all.
+    private func resumeFlushes(isFinished: Bool = false) {
         let flushes = state.withLock { state in
             if isFinished { state.isFinished = true }
             let count = isFinished ? state.flushes.count : state.decidedFlushCount
@@ -186,11 +203,20 @@ final class ChangeDrainer: Sendable {
         for flush in flushes { flush.resume() }
     }
 
-    /// Hands over what waits too long; returns `false` if the file can't be read now.
-    private func expire() async -> Bool {
-        guard let expired = try? await journal.expire() else { return false }
-        for change in expired { await report(change) }
+    /// Reads what servers asked for in an earlier run; returns `false` if the file can't be read now.
+    private func restorePauses() async -> Bool {
+        guard let pauses = try? await journal.pauses() else { return false }
+        let now = link.clock.now
+        state.withLock { state in
+            for (scope, wait) in pauses { state.schedule.pause(scope, until: now + wait) }
+        }
         return true
+    }
+
+    /// Hands over what waits too long.
+    private func expire() async {
+        guard let expired = try? await journal.expire() else { return }
+        for change in expired { await report(change) }
     }
 
     /// Hands a change that expired to the app.
@@ -212,9 +238,6 @@ final class ChangeDrainer: Sendable {
 
 extension ChangeDrainer {
     private func replay(_ scope: String) async {
-        // Before anything is read: the system may suspend the app at any time without it.
-        let grace = link.beginGrace("OfflineQueue")
-        defer { grace?.end() }
         journal.setSending(true)
         let outcome: DrainSchedule.Outcome
         do throws(StorageError) {
@@ -223,6 +246,8 @@ extension ChangeDrainer {
             // The disk failed. The change is still there, or it is sent again, and the server recognises its key.
             outcome = .failed()
         }
+        // If the disk fails, only this run knows.
+        if case .failed(let wait?) = outcome { try? await journal.setPause(of: scope, wait) }
         let now = link.clock.now
         state.withLock { $0.schedule.didReplay(scope, outcome, at: now, jitter: .random(in: 0...1)) }
         journal.setSending(false)
@@ -312,13 +337,13 @@ extension ChangeDrainer {
         }
     }
 
-    private func setAside(
+    func setAside(
         _ claim: ChangeJournal.Claim, _ word: SetAsideReason.Word, _ error: NetworkError
     ) async throws(StorageError) -> DrainSchedule.Outcome {
         let sentence =
             word == .unanswered
             ? "The server took other changes, and no response came to this one."
-            : String((error.serviceError?.description ?? error.detail).prefix(500))
+            : (error.serviceError?.description ?? error.detail).cut(toByteCount: 2000)
         let isTaken = !error.isCertainRefusal && claim.mayBeTaken(after: error)
         let isUncertain = word == .refused && isTaken && !error.isReplayedFailure
         let change = try await journal.setAside(
@@ -327,53 +352,6 @@ extension ChangeDrainer {
         // It is stored as refused first: an app that ends in between finds it in the list.
         if let change { await deliver(change, .failure(error), isOver: false) }
         return .settled
-    }
-}
-
-// Changes to which no response comes.
-extension ChangeDrainer {
-    /// Whether a change was sent to find out whether the server is down.
-    private func isProbe(_ claim: ChangeJournal.Claim) -> Bool {
-        state.withLock { state in
-            guard let suspect = state.suspects[claim.batch.scope] else { return false }
-            return suspect.isProbing && suspect.id != claim.id
-        }
-    }
-
-    /// The server has responded to a change.
-    private func noteSettled(_ claim: ChangeJournal.Claim) {
-        let isProbe = isProbe(claim)
-        state.withLock { state in
-            state.faults[claim.id] = nil
-            if isProbe {
-                state.suspects[claim.batch.scope]?.didProbe()
-            } else {
-                state.suspects[claim.batch.scope] = nil
-            }
-        }
-    }
-
-    private func treatLoss(
-        of claim: ChangeJournal.Claim, _ error: NetworkError
-    ) async throws(StorageError) -> DrainSchedule.Outcome {
-        let (scope, isProbe) = (claim.batch.scope, isProbe(claim))
-        var isDue = false
-        if !isProbe { isDue = try await journal.noteLoss(claim) }
-        let (conclusion, isProbing) = state.withLock { [isDue] state -> (SuspectedEntry.Conclusion, Bool) in
-            guard var suspect = state.suspects[scope], isProbe || suspect.id == claim.id else {
-                state.suspects[scope] = isDue ? SuspectedEntry(claim.id) : nil
-                return (.open, isDue)
-            }
-            let conclusion = suspect.didLose(claim.id, isDue: isDue)
-            state.suspects[scope] = suspect
-            return (conclusion, suspect.isProbing)
-        }
-        if conclusion == .serverFailsOnIt { return try await setAside(claim, .unanswered, error) }
-        // Another change can be claimed only when none is.
-        if isProbe || isProbing {
-            try await journal.postpone(claim, forgetsLosses: conclusion == .serverIsDown)
-        }
-        return .failed()
     }
 }
 

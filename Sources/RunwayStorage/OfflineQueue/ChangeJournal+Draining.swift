@@ -57,7 +57,7 @@ extension ChangeJournal {
 
     /// Whether a change that was claimed is there. The app may have removed it.
     func has(_ claim: Claim) async throws(StorageError) -> Bool {
-        try await run(reads: true) { journal throws(StorageError) in try journal.entry(claim.id) != nil }
+        try await run(.reading) { journal throws(StorageError) in try journal.entry(claim.id) != nil }
     }
 
     /// The server has the change.
@@ -67,14 +67,31 @@ extension ChangeJournal {
         try await run(changes: true) { journal throws(StorageError) in
             _ = try journal.acknowledge(claim.batch, [claim.id])
             if !isProbe { try journal.removeLosses(of: claim.batch.scope) }
+            try journal.removePause(of: claim.batch.scope)
         }
+    }
+
+    /// Stores for later runs that the server asked to wait with a scope, unless its changes were erased meanwhile.
+    func setPause(of scope: String, _ wait: Duration) async throws(StorageError) {
+        let time = time()
+        try await run { journal throws(StorageError) in
+            if try journal.hasEntries(of: scope) { try journal.setPause(of: scope, wait, at: time) }
+        }
+    }
+
+    /// How long nothing is to be sent yet, by scope, since servers asked for it in this run or an earlier one.
+    func pauses() async throws(StorageError) -> [String: Duration] {
+        let time = time()
+        return try await run { journal throws(StorageError) in try journal.pauses(at: time) }
     }
 
     /// Counts an attempt to which no response came, and returns whether the change is suspected; see ``SuspectedEntry``.
     func noteLoss(_ claim: Claim) async throws(StorageError) -> Bool {
         let time = time()
         return try await run { journal throws(StorageError) in
-            try journal.noteLoss(of: claim.batch.scope, claim.id, at: time)
+            // It may have been erased meanwhile, and nothing may name its account any more.
+            guard try journal.entry(claim.id) != nil else { return false }
+            return try journal.noteLoss(of: claim.batch.scope, claim.id, at: time)
         }
     }
 

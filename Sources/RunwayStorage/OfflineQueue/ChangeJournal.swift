@@ -65,7 +65,7 @@ final class ChangeJournal: Sendable {
     /// Whether changes of a scope wait.
     func hasWaiting(_ scope: String) async throws(StorageError) -> Bool {
         if let waiting = state.withLock({ $0.waiting }) { return waiting[scope] != nil }
-        return try await run(reads: true) { _ throws(StorageError) in
+        return try await run(.reading) { _ throws(StorageError) in
             self.state.withLock { $0.waiting?[scope] != nil }
         }
     }
@@ -73,15 +73,15 @@ final class ChangeJournal: Sendable {
     /// Runs an operation on the file, and counts what it left.
     ///
     /// - Parameters:
+    ///   - access: What the operation does with the file. The default is to change it.
     ///   - changes: Whether the operation changes what a list shows.
-    ///   - reads: Whether it only reads. A read neither ends nor replaces the problem of a write.
     func run<Value: Sendable>(
-        changes: Bool = false, reads: Bool = false,
+        _ access: JournalStore.Access = .writing, changes: Bool = false,
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let counted = { @Sendable (journal: Journal) throws(StorageError) -> Value in
             if self.state.withLock({ $0.waiting }) == nil { try self.begin(journal) }
-            if !reads { try self.removeCancelled(journal) }
+            if access != .reading { try self.removeCancelled(journal) }
             let value = try operation(journal)
             try self.count(journal, changes)
             return value
@@ -93,7 +93,7 @@ final class ChangeJournal: Sendable {
             }
             notify()
         }
-        return try await reads ? store.read(counted) : store.run(counted)
+        return try await store.run(access, counted)
     }
 
     /// Calls ``onChange`` if the state is not the one of its last call.
@@ -172,6 +172,7 @@ extension ChangeJournal {
                 let entry = JournalEntry(id: id, scope: scope, priority: 0, payload: payload)
                 // Calls that fail together are stored in the order in which they were made.
                 let place = try journal.insert(entry, at: firstPlace &+ Int64(clamping: flight.number), time)
+                if isFirst, let wait = change.retryAfter { try journal.setPause(of: scope, wait, at: time) }
                 try Self.updateHolds(journal, scope)
                 let placed = PlacedEntry(sequence: place, entry: entry, state: .waiting, reason: "")
                 return (QueuedChange(stored, try journal.entry(id) ?? placed), isFirst)
@@ -208,7 +209,7 @@ extension ChangeJournal {
 
     /// The changes in their order, of one scope or of all.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
-        try await run(reads: true) { journal throws(StorageError) in
+        try await run(.reading) { journal throws(StorageError) in
             try journal.entries(of: scope).map { QueuedChange($0) }
         }
     }
@@ -238,14 +239,31 @@ extension ChangeJournal {
     }
 
     /// Removes all changes of an account, and overwrites their bytes in the file.
-    func erase(account: String?) async throws(StorageError) -> Set<UUID> {
-        try await run(changes: true) { journal throws(StorageError) in
-            let entries = try journal.entries().filter { ChangeScope($0.entry.scope)?.account == account }
-            for scope in Set(entries.map(\.entry.scope)) { try journal.erase(scope) }
-            // Changes that were sent may be in the write-ahead log, or in a file that was set aside.
-            if entries.isEmpty { try journal.overwriteRemoved() }
-            return Set(entries.map(\.entry.id))
+    ///
+    /// - Parameter onRemoval: Called with the changes that were removed, before it returns or throws: it may fail half-way.
+    func erase(account: String?, onRemoval: (Set<UUID>) -> Void) async throws(StorageError) {
+        // Of both attempts, if the first one has removed some before the disk was full.
+        let found = Mutex<Set<UUID>>([])
+        do throws(StorageError) {
+            try await run(.erasing, changes: true) { journal throws(StorageError) in
+                let entries = try journal.entries().filter { ChangeScope($0.entry.scope)?.account == account }
+                found.withLock { $0.formUnion(entries.map(\.entry.id)) }
+                let others = try journal.scopesBesideEntries().filter { ChangeScope($0)?.account == account }
+                let scopes = Set(entries.map(\.entry.scope)).union(others)
+                for scope in scopes { try journal.erase(scope) }
+                // Changes that were sent may be in the write-ahead log, or in a file that was set aside.
+                if scopes.isEmpty { try journal.overwriteRemoved() }
+            }
+        } catch {
+            let ids = found.withLock { $0 }
+            // It also counts what is left.
+            let left = try? await run(.reading, changes: true) { journal throws(StorageError) in
+                Set(try journal.entries().map(\.entry.id))
+            }
+            if let left { onRemoval(ids.subtracting(left)) }
+            throw error
         }
+        onRemoval(found.withLock { $0 })
     }
 
     /// Replaces what a change does, under a new key.
@@ -302,7 +320,7 @@ extension ChangeJournal {
 
     /// The ids with those of the changes that are held because of them.
     func withDependents(_ ids: Set<UUID>) async throws(StorageError) -> Set<UUID> {
-        try await run(reads: true) { journal throws(StorageError) in
+        try await run(.reading) { journal throws(StorageError) in
             var found = ids
             for scope in try Self.scopes(of: ids, journal) {
                 var subjects: Set<String> = []

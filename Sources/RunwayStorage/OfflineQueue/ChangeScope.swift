@@ -25,6 +25,9 @@ struct ChangeScope: Sendable, Hashable {
         self.init(service: service, environment: environment, account: json[2].string)
     }
 
+    /// The scope of the same service and environment in which nobody is signed in.
+    var ofNobody: ChangeScope { ChangeScope(service: service, environment: environment, account: nil) }
+
     /// The scope as the journal stores it.
     var text: String {
         var writer = JSONWriter()

@@ -127,6 +127,13 @@ struct DrainSchedule: Sendable {
         return wait / 2 + wait / 2 * jitter
     }
 
+    /// The server asked in an earlier run to wait.
+    mutating func pause(_ scope: String, until instant: Duration) {
+        var lane = lanes[scope] ?? Lane()
+        lane.serverPause = max(lane.serverPause, instant)
+        lanes[scope] = lane
+    }
+
     /// Whether the server asked to wait in each of some scopes; `false` if there are none.
     func isPaused(_ scopes: [String], at now: Duration) -> Bool {
         !scopes.isEmpty && scopes.allSatisfy { lanes[$0].map { $0.serverPause > now } ?? false }
@@ -143,6 +150,8 @@ struct DrainSchedule: Sendable {
             lanes = lanes.filter { $0.value.serverPause > now }
             return .wait(until: nil)
         }
+        // A network that has returned may be read here before its change is reported: delays begin anew before anything is sent.
+        networkDidChange(isAllowed: isNetworkAllowed)
         let timer = now + options.interval
         // The status is read again then: its source may have missed a change.
         guard isNetworkAllowed, !scopes.isEmpty else { return .wait(until: timer) }
@@ -156,13 +165,14 @@ struct DrainSchedule: Sendable {
         return .wait(until: min(timer, starts.map(\.start).min() ?? timer))
     }
 
-    /// When a scope sends that could send now.
+    /// When a scope sends that could send now. A delay that began while nobody was signed in is for its account from now on.
     private mutating func delayEnd(of scope: String, at now: Duration) -> Duration {
-        if ignoresDelays { return now }
+        if ignoresDelays || delays.isEmpty { return now }
+        let former = ChangeScope(scope)?.ofNobody.text
         var latest = now
-        for (owner, delay) in delays where delay.scope == scope {
+        for (owner, delay) in delays where delay.scope == scope || delay.scope == former {
             let end = delay.end ?? now + delay.limit
-            delays[owner]?.end = end
+            delays[owner] = Delay(scope: scope, limit: delay.limit, end: end)
             latest = max(latest, end)
         }
         return latest

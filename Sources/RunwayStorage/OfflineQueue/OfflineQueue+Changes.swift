@@ -29,8 +29,13 @@ extension OfflineQueue {
     ///
     /// While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next change is sent after the
     /// handler has returned. The call of a detached task waits, so that the handler must not wait for that task.
+    ///
+    /// The system's time in the background (`BackgroundGrace`) is taken before anything is read, and ended when it returns.
     public func flush() async {
-        await (try? parts())?.drainer.flush()
+        guard let (_, drainer, link) = try? parts() else { return }
+        let grace = link.beginGrace("OfflineQueue")
+        defer { grace?.end() }
+        await drainer.flush()
     }
 
     /// Removes a change that waits. One that is being sent is cancelled.
@@ -99,16 +104,21 @@ extension OfflineQueue {
 
     /// Removes all changes of an account, and overwrites their bytes in the file. What the server has stays there.
     ///
-    /// Call it after a sign-out, since the queue stores what waits until the account signs in again.
+    /// Call it after a sign-out, since the queue stores what waits until the account signs in again. The system's time in the background
+    /// (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
     ///
     /// - Parameter account: The account, as in `ServiceSettings.account`; `nil` for changes that were made while nobody was signed in.
-    /// - Throws: ``StorageError`` if the file can't be written.
+    /// - Throws: ``StorageError`` if the file can't be written; some changes may be removed then. On a full disk the queue has space of its
+    ///   own for this; `docs/storage.md` says when that is not enough.
     public func erase(account: String?) async throws(StorageError) {
         let (journal, drainer, link) = try parts()
-        let erased = try await journal.erase(account: account)
-        drainer.cancel(erased)
-        for id in erased { link.forget(id) }
-        drainer.change()
+        let grace = link.beginGrace("OfflineQueue")
+        defer { grace?.end() }
+        try await journal.erase(account: account) { erased in
+            drainer.cancel(erased)
+            for id in erased { link.forget(id) }
+            drainer.change()
+        }
     }
 
     @discardableResult

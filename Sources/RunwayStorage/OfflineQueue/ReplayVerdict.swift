@@ -22,6 +22,9 @@ enum ReplayVerdict: Equatable {
     /// The server refuses the change for ever.
     case refused
 
+    /// What gateways respond when the server behind them crashed, hangs, or is down.
+    private static let gatewayStatuses = [502, 503, 504]
+
     init(_ error: NetworkError) {
         // A server that has stored its failure under the key repeats it for as long as it knows the key.
         if error.isReplayedFailure {
@@ -42,8 +45,7 @@ enum ReplayVerdict: Equatable {
             switch error.status?.code {
             case 401: self = .unauthorized
             case 429: self = .failed(retryAfter: error.retryAfter)
-            // What gateways respond when the server behind them crashed, hangs, or is down.
-            case let code? where [502, 503, 504].contains(code) && !error.asksToWait: self = .lost
+            case let code? where Self.gatewayStatuses.contains(code) && !error.asksToWait: self = .lost
             case let code? where RetryPolicy.transientStatuses.contains(code):
                 self = .failed(retryAfter: error.retryAfter)
             // The server still works on an earlier attempt (draft-ietf-httpapi-idempotency-key-header §2.6).

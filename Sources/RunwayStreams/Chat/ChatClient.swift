@@ -1,4 +1,3 @@
-import Foundation
 public import Observation
 public import Runway
 import RunwayJSON
@@ -56,8 +55,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// The conversations whose states may have to be stored.
     @ObservationIgnored private var changed: Set<String> = []
     @ObservationIgnored private var writing: Task<Void, Never>?
-    /// Identifies the client in the offline queue.
-    @ObservationIgnored private let delayOwner = UUID()
+    @ObservationIgnored private let delay: ChatQueueDelay<Stream.Service>
 
     /// Creates a client. The stream is opened by ``start()``.
     ///
@@ -82,9 +80,10 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         self.cursors = cursors ?? MemoryStreamCursorStore()
         self.key = key ?? "chat/\(member)"
         calls = NetworkChatCalls(network: network, base: path.percentEncoded)
+        delay = ChatQueueDelay(of: calls.account, on: network, upTo: options.maximumQueueDelay)
     }
 
-    deinit { network.delayChanges(of: Stream.Service.self, owner: delayOwner, upTo: nil) }
+    deinit { delay.end() }
 
     /// Returns a conversation, which is followed from now on.
     ///
@@ -126,11 +125,11 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         startCount += 1
         let start = startCount
         (error, state) = (nil, .connecting)
-        delayQueue(unless: false)
+        delay.begin()
         let places = TakenCursors(base: cursors) { [weak self] in self?.take($0, start) }
         watching = StreamTask(
             Task { [weak self, changes = network.servicesChanges] in
-                for await _ in changes { self?.followRefused(start) }
+                for await _ in changes { self?.servicesDidChange(start) }
             })
         reading = StreamTask(
             Task { [weak self] in
@@ -146,7 +145,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         guard reading != nil else { return }
         startCount += 1
         (events, reading, watching, state, leaving) = (nil, nil, nil, .ended, [:])
-        delayQueue(unless: true)
+        delay.end()
         for conversation in conversations.values { conversation.stop() }
     }
 
@@ -157,10 +156,15 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     public func resume() { events?.resume() }
 
     /// Waits until what the conversations have taken, and what was written, is stored as far as that is possible.
-    public func flush() async { await writing?.value }
+    public func flush() async {
+        await writing?.value
+        await cursors.flush()
+    }
 
     /// The topic of a conversation, by which the stream brings its events.
-    public static func topic(of conversation: String) -> String { "chat/\(conversation)" }
+    public static func topic(of conversation: String) -> String { "\(topicPrefix)\(conversation)" }
+
+    private static var topicPrefix: String { "chat/" }
 }
 
 // The stream.
@@ -177,8 +181,12 @@ extension ChatClient {
             (taken, storedCursor) = (cursor, cursor)
             let events = network.events(
                 of: endpoint, streamOptions, places, key: key, topics: endpoint.topics, SystemRandomNumberGenerator()
-            ) { [weak self] _ in Task { @MainActor [weak self] in self?.stateDidChange(start) } }
+            ) { [weak self, delay] _ in
+                delay.update()
+                Task { @MainActor [weak self] in self?.stateDidChange(start) }
+            }
             self.events = events
+            delay.follow(events)
             // There is no connection yet: the first one is asked for with them.
             if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
         }
@@ -218,8 +226,9 @@ extension ChatClient {
         if events.isCaughtUp, isFollowed(conversation, start) { conversation.take(.caughtUp) }
     }
 
-    /// Somebody has signed in, or the service has changed: the server may allow what it has refused.
-    private func followRefused(_ start: Int) {
+    /// Somebody has signed in or out, or the service has changed: the server may allow what it has refused.
+    private func servicesDidChange(_ start: Int) {
+        delay.update()
         for one in ready where one.machine.hasRefusal { Task { [weak self] in await self?.follow(one, start) } }
     }
 
@@ -261,23 +270,17 @@ extension ChatClient {
             }
         case .caughtUp:
             guard events?.isCaughtUp == true else { return }
-            delayQueue(unless: true)
+            delay.update()
             for one in ready where events != nil { one.take(.caughtUp) }
         case .event(let event):
             let json = event.rawData.json
-            guard let conversation = conversations.values.first(where: { Self.topic(of: $0.id) == event.topic }),
-                conversation.isReady
+            guard let topic = event.topic, topic.hasPrefix(Self.topicPrefix),
+                let conversation = conversations[String(topic.dropFirst(Self.topicPrefix.count))], conversation.isReady
             else { return }
             if event.type == "chat.message", let message = ChatMessage(json) { conversation.take(.message(message)) }
             if event.type == "chat.mark", let mark = ChatMark(json) { conversation.take(.mark(mark)) }
             if event.type == "presence", let change = ChatPresence.Change(json) { conversation.take(.presence(change)) }
         }
-    }
-
-    /// Delays what the offline queue has for the account, while that is signed in, until the stream has caught up, or has ended.
-    private func delayQueue(unless isOver: Bool) {
-        let limit = isOver || !calls.account.isPresent ? nil : options.maximumQueueDelay
-        network.delayChanges(of: Stream.Service.self, owner: delayOwner, upTo: limit)
     }
 
     private var ready: [ChatConversation] { conversations.values.filter(\.isReady) }
@@ -290,7 +293,6 @@ extension ChatClient {
         for one in ready where events.refusedTopics.contains(Self.topic(of: one.id)) { one.setRefused(true) }
         // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
         let isLive = events.isCaughtUp
-        delayQueue(unless: isLive)
         for one in ready where self.events != nil && one.machine.isCaughtUp != isLive {
             one.take(isLive ? .caughtUp : .disconnected)
         }
@@ -311,7 +313,7 @@ extension ChatClient {
     private func end(with error: NetworkError?, _ start: Int) {
         guard startCount == start, reading != nil else { return }
         (events, reading, watching, state, leaving) = (nil, nil, nil, .ended, [:])
-        delayQueue(unless: true)
+        delay.end()
         self.error = error
         for one in ready { one.take(.disconnected) }
     }
@@ -387,13 +389,4 @@ extension ChatClient {
         if problem != nil || storageError != nil { storageError = problem }
         return failed
     }
-}
-
-/// Passes the places of a stream on, which are stored after the states of the conversations.
-private struct TakenCursors: StreamCursorStore {
-    let base: any StreamCursorStore
-    let note: @MainActor @Sendable (StreamCursor?) -> Void
-
-    func cursor(for key: String) async -> StreamCursor? { await base.cursor(for: key) }
-    func store(_ cursor: StreamCursor?, for key: String) async { await note(cursor) }
 }

@@ -28,7 +28,8 @@ public final class ChatConversation {
     public private(set) var marks: [ChatMark] = []
     /// The members who are present now, in alphabetical order; empty if the server publishes no presence.
     public private(set) var present: [String] = []
-    /// Whether there are messages before those that are shown; see ``loadOlder()``.
+    /// Whether ``loadOlder()`` loads messages: there are some before those that are shown, and fewer are shown than
+    /// ``ChatOptions/maximumMessageCount`` and ``ChatOptions/maximumOlderCount`` together.
     public private(set) var hasOlder = false
     /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
@@ -89,7 +90,8 @@ public final class ChatConversation {
         return machine.discard(entry.message)
     }
 
-    /// Loads messages before those that are shown, if there are any.
+    /// Loads messages before those that are shown, if there are any, up to ``ChatOptions/maximumOlderCount``. They stay until the
+    /// member has read the last message, see ``markRead(upTo:)``.
     public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
 
     /// Records that the member has read the messages up to a number.
@@ -115,7 +117,7 @@ extension ChatConversation {
         isReady = true
         if let state {
             let written = machine.drafts
-            machine.restore(state, isCurrent: isCurrent)
+            machine.restore(state.isConsistent ? state : state.draftsAlone, isCurrent: isCurrent && state.isConsistent)
             machine.drafts += written
         }
         perform([])

@@ -2,6 +2,9 @@ import Foundation
 
 // The messages that are shown, which have consecutive numbers.
 extension ChatMachine {
+    /// Whether there are messages before those that are shown, and room for them.
+    var hasOlder: Bool { last != nil && first > serverFirst && messages.count < options.maximumLoadedCount }
+
     /// Shows a message if all before it are shown; otherwise it waits for them.
     mutating func insert(_ message: ChatMessage) {
         guard let last else { return store(early: message) }
@@ -16,7 +19,7 @@ extension ChatMachine {
 
     /// Begins what is shown at a number, without messages.
     mutating func begin(at number: Int64) {
-        (messages, keys) = ([], [])
+        (messages, keys, hasLoadedOlder) = ([], [], false)
         (first, last) = (number, number - 1)
         early = early.filter { $0.key >= number }
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
@@ -35,6 +38,7 @@ extension ChatMachine {
             if keys.insert(message.key).inserted { added.append(message) }
         }
         messages.insert(contentsOf: added.reversed(), at: 0)
+        if !added.isEmpty { hasLoadedOlder = true }
         if number == first { serverFirst = first }
         first = number
     }
@@ -59,9 +63,10 @@ extension ChatMachine {
         // A server that stored a message twice does not make it appear twice.
         guard keys.insert(message.key).inserted else { return noteDuplicate() }
         messages.append(message)
-        // The oldest are removed a tenth at a time, since removing moves the others.
-        guard messages.count > options.maximumMessageCount + options.maximumMessageCount / 10 else { return }
-        let removed = messages.prefix(messages.count - options.maximumMessageCount)
+        // The oldest are removed a tenth at a time, since removing moves the others. The member may be reading what was loaded.
+        let maximumCount = hasLoadedOlder ? options.maximumLoadedCount : options.maximumMessageCount
+        guard messages.count - maximumCount > maximumCount / 10 else { return }
+        let removed = messages.prefix(messages.count - maximumCount)
         for message in removed { keys.remove(message.key) }
         messages.removeFirst(removed.count)
         first = messages.first?.number ?? first
@@ -82,6 +87,9 @@ extension ChatMachine {
 public struct ChatOptions: Sendable, Hashable {
     /// The most messages that are shown; the oldest beyond that are removed from memory, and can be loaded again. The default is 2,000.
     public var maximumMessageCount = 2000
+    /// The most messages beyond ``maximumMessageCount`` that are shown after ``ChatConversation/loadOlder()``, until the member has read
+    /// the last message. The default is 8,000.
+    public var maximumOlderCount = 8000
     /// The most messages that are stored between two starts of the app. The default is 200.
     public var maximumStoredCount = 200
     /// The most messages of a page. The default is 100; the server may return fewer.
@@ -105,4 +113,10 @@ public struct ChatOptions: Sendable, Hashable {
 
     /// Creates options with their defaults.
     public init() {}
+
+    /// The most messages that are shown after older ones were loaded.
+    var maximumLoadedCount: Int {
+        let (count, overflows) = maximumMessageCount.addingReportingOverflow(maximumOlderCount)
+        return overflows ? .max : count
+    }
 }

@@ -33,6 +33,8 @@ struct ChatMachine: Sendable {
     var last: Int64?
     /// The number of the first message that the server still has.
     var serverFirst: Int64 = 1
+    /// Whether older messages were loaded, and the member has not read the last message since.
+    var hasLoadedOlder = false
     /// Messages that came before others with smaller numbers.
     var early: [Int64: ChatMessage] = [:]
     /// What identifies the messages that are shown.
@@ -81,9 +83,6 @@ struct ChatMachine: Sendable {
 
     /// Whether the server refuses anything that it may allow after a sign-in.
     var hasRefusal: Bool { isRefused || areMarksRefused }
-
-    /// Whether there are messages before those that are shown.
-    var hasOlder: Bool { last != nil && first > serverFirst }
 
     /// When ``tick(at:)`` has to be called next; `nil` if nothing is due.
     var deadline: Duration? {
@@ -303,6 +302,7 @@ extension ChatMachine {
     /// The member has read all messages up to a number.
     mutating func read(upTo number: Int64, at now: Duration) -> [Action] {
         readNumber = max(readNumber, min(number, last ?? 0))
+        if number >= last ?? 0 { hasLoadedOlder = false }
         return next(at: now)
     }
 

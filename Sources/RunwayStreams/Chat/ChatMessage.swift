@@ -103,10 +103,15 @@ struct ChatPage: Sendable, Hashable {
     }
 }
 
+extension ChatMessage {
+    /// The numbers that a message can have, and 0. JSON carries no greater ones exactly (RFC 8259 §6), and the number after it must be
+    /// representable.
+    static let numbers = 0...(Int64(1) << 53)
+}
+
 extension JSONValue {
-    /// A number of a message, or 0; `nil` if it is malformed. A number above 2^53 counts as malformed: JSON carries no greater ones exactly
-    /// (RFC 8259 §6), and the number after it must be representable.
-    fileprivate var messageNumber: Int64? { int64.flatMap { (0...(Int64(1) << 53)).contains($0) ? $0 : nil } }
+    /// A number of a message, or 0; `nil` if it is malformed.
+    fileprivate var messageNumber: Int64? { int64.flatMap { ChatMessage.numbers.contains($0) ? $0 : nil } }
 }
 
 /// A message that is on its way to the server, or could not be sent.

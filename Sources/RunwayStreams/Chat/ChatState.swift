@@ -18,13 +18,35 @@ public struct ChatState: Sendable, Hashable, Codable {
     var place = ""
 
     init() {}
+
+    /// Whether the state can be one of a conversation. The numbers of a damaged file may be such that the next one is not representable.
+    var isConsistent: Bool {
+        let numbers: [Int64] = [first, last ?? 0, serverFirst, readNumber] + marks.flatMap { [$0.delivered, $0.read] }
+        guard numbers.allSatisfy({ ChatMessage.numbers.contains($0) }) else { return false }
+        // The messages lie between the ends, in order. One that the server stored twice is there once.
+        let shown: [Int64] = [first - 1] + messages.map(\.number) + [(last ?? first - 1) + 1]
+        return zip(shown, shown.dropFirst()).allSatisfy { $0 < $1 }
+    }
+}
+
+extension ChatState {
+    /// A state that has nothing but the drafts. All of them are sent again: the server recognises a message that it has.
+    var draftsAlone: ChatState {
+        var state = ChatState()
+        state.drafts = drafts
+        for index in state.drafts.indices {
+            if case .stored = drafts[index].state { state.drafts[index].state = .waiting }
+        }
+        return state
+    }
 }
 
 /// Stores the conversations of a client.
 ///
 /// ``MemoryChatStateStore`` loses them when the app ends; ``FileChatStateStore`` does not.
 public protocol ChatStateStore: Sendable {
-    /// Returns the state of a conversation; `nil` if there is none, or it can't be read.
+    /// Returns the state of a conversation; `nil` if there is none, or it can't be read. Of a state
+    /// whose numbers can't be those of a conversation, as after damage to a file, the client takes only the messages that wait to be sent.
     func state(of conversation: String) async -> ChatState?
     /// Stores the states of conversations, and returns when they survive the end of the app.
     func store(_ states: [String: ChatState]) async throws

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Stores cursors in a file, so that an app that starts again continues where it stopped.
 ///
-/// The file is for its user alone, and replaced at once, never changed in place. Cursors that come while it is being written are written together after that, so
-/// that a fast stream writes the file at the pace of the disk. A crash loses at most the cursors that were not written yet: their events
-/// come a second time. A file that can't be read counts as empty, and is replaced; one that can't be written is tried again with the
-/// next cursor. At most ``maximumCount`` cursors are stored; of more, the one that was stored longest ago is removed.
+/// The file is for its user alone, and replaced atomically, never changed in place. It is written at most every 250 ms: cursors that come sooner
+/// are written together then, or by ``flush()``. A crash loses at most the cursors that were not written yet: their events come a second
+/// time. Await ``flush()`` before you remove the file. A file that can't be read counts as empty, and is replaced; a failed write is
+/// repeated with the next cursor. At most ``maximumCount`` cursors are stored; of more, the one that was stored longest ago is removed.
 public final class FileStreamCursorStore: StreamCursorStore {
     /// The most cursors in a file.
     public static let maximumCount = 256
@@ -21,18 +21,27 @@ public final class FileStreamCursorStore: StreamCursorStore {
         /// The rows by their keys; `nil` until the file was read.
         var rows: [String: Row]?
         var isDirty = false
-        var isWriting = false
+        /// Whether a write is scheduled.
+        var isWriteScheduled = false
+        /// When the file may be written again.
+        var nextWrite = DispatchTime.now()
     }
 
     private let file: URL
+    private let minimumWriteInterval: Duration
     private let queue = DispatchQueue(label: "runway.cursors")
-    /// Guards the rows, and whether a write is due.
+    /// Guards the rows, and whether a write is scheduled.
     private let state = Mutex(State())
 
     /// Opens a store. The file is read at the first use.
     ///
     /// - Parameter file: The file, in a folder that exists.
-    public init(file: URL) { self.file = file }
+    public convenience init(file: URL) { self.init(file: file, minimumWriteInterval: .milliseconds(250)) }
+
+    /// - Parameter minimumWriteInterval: The shortest time between two writes.
+    init(file: URL, minimumWriteInterval: Duration) {
+        (self.file, self.minimumWriteInterval) = (file, minimumWriteInterval)
+    }
 
     /// Returns the cursor that was stored last under a key; `nil` if there is none.
     public func cursor(for key: String) async -> StreamCursor? {
@@ -41,21 +50,11 @@ public final class FileStreamCursorStore: StreamCursorStore {
 
     /// Stores a cursor; `nil` removes it. It returns before the file is written; see ``flush()``.
     public func store(_ cursor: StreamCursor?, for key: String) async {
-        let isIdle = state.withLock { state in
-            guard state.rows != nil else { return false }
-            return state.store(cursor, for: key)
-        }
-        if state.withLock({ $0.rows == nil }) {
-            await onQueue {
-                let isIdle = self.state.withLock { state in
-                    _ = state.read(from: self.file)
-                    return state.store(cursor, for: key)
-                }
-                if isIdle { self.write() }
-            }
-        } else if isIdle {
-            queue.async { self.write() }
-        }
+        // Disk I/O is for the queue alone.
+        let isRead = state.withLock { $0.rows != nil }
+        if !isRead { await onQueue { _ = self.state.withLock { $0.read(from: self.file) } } }
+        guard let due = state.withLock({ $0.store(cursor, for: key) }) else { return }
+        queue.asyncAfter(deadline: due) { self.write() }
     }
 
     /// Waits until every cursor that was stored before is in the file, if it can be written.
@@ -63,9 +62,11 @@ public final class FileStreamCursorStore: StreamCursorStore {
 
     private func write() {
         let rows = state.withLock { state in
-            state.isWriting = false
-            defer { state.isDirty = false }
-            return state.isDirty ? state.rows : nil
+            state.isWriteScheduled = false
+            guard state.isDirty else { return nil as [String: Row]? }
+            state.isDirty = false
+            state.nextWrite = DispatchTime.now() + minimumWriteInterval / .seconds(1)
+            return state.rows
         }
         guard let rows, let data = try? JSONEncoder().encode(rows) else { return }
         do {
@@ -90,8 +91,8 @@ extension FileStreamCursorStore.State {
         return rows
     }
 
-    /// Stores a cursor in the rows; returns whether nothing will write them yet.
-    fileprivate mutating func store(_ cursor: StreamCursor?, for key: String) -> Bool {
+    /// Stores a cursor in the rows; returns when they may be written, or `nil` if a write is scheduled already.
+    fileprivate mutating func store(_ cursor: StreamCursor?, for key: String) -> DispatchTime? {
         let order = (rows?.values.map(\.order).max() ?? 0) + 1
         rows?[key] = cursor.map { FileStreamCursorStore.Row(cursor: $0, order: order) }
         if let count = rows?.count, count > FileStreamCursorStore.maximumCount,
@@ -100,7 +101,7 @@ extension FileStreamCursorStore.State {
             rows?[oldest.key] = nil
         }
         isDirty = true
-        defer { isWriting = true }
-        return !isWriting
+        defer { isWriteScheduled = true }
+        return isWriteScheduled ? nil : nextWrite
     }
 }

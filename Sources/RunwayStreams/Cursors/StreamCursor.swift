@@ -43,4 +43,13 @@ public protocol StreamCursorStore: Sendable {
     ///   - cursor: The cursor; `nil` removes the stored one.
     ///   - key: What identifies the stream in this app, account included.
     func store(_ cursor: StreamCursor?, for key: String) async
+
+    /// Waits until every cursor that was stored before is durable, as far as that is possible. The default does nothing: it is for a store whose
+    /// cursors are durable when ``store(_:for:)`` returns, or never.
+    func flush() async
+}
+
+extension StreamCursorStore {
+    /// Does nothing.
+    public func flush() async {}
 }

@@ -153,7 +153,7 @@ extension NetworkLayer {
         events(of: endpoint, options, cursors, key: key, topics: endpoint.topics, randomness) { _ in }
     }
 
-    /// - Parameter onState: The state of the stream, or the topics that the server refuses, have changed.
+    /// - Parameter onState: The state of the stream, whether its link is suspected, or the topics that the server refuses have changed.
     func events<E: EventStreamEndpoint>(
         of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,
         topics: Set<String>?, _ randomness: any RandomNumberGenerator & Sendable,

@@ -19,6 +19,8 @@ struct LinkReader: Sendable {
     let opened: @Sendable (LinkFacts) -> Void
     /// It is known how the link continues the last.
     let continued: @Sendable () -> Void
+    /// Bytes have come since the link was probed.
+    let probeConfirmed: @Sendable () -> Void
 
     /// Returns how the link ended. If the task is cancelled, the result says nothing.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
@@ -36,7 +38,9 @@ struct LinkReader: Sendable {
         if head.status == .noContent { return .final(nil) }
         guard head.status == .ok, head.mediaType == "text/event-stream" else { return refusal(of: response) }
         flight.note(StreamDecision.opened(resumedFrom: intake.lastEventID))
-        opened(LinkFacts(head.headerFields))
+        var facts = LinkFacts(head.headerFields)
+        facts.tokenRenewalWindow = response.tokenRenewalWindow
+        opened(facts)
         life.begin(at: clock.now)
         var counts = StreamCounts()
         let end = await read(response, &intake, &counts)
@@ -71,13 +75,14 @@ struct LinkReader: Sendable {
         do {
             var parts = response.body.makeAsyncIterator()
             while let part = try await parts.next() {
-                life.noteBytes(at: clock.now)
+                let isProof = life.noteBytes(at: clock.now)
                 counts.bytes += part.count
                 parser.add(part)
                 // What the intake has read must reach the buffer: the next link begins after it.
                 while !Task.isCancelled, topics.end(of: number) == nil, let item = try parser.next() {
                     await pass(intake.read(item), of: intake.stream, &counts)
                 }
+                if isProof { probeConfirmed() }
                 if let end = topics.end(of: number) { return (end, .topics) }
             }
             return (.transient(retryAfter: nil), .closed)
@@ -141,6 +146,8 @@ final class LinkLife: Sendable {
         var end = LinkEnd.stopped
         var retry: Duration?
         var isCut = false
+        /// When the link was probed; `nil` if it was not, or bytes have come since.
+        var probeTime: Duration?
     }
 
     /// Guards the times, what the server asks for, and why the link is closed.
@@ -148,10 +155,17 @@ final class LinkLife: Sendable {
 
     func begin(at now: Duration) { state.withLock { $0.life = StreamMachine.Life(last: now) } }
 
-    func noteBytes(at now: Duration) {
+    /// The link is being probed.
+    func noteProbe(at now: Duration) { state.withLock { $0.probeTime = now } }
+
+    /// Returns whether the bytes are the first ones that came after a probe.
+    func noteBytes(at now: Duration) -> Bool {
         state.withLock { state in
             state.life.longestSilence = max(state.life.longestSilence, now - state.life.last)
             state.life.last = now
+            guard let probeTime = state.probeTime, now > probeTime else { return false }
+            state.probeTime = nil
+            return true
         }
     }
 

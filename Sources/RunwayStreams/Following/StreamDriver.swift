@@ -11,6 +11,8 @@ final class StreamDriver: Sendable {
         case network(NetworkStatus)
         case opened(LinkFacts, link: Int)
         case continued(link: Int)
+        /// Bytes have come since the link was probed.
+        case probeConfirmed(link: Int)
         case ended(LinkFailure, link: Int)
         case forgotten(link: Int)
         /// The topics that the server refuses have changed.
@@ -23,6 +25,10 @@ final class StreamDriver: Sendable {
         var link: Int?
         /// The last link of which the reader has taken everything that was replayed.
         var caughtUpLink: Int?
+        /// Whether the open link may be dead.
+        var isSuspected = false
+
+        var isCaughtUp: Bool { link != nil && link == caughtUpLink }
     }
 
     let buffer: StreamBuffer
@@ -33,7 +39,7 @@ final class StreamDriver: Sendable {
     private let random: any RandomNumberGenerator & Sendable
     private let inputs: AsyncStream<Input>
     private let continuation: AsyncStream<Input>.Continuation
-    /// The state, or the topics that the server refuses, have changed.
+    /// The state, whether the link is suspected, or the topics that the server refuses have changed.
     private let onState: @Sendable (StreamState) -> Void
     /// Guards the state that the app sees, and which link it is of.
     private let state = Mutex(State())
@@ -61,7 +67,9 @@ final class StreamDriver: Sendable {
     }
 
     var streamState: StreamState { state.withLock { $0.stream } }
-    var isCaughtUp: Bool { state.withLock { $0.link != nil && $0.link == $0.caughtUpLink } }
+    var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
+    /// Whether the stream has caught up, and its link is not suspected: if that is dead, the server may have events that were missed.
+    var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
     /// The reader has taken everything that was replayed on a link.
     func noteCaughtUp(_ link: Int) { state.withLock { $0.caughtUpLink = link } }
@@ -88,7 +96,7 @@ final class StreamDriver: Sendable {
             for await input in inputs {
                 let actions = await actions(after: input, &run)
                 for action in actions { await perform(action, &run) }
-                publish(run.machine.state)
+                publish(run.machine.state, isSuspected: run.machine.isSuspected)
                 run.timer.wait(for: run.machine.deadline)
                 if run.machine.state == .ended { break }
             }
@@ -127,7 +135,7 @@ final class StreamDriver: Sendable {
             run.timer.expire()
             return run.machine.tick(at: now, life: run.link?.life.take())
         case .network(let status):
-            let isElsewhere = run.track.leadsElsewhere(status)
+            let isElsewhere = run.track.record(status)
             return run.machine.networkDidChange(
                 to: status.learningKey, isReachable: status.isReachable, isElsewhere: isElsewhere, at: now)
         case .forgotten(let link):
@@ -144,6 +152,9 @@ final class StreamDriver: Sendable {
         case .continued(let link):
             if link == run.linkCount, run.link != nil { run.machine.continued() }
             return []
+        case .probeConfirmed(let link):
+            guard link == run.linkCount, let life = run.link?.life else { return [] }
+            return run.machine.tick(at: now, life: life.take())
         case .ended(let failure, let link):
             // A link that was closed has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
@@ -160,6 +171,7 @@ final class StreamDriver: Sendable {
             run.link?.life.end = reason
             await close(&run)
         case .probe:
+            run.link?.life.noteProbe(at: network.clock.now)
             guard let connection = topics.connection else { return }
             let link = run.linkCount
             Task { [source, continuation, topics] in
@@ -188,6 +200,8 @@ final class StreamDriver: Sendable {
             continuation.yield(.opened($0, link: number))
         } continued: { [continuation] in
             continuation.yield(.continued(link: number))
+        } probeConfirmed: { [continuation] in
+            continuation.yield(.probeConfirmed(link: number))
         }
         let task = Task { [continuation, intake = run.intake] in
             var intake = intake
@@ -208,10 +222,10 @@ final class StreamDriver: Sendable {
         state.withLock { $0.link = nil }
     }
 
-    private func publish(_ new: StreamState) {
+    private func publish(_ new: StreamState, isSuspected: Bool = false) {
         let isNew = state.withLock { state in
-            defer { state.stream = new }
-            return state.stream != new
+            defer { (state.stream, state.isSuspected) = (new, isSuspected) }
+            return state.stream != new || state.isSuspected != isSuspected
         }
         if isNew { onState(new) }
     }

@@ -103,6 +103,12 @@ struct StreamMachine: Sendable {
         }
     }
 
+    /// Whether the open link may be dead: a probe has brought no sign of life yet, or the device has no network.
+    var isSuspected: Bool {
+        guard case .open(let link) = phase else { return false }
+        return link.probe != nil || !isReachable
+    }
+
     /// When ``tick(at:life:)`` has to be called next; `nil` if nothing is due.
     var deadline: Duration? {
         switch phase {
@@ -193,17 +199,26 @@ extension StreamMachine {
     mutating func opened(_ facts: LinkFacts, at now: Duration) -> [Action] {
         guard case .connecting = phase else { return [] }
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
-        let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         // A server does not keep the client from suspecting its links.
         let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
         let quietLimit = heartbeat.map { $0 + options.heartbeatMargin } ?? options.quietLimit
         phase = .open(
             Link(
                 openTime: now, network: network, lastLife: now, quietLimit: quietLimit, heartbeat: heartbeat,
-                // A little before its end, so that no event is lost to a cut, and at another moment than others.
-                endTime: lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) },
+                endTime: endTime(of: facts, at: now),
                 openingDeadline: facts.statesContinuity ? now + quietLimit + options.probeTimeout : nil))
         return []
+    }
+
+    /// When a link has to be replaced: a little before its end, so that no event is lost to a cut, and at another moment than others.
+    private mutating func endTime(of facts: LinkFacts, at now: Duration) -> Duration? {
+        let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
+        if let renewal = facts.tokenRenewalWindow, lifetime.map({ renewal.lowerBound < now + $0 }) ?? true {
+            // An earlier link would be opened with the same token and end soon.
+            let end = lifetime.map { min(now + $0, renewal.upperBound) } ?? renewal.upperBound
+            return max(now + .seconds(1), renewal.lowerBound + jitter(upTo: (end - renewal.lowerBound) / 2))
+        }
+        return lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }
     }
 
     /// The server has said how the open link continues the last.
@@ -257,7 +272,7 @@ extension StreamMachine {
         return [.disconnect(.forgotten)]
     }
 
-    /// A time that ``deadline`` named has come.
+    /// A time that ``deadline`` named has come, or bytes have come on a link that was probed.
     mutating func tick(at now: Duration, life: Life?) -> [Action] {
         switch phase {
         case .waiting(let instant): return now >= instant ? connect() : []

@@ -26,7 +26,8 @@ public struct StreamOptions: Sendable, Hashable {
     public var quietLimit = Duration.seconds(45)
     /// How long a suspected link has time to show a sign of life before it is dropped. The default is 10 s.
     public var probeTimeout = Duration.seconds(10)
-    /// How long a link stays open at most; then another one replaces it. The default, `nil`, is as long as the server allows.
+    /// How long a link stays open at most; then another one replaces it. The default, `nil`, sets no limit: the server's
+    /// lifetime or, for an event stream, the access token ends the link.
     public var maximumLifetime: Duration?
     /// How many bytes of a comment the server is asked to begin a link with, in `Runway-Padding`; other servers ignore it. The default is
     /// 512: some URL loading systems and proxies pass nothing on before they have that many.

@@ -69,6 +69,9 @@ struct LinkFacts: Sendable, Equatable {
     var heartbeatLimit: Duration?
     /// How long the server leaves the link open; `nil` if it states none.
     var lifetime: Duration?
+    /// From when the token that the link was opened with should be renewed until it expires, on the layer's clock; `nil` if its expiry is
+    /// not known.
+    var tokenRenewalWindow: Range<Duration>?
     /// Whether the server says on the link how it continues the last, as Runway's do. The default is `false`.
     var statesContinuity = false
 }

@@ -131,7 +131,7 @@ final class WebSocketDriver: Sendable {
             run.timer.expire()
             return run.machine.tick(at: now, life: life(at: now))
         case .network(let status):
-            let isElsewhere = run.track.leadsElsewhere(status)
+            let isElsewhere = run.track.record(status)
             return run.machine.networkDidChange(
                 to: status.identity ?? status.link.rawValue, isReachable: status.isReachable, isElsewhere: isElsewhere,
                 at: now)

@@ -7,7 +7,7 @@ import Runway
 final class DialAttempt {
     /// What an attempt reports.
     enum Event {
-        /// TCP leads to the address. With all roots it may connect a second time.
+        /// The TCP connection is established. With all roots it may connect a second time.
         case connected
         /// The connection is made. Its owner uses it, or closes it by ``DialAttempt/cut()``. Nothing follows.
         case established(DialedConnection)
@@ -189,8 +189,9 @@ extension DialAttempt {
         case nil: break
         case .fail?: finish(.failed(client.explained(error)))
         case .retryWithAllRoots?:
+            guard let tls = target.tls else { preconditionFailure("Only a connection with TLS retries with all roots") }
             cut()
-            target.tls?.readAllRoots()
+            tls.readAllRoots()
             connect()
         }
     }

@@ -25,7 +25,7 @@ struct DialAttemptMachine {
         case fail
     }
 
-    /// TCP leads to the address.
+    /// The TCP connection is established.
     private struct Connected {
         let instant: NIODeadline
         let tcp: Duration
@@ -59,7 +59,7 @@ struct DialAttemptMachine {
         state = .connecting(since: now)
     }
 
-    /// TCP leads to the address.
+    /// The TCP connection was established.
     mutating func connected(now: NIODeadline) -> Next? {
         switch state {
         case .ended: return nil

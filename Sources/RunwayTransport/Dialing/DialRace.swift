@@ -117,7 +117,7 @@ struct DialRace {
         return runners.isEmpty ? startNext(at: now) : []
     }
 
-    /// TCP leads to an address.
+    /// The TCP connection to an address was established.
     mutating func connected(_ address: IPAddress, at now: Duration) -> [Action] {
         if isOver { return [] }
         let index = index(of: address)

@@ -83,7 +83,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Cancels the exchange, from any thread. After its end it discards the unread bytes of its response.
+    /// Cancels the exchange, from any thread. The unread bytes of its response are discarded, also after its end.
     func cancel(_ reason: any Error) {
         pool.eventLoop.execute {
             if self.cancellation == nil { self.cancellation = reason }
@@ -97,6 +97,7 @@ final class Exchange: @unchecked Sendable {
             let connection = self.connection
             if connection == nil { self.pool.withdraw(self) }
             self.finish(failing: ExchangeFailure(cause: reason, sending: self.sending))
+            self.stream?.drop()
             connection?.cancel(self)
         }
     }
@@ -236,7 +237,7 @@ extension Exchange {
     func receive(_ part: ByteBuffer) throws {
         if part.readableBytes == 0 { return }
         if let stream { return stream.append(part) }
-        try whole?.append(part)
+        guard try whole?.append(part) != nil else { preconditionFailure("a body comes after its head") }
     }
 
     /// The response is complete. The connection has stopped carrying the exchange.
@@ -307,7 +308,9 @@ extension Exchange {
         guard !isOver else { return }
         end()
         stream?.finish(.success(()), wireRecord)
-        guard let continuation, let responseHead, let whole else { return }
+        // A streamed response was returned with its head.
+        guard let continuation else { return }
+        guard let responseHead, let whole else { preconditionFailure("a whole response ends after its head") }
         self.continuation = nil
         self.whole = nil
         let response = WireResponse(

@@ -10,7 +10,7 @@ import NIOSSL
 /// cast of a type to a protocol, as happens with each channel handler. Together that takes milliseconds of a program's first call.
 enum FirstUse {
     /// Starts the preparation on another thread.
-    static func anticipate() { DispatchQueue.global(qos: .userInitiated).async { _ = preparation } }
+    static func preload() { DispatchQueue.global(qos: .userInitiated).async { _ = preparation } }
 
     /// The results are stored, so that the compiler can't remove the search.
     private static let preparation: [[Bool]] = {

@@ -37,7 +37,7 @@ public final class NIOTransport: Transport {
     public convenience init(
         configuration: TransportConfiguration = TransportConfiguration()
     ) throws(NetworkError) {
-        FirstUse.anticipate()
+        FirstUse.preload()
         self.init(configuration: configuration, dialer: try Dialer(configuration))
     }
 

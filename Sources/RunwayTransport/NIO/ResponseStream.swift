@@ -54,30 +54,28 @@ final class ResponseStream: Sendable {
         reader?.resume()
     }
 
-    /// Ends the stream, unless it has ended. An error discards the unread parts.
+    /// Ends the stream, unless it has ended. The reader reads the parts that came before an error, and then the error.
     func finish(_ result: Result<Void, any Error>, _ wire: WireRecord) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }
             state.end = result
             state.wire = wire
-            if case .failure = result { dropParts(&state) }
             return state.takeReader()
         }
         reader?.resume()
     }
 
-    /// Discards the unread parts. A later read throws `CancellationError`.
+    /// Discards the unread parts. A later read throws the error that ended the stream, or else `CancellationError`.
     func drop() {
         state.withLock { state in
-            state.end = .failure(CancellationError())
-            dropParts(&state)
+            switch state.end {
+            case .failure?: break
+            case .success?, nil: state.end = .failure(CancellationError())
+            }
+            unread?.subtract(state.byteCount)
+            state.byteCount = 0
+            state.parts = CircularBuffer()
         }
-    }
-
-    private func dropParts(_ state: inout State) {
-        unread?.subtract(state.byteCount)
-        state.byteCount = 0
-        state.parts = CircularBuffer()
     }
 
     /// Whether there are unread bytes.

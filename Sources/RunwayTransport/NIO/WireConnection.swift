@@ -15,7 +15,8 @@ protocol WireConnection: AnyObject {
     /// Whether a further stream can carry another protocol (RFC 8441 §3).
     var acceptsTunnels: Bool { get }
 
-    /// Opens a stream that carries another protocol, for which the pool has reserved a place; `nil` unless ``acceptsTunnels``.
+    /// Opens a stream that carries another protocol, for which the pool has reserved a slot; `nil` unless
+    /// ``acceptsTunnels``, or if its head is too large for the server.
     func openTunnel(_ head: WireRequestHead, to name: String) -> (any Channel)?
 
     /// Sends a request, and reports the response to the exchange.
@@ -81,7 +82,7 @@ extension WireConnection {
 
 extension Error {
     /// Whether the other end closed or reset a connection, which it can only do if it is there.
-    fileprivate var isCloseOrReset: Bool {
+    var isCloseOrReset: Bool {
         switch self as any Error {
         case let error as IOError: [ECONNRESET, EPIPE, ECONNABORTED].contains(error.errnoCode)
         case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: true

@@ -9,6 +9,8 @@ enum WireError: Error, Equatable {
     case unusableURL(String)
     /// A TRACE request had a body (RFC 9110 §9.3.8).
     case traceWithBody
+    /// The head of the request is larger than the server accepts over HTTP/2.
+    case headTooLarge(limit: Int)
     /// The limit on requests that wait for a connection to the origin is reached.
     case tooManyWaiting(limit: Int)
     /// No connection was made in time.
@@ -50,6 +52,11 @@ extension WireError {
         case .shutDown: (.noNetwork, "The transport was shut down.")
         case .unusableURL(let reason): (.invalidConfiguration, "The URL of the request can't be used: \(reason).")
         case .traceWithBody: (.invalidParameters, "A TRACE request can't have a body.")
+        case .headTooLarge(let limit):
+            (
+                .invalidParameters,
+                "The head of the request is larger than the \(limit) bytes that \(place) accepts over HTTP/2."
+            )
         case .tooManyWaiting(let limit):
             (.overloaded, "\(limit) requests are waiting for a connection to \(place) already.")
         case .notConnectedInTime: (.timedOut, "No connection to \(place) could be made in time.")
@@ -83,7 +90,7 @@ extension WireError {
     /// Whether any of the request was sent, as far as the error itself says.
     var sending: SendState {
         switch self {
-        case .unusableURL, .traceWithBody, .tooManyWaiting, .notConnectedInTime, .goneAway,
+        case .unusableURL, .traceWithBody, .headTooLarge, .tooManyWaiting, .notConnectedInTime, .goneAway,
             .reset(.refusedStream), .unsolicited:
             .notSent
         default: .unknown

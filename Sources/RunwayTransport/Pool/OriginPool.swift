@@ -22,6 +22,9 @@ final class OriginPool: @unchecked Sendable {
     /// The known addresses of its connections, which the spare pool reads from its own loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
+    /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2, as the last settings
+    /// have it: a new connection sends requests before its own settings come.
+    var maximumHeaderListSize = Int.max
     private var machine: PoolMachine
     private(set) var connections: [ConnectionID: any WireConnection] = [:] {
         didSet { publishAddresses() }
@@ -80,8 +83,8 @@ extension OriginPool {
 
     /// Opens a stream that carries another protocol, on the shared connection (RFC 8441).
     ///
-    /// - Returns: The stream as a channel of bytes; `nil` if there is no such connection, its server does not accept such streams, or it
-    ///   has no room.
+    /// - Returns: The stream as a channel of bytes; `nil` if there is no such connection, its server does not accept the
+    ///   stream, or it has no room.
     func openTunnel(_ head: WireRequestHead, to name: String) -> (channel: any Channel, facts: ConnectionFacts)? {
         for connection in connections.values where connection.acceptsTunnels && machine.reserve(connection.id) {
             if let channel = connection.openTunnel(head, to: name) { return (channel, connection.facts) }

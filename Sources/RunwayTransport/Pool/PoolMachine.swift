@@ -56,7 +56,7 @@ struct PoolMachine {
 
     /// The terms of a waiting request.
     struct Wait {
-        /// The earliest instant at which the request fails for want of a connection.
+        /// The earliest instant at which the request fails because no connection is available.
         var deadline: NIODeadline
         /// Whether it was lost on a stale connection, so that an idle one may be stale, too.
         var needsFresh: Bool
@@ -71,7 +71,7 @@ struct PoolMachine {
     private var queue = CircularBuffer<RequestID>()
     /// The terms of every waiting request.
     private(set) var waiting: [RequestID: Wait] = [:]
-    /// The earliest instant at which waiting requests fail for want of a connection; `nil` while no connection is being made.
+    /// The earliest instant at which waiting requests fail because no connection is available; `nil` while no connection is being made.
     private var connectDeadline: NIODeadline?
     /// The number of dials that failed in a row, and the instant of the next while there are connections to wait for.
     private var failedDials = 0

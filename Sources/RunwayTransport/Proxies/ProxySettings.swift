@@ -21,7 +21,7 @@ public struct ProxySettings: Sendable, Hashable {
     /// No proxy for anything.
     public static let none = ProxySettings()
 
-    /// Says which requests go through which proxy; see the properties for the defaults.
+    /// Sets which requests go through which proxy; see the properties for the defaults.
     public init(https: ProxyServer? = nil, http: ProxyServer? = nil, bypassed: [String] = []) {
         self.https = https
         self.http = http

@@ -146,7 +146,7 @@ extension WebSocketHandler {
         write(.ping, ByteBuffer(integer: pingCount))
     }
 
-    /// Sends a ping, and gives the connection up if no byte comes in time.
+    /// Sends a ping, and closes the connection if no byte comes in time.
     func checkLiveness(within limit: Duration) {
         guard machine.isOpen, livenessTimer == nil, !isHeld else { return }
         let before = inbox.status.receivedByteCount

@@ -249,6 +249,30 @@ struct SQLiteActionLogSinkTests {
         }
     }
 
+    @Test(arguments: [true, false]) func failedRemovalOverwritesWhatItRemoved(_ isErasure: Bool) async throws {
+        let first = try SQLiteActionLogSink(at: folder.file)
+        // One more than a transaction examines.
+        let ids = (0...1000).map { _ in UUID() }
+        _ = try await first.store(.init(1, stream: UUID(), account: "ada", ids))
+        try await first.close()
+        try damage(
+            """
+            CREATE TRIGGER failure BEFORE UPDATE ON record WHEN OLD.sequence > 1000
+            BEGIN SELECT RAISE(ABORT, 'failure'); END
+            """)
+        let sink = try SQLiteActionLogSink(at: folder.file)
+        await #expect(throws: ServerStorageError.self) {
+            if isErasure {
+                try await sink.erase(account: "ada")
+            } else {
+                try sink.removeContents(receivedBefore: .distantFuture)
+            }
+        }
+        #expect(try ActionLogFile(at: folder.file).records().map(\.id) == [ids[1000]])
+        #expect(sink.logByteCount == 0)
+        try await sink.close()
+    }
+
     @Test func fileHasOneWriterAndIsPrivate() async throws {
         let sink = try SQLiteActionLogSink(at: folder.file)
         #expect {

@@ -47,6 +47,18 @@ struct SQLiteEventLogTests {
         }
     }
 
+    @Test func pagesAreBoundedInBytes() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file)
+            let text = String(repeating: "x", count: 100_000)
+            _ = try await log.append((1...5).map { PublishedEvent(topic: "a", data: "\($0) " + text) })
+            // A page ends with the event that reaches the bound.
+            #expect(try await log.events(after: 0, upTo: 256).events.count == 3)
+            let rest = try await log.events(after: 3, upTo: 256)
+            #expect(rest.first == 4 && rest.events.count == 2)
+        }
+    }
+
     @Test func oldestEventsAreRemovedInTenths() async throws {
         try await withFile { file in
             let log = try SQLiteEventLog(file: file, maximumCount: 100)

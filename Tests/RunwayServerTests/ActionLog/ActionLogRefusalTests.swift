@@ -19,13 +19,14 @@ struct ActionLogRefusalTests {
 
     /// A request that is refused.
     enum Refused: CaseIterable, Sendable {
-        case busy, failing, rejected, bomb, longName, longAccount, nullCharacter, malformed, malformedGzip, tooLarge
+        case busy, failing, rejected, bomb, longName, longAccount, nullCharacter, noRecords, malformed, malformedGzip
+        case tooLarge
 
         var status: Int {
             switch self {
             case .busy: 429
             case .failing: 503
-            case .rejected, .longName, .longAccount, .nullCharacter, .malformed, .malformedGzip: 400
+            case .rejected, .longName, .longAccount, .nullCharacter, .noRecords, .malformed, .malformedGzip: 400
             case .bomb, .tooLarge: 413
             }
         }
@@ -49,6 +50,8 @@ struct ActionLogRefusalTests {
             case .longName: ActionLogRefusalTests.batch(name: long)
             case .longAccount: ActionLogRefusalTests.batch(account: long)
             case .nullCharacter: ActionLogRefusalTests.batch(name: #"a\u0000b"#)
+            case .noRecords:
+                Array(#"{"installation":"\#(UUID())","stream":"\#(UUID())","batch":1,"records":[]}"#.utf8)
             case .malformed: Array("{".utf8)
             case .malformedGzip: Array("no gzip".utf8)
             case .tooLarge: [UInt8](repeating: 32, count: 1 << 20 + 1)

@@ -141,8 +141,25 @@ struct ChatServiceTests {
         let hub = try await EventHub(name: "chat", options: options)
         let service = ChatService(store: MemoryChatStore(), hub: hub, limits: limits)
         for name in ["ada", "bob", "eve"] { hub.join(name, topic: ChatService.topic(of: "c")) }
-        #expect(hub.present(in: ChatService.topic(of: "c")).count == 3)
-        #expect(service.present(in: "c")?.members == ["ada", "bob"])
+        #expect(try await hub.present(in: ChatService.topic(of: "c")).count == 3)
+        #expect(await service.present(in: "c")?.members == ["ada", "bob"])
+    }
+
+    @Test func pageDoesNotWaitForHangingPresence() async throws {
+        let (log, clock) = (TestedEventLog(), ManualClock())
+        var options = EventHubOptions()
+        options.presenceGrace = .seconds(30)
+        let hub = try await EventHub(name: "chat", log: log, options: options, clock: clock)
+        let service = ChatService(store: MemoryChatStore(), hub: hub)
+        log.change(to: .hanging)
+        defer { log.change(to: .responding) }
+        let waiting = Task { await service.present(in: "c")?.members }
+        try await waitUntil("the read") { log.hangingCount == 1 }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(10))
+        #expect(await waiting.value == nil)
+        log.change(to: .responding)
+        #expect(await service.present(in: "c")?.members == [])
     }
 
     @Test func sweepFindsWhatAKilledProcessLeft() async throws {
@@ -219,6 +236,9 @@ struct ChatServiceTests {
 extension EventHub {
     /// Lets a member join a topic.
     fileprivate func join(_ member: String, topic: String) {
-        state.withLock { _ = $0.presence?.follow([topic], by: member, of: member, at: .zero) }
+        state.withLock { state in
+            state.presence?.follow([topic], by: member, of: member, at: .zero)
+            _ = state.nextPresence(at: .zero)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import RunwayTesting
 import Testing
 
 @testable import RunwayServer
@@ -31,6 +32,31 @@ struct EventReplayTests {
         #expect(client.largestPart <= 256 << 10)
     }
 
+    @Test func pagesOfALogAreBoundedInBytes() throws {
+        let log = MemoryEventLog()
+        let text = String(repeating: "x", count: 100_000)
+        _ = log.append((1...5).map { PublishedEvent(topic: "a", data: "\($0) " + text) })
+        // A page ends with the event that reaches the bound.
+        #expect(log.events(after: 0, upTo: 256).events.count == 3)
+        #expect(log.events(after: 3, upTo: 256).events.count == 2)
+        #expect(log.events(after: 0, upTo: 2).events.count == 2)
+    }
+
+    @Test func clientWaitsForAllPagesOfOtherProcesses() async throws {
+        let log = TestedEventLog()
+        let server = try await HubUnderTest(log)
+        log.change(to: .hanging)
+        defer { log.change(to: .responding) }
+        let text = String(repeating: "x", count: 100_000)
+        _ = log.append((1...10).map { PublishedEvent(topic: "all", data: "\($0) " + text) })
+        let opening = Task { try await server.open("/news", ["Last-Event-ID": "\(server.hub.epoch)-10"]) }
+        try await waitUntil("the connection") { server.hub.connectionCount == 1 }
+        log.change(to: .responding)
+        let client = try await opening.value
+        try await client.waitUntilLive()
+        #expect(client.text.contains("runway.resumed"), "the hub had not read the last page")
+    }
+
     @Test func eventAfterAMissingOneEndsTheConnection() throws {
         let connection = EventConnection(
             id: "1", source: "", owner: "", topics: nil, heartbeat: .seconds(1), endTime: nil, epoch: "e",
@@ -50,10 +76,10 @@ struct EventReplayTests {
             "/news?topics=sport", ["Last-Event-ID": "\(server.hub.epoch)-0"], as: EventPermission(owner: "anna"),
             reads: false)
         try await client.waitForWrite()
-        #expect(server.hub.present(in: "sport").isEmpty)
+        #expect(try await server.hub.present(in: "sport").isEmpty)
         client.read()
         try await client.wait(for: "event: presence")
-        #expect(server.hub.present(in: "sport") == ["anna"])
+        #expect(try await server.hub.present(in: "sport") == ["anna"])
     }
 
     @Test func eventsThatAnotherProcessRemovedAreOneGap() async throws {
@@ -66,16 +92,6 @@ struct EventReplayTests {
         #expect(!client.text.contains("runway.resumed"))
         #expect(client.text.components(separatedBy: "runway.gap").count == 2)
         #expect(client.events.last == "100")
-    }
-
-    @Test func hubOverASharedLogPublishesNoPresence() async throws {
-        let server = try await HubUnderTest(TestedEventLog()) { $0.presenceGrace = .seconds(30) }
-        let client = try await server.open("/news?topics=sport", as: EventPermission(owner: "anna"))
-        try await client.waitUntilLive()
-        try await server.publish("goal", topic: "sport")
-        try await client.wait(for: "goal")
-        #expect(server.hub.present(in: "sport").isEmpty && !client.text.contains("event: presence"))
-        #expect(!server.hub.publishesPresence)
     }
 
     @Test func logInMemoryIsBoundedInBytes() throws {

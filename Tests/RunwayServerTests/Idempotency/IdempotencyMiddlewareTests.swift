@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import RunwayServer
 import RunwayTesting
+import Synchronization
 import Testing
 
 /// Requests with idempotency keys, over a socket.
@@ -158,6 +159,60 @@ struct IdempotencyMiddlewareTests {
             #expect(try await server.send(key: "a").isReplayed)
             server.clock.advance(by: 31 * 86_400 + 1)
             #expect(try await server.send(key: "c").status == 201)
+        }
+    }
+
+    /// Fails some attempts to store a response.
+    private final class UnreliableStore: IdempotencyStore {
+        struct Failure: Error {}
+
+        private let store = MemoryIdempotencyStore()
+        /// Guards the failures to come: whether the response is stored all the same.
+        private let failures: Mutex<[Bool]>
+
+        init(_ failures: [Bool]) { self.failures = Mutex(failures) }
+
+        var failureCount: Int { failures.withLock { $0.count } }
+
+        func claim(
+            _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
+        ) throws -> IdempotencyClaim {
+            try store.claim(key, fingerprint: fingerprint, token: token, at: now, lease: lease)
+        }
+
+        func complete(
+            _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
+        ) throws -> Bool {
+            let isStoredAllTheSame: Bool? = failures.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            if isStoredAllTheSame == false { throw Failure() }
+            let isStored = store.complete(key, token: token, with: response, until: expiry)
+            if isStoredAllTheSame == true { throw Failure() }
+            return isStored
+        }
+
+        func release(_ key: IdempotencyKey, token: UUID) { store.release(key, token: token) }
+    }
+
+    @Test(arguments: [[false], [true], [true, false]])
+    func storingAResponseIsAttemptedAgain(_ failures: [Bool]) async throws {
+        try await IdempotentServer.run(store: UnreliableStore(failures)) { server in
+            let first = try await server.send(key: "k")
+            #expect(first.status == 201)
+            server.clock.advance(by: 301)
+            let second = try await server.send(key: "k")
+            #expect(second.isReplayed)
+            #expect(server.effects.value == 1)
+        }
+    }
+
+    @Test func attemptsToStoreAResponseAreBounded() async throws {
+        let store = UnreliableStore([false, false, false, false])
+        try await IdempotentServer.run(store: store) { server in
+            let first = try await server.send(key: "k")
+            #expect(first.status == 201)
+            #expect(store.failureCount == 1)
+            let second = try await server.send(key: "k")
+            #expect(second.reason == "inFlight")
         }
     }
 

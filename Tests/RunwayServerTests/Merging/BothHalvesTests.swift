@@ -87,7 +87,7 @@ struct BothHalvesTests {
             _ = try await first.value
             #expect(server.wireCount.value == 6)
             let decisions = try await server.records.records(count: 6).flatMap { $0.decisions(of: MergeDecision.self) }
-            #expect(decisions.count { $0 == .apart(.http2) } == 5)
+            #expect(decisions.count { $0 == .notMerged(.http2) } == 5)
         }
     }
 

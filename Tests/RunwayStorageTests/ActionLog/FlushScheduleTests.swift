@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import RunwayStorage
@@ -9,8 +10,8 @@ extension FlushSchedule {
     }
 
     /// The batch of the records of nobody is over.
-    fileprivate mutating func didSend(_ outcome: Outcome, waiting: Int = 30, jitter: Double = 1) {
-        didSend("", outcome, waiting: ["": waiting], at: .zero, jitter: jitter)
+    fileprivate mutating func didSend(_ outcome: Outcome, waiting: Int = 30, ended: Int = 0, jitter: Double = 1) {
+        didSend("", outcome, waiting: ["": waiting], ended: ["": ended], at: .zero, jitter: jitter)
     }
 
     fileprivate func step(at now: Duration = .zero) -> Step { step(isNetworkAllowed: true, at: now) }
@@ -76,6 +77,48 @@ struct FlushScheduleTests {
         schedule.didSend(.accepted(), waiting: 0)
         schedule.noteWaiting(1)
         #expect(schedule.step() == .wait(until: nil))
+    }
+
+    @Test func recordsAfterTheCauseWait() {
+        var schedule = schedule()
+        schedule.noteWaiting(1, isUrgent: true)
+        // Records come during every attempt.
+        schedule.didSend(.accepted(), waiting: 1, ended: 1)
+        #expect(schedule.step() == .wait(until: nil))
+        schedule.didSend(.failed(), waiting: 31, ended: 1)
+        schedule.didSend(.accepted(), waiting: 3, ended: 31)
+        #expect(schedule.step() == full)
+        schedule.didSend(.accepted(), waiting: 2, ended: 34)
+        #expect(schedule.step() == .wait(until: nil))
+    }
+
+    @Test func suspectedRecordStaysDueBehindNewerOnes() {
+        var schedule = schedule()
+        schedule.noteWaiting(1, isUrgent: true)
+        #expect(schedule.treatLoss("", UUID(), count: 1, isDue: true) == .release(serverIsDown: false))
+        schedule.didSend(.failed(), waiting: 1)
+        schedule.noteWaiting(2)
+        // The server has taken the newer one.
+        schedule.didSend(.accepted(), waiting: 1, ended: 1)
+        #expect(schedule.step() == .send(scope: "", limit: 1))
+    }
+
+    @Test func scopeThatIsNotDueWaits() {
+        var schedule = schedule()
+        schedule.noteWaiting(["": 5, "ada": 5], isUrgent: true, at: .zero)
+        schedule.didSend("", .accepted(), waiting: ["": 2, "ada": 5], ended: ["": 5], at: .zero, jitter: 1)
+        #expect(schedule.step() == .send(scope: "ada", limit: 30))
+        schedule.didSend("ada", .accepted(), waiting: ["": 2], ended: ["": 5, "ada": 5], at: .zero, jitter: 1)
+        #expect(schedule.step() == .wait(until: nil))
+    }
+
+    @Test func flushAfterAnUnnotedBatchSendsTheRest() {
+        var schedule = schedule(waiting: 40)
+        // The file says that the batch in flight is over before its outcome is noted.
+        schedule.noteWaiting(["": 10], ended: ["": 30], at: .zero)
+        schedule.flush()
+        schedule.didSend(.accepted(), waiting: 10, ended: 30)
+        #expect(schedule.step() == full)
     }
 
     @Test func failureMakesAllThatWaitsDue() {

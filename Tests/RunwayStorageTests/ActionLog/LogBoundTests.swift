@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayJSON
 import RunwayTesting
 import Testing
 
@@ -69,6 +70,18 @@ struct LogBoundTests {
         let numbers = fixture.server.batches.map { "\($0.stream) \($0.number)" }
         #expect(Set(numbers).count == numbers.count && fixture.server.countsOnce)
         await log.close()
+    }
+
+    @Test func reasonsOfAServerAreBoundedInBytes() throws {
+        let batch = JournalBatch(
+            stream: UUID(), number: 1, scope: "", entries: [SequencedEntry(sequence: 1, entry: JournalEntry("{}"))])
+        let id = batch.entries[0].entry.id
+        // One character.
+        let reason = "e" + String(repeating: "\u{301}", count: 5000)
+        let record = #"{"id":"\#(id)","verdict":"refused","reason":"\#(reason)"}"#
+        let text = #"{"stream":"\#(batch.stream.text)","batch":1,"records":[\#(record)]}"#
+        let refused = ActionLogVerdicts(try JSONDocument(text).root, to: batch)?.refused[id]
+        #expect(refused?.utf8.count == 799)
     }
 
     @Test func memoryIsBoundedByBytes() {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Runway
 import RunwayTesting
 import Synchronization
@@ -36,6 +37,29 @@ struct LogConsentTests {
         #expect(fixture.server.names == ["fifth"])
         state = try await log.state()
         #expect(!state.isOptedOut)
+        await log.close()
+    }
+
+    @Test func nextRunCompletesAnInterruptedOptOut() async throws {
+        let fixture = LogFixture()
+        let journal = try Journal(in: fixture.folder)
+        // The oldest is in a transaction of its own.
+        try journal.append((0..<3).map { "\($0)" + String(repeating: "x", count: 600_000) })
+        try journal.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER interruption BEFORE DELETE ON entry WHEN OLD.sequence = 1
+                    BEGIN SELECT RAISE(ABORT, 'interrupted'); END
+                    """)
+        }
+        #expect(throws: StorageError.self) { try journal.setOptedOut(true) }
+        #expect(try journal.isOptedOut() && journal.counts().waiting == ["": 1])
+        try journal.write { try $0.execute(sql: "DROP TRIGGER interruption") }
+        try journal.close()
+        let log = fixture.open()
+        try await waitUntil("the end of the erasure") { try await log.state().waitingCount == 0 }
+        #expect(try await log.state().isOptedOut)
+        #expect(fixture.server.batches.isEmpty)
         await log.close()
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -49,6 +50,41 @@ struct LogFaultTests {
         #expect(fixture.server.countsOnce)
         state = try await log.state()
         #expect(state.lost == [:] && state.setAsideCount == 0 && !state.isServerRefusingAll)
+        await log.close()
+    }
+
+    @Test func flushSendsWhatASeriesOfRefusalsReturns() async throws {
+        let isWell = Flag(false)
+        let fixture = LogFixture(
+            LogServer { batch, _ in
+                if batch.names == ["r3"] { isWell.isOn = true }
+                return isWell.isOn ? nil : .status(422)
+            })
+        let log = fixture.open()
+        await log.flush()
+        for number in 0..<4 { try await log.record("r\(number)").committed() }
+        // The first ends with the second refusal, and the second with the third: the server seems to refuse everything.
+        for _ in 0..<3 { await log.flush() }
+        #expect(fixture.server.names == ["r3", "r0", "r1", "r2"])
+        let state = try await log.state()
+        #expect(state.waitingCount == 0 && state.setAsideCount == 0)
+        await log.close()
+    }
+
+    @Test func refusalOfErasedRecordsEndsNothing() async throws {
+        let gate = ScriptedGate()
+        let fixture = LogFixture(LogServer { _, count in count == 0 ? .refused(gate) : nil })
+        let log = fixture.open()
+        await log.flush()
+        try await log.record("erased", priority: .high).committed()
+        try await gate.waitForArrivals()
+        try await log.erase(account: "")
+        try await log.record("later", priority: .high).committed()
+        try await waitUntil("the cause to send it") {
+            log.sender.state.withLock { $0.reading?.counts[""] == 1 }
+        }
+        gate.open()
+        try await waitUntil("the later record") { fixture.server.names == ["later"] }
         await log.close()
     }
 
@@ -117,6 +153,20 @@ struct LogFaultTests {
         #expect(log.store.operationCount == count)
         fixture.clock.advance(by: .seconds(61))
         try await waitUntil("both records") { Set(fixture.server.names) == ["of ada", "of nobody"] }
+        await log.close()
+    }
+
+    @Test func retryAfterHoldsInTheNextRun() async throws {
+        let fixture = LogFixture(LogServer { _, count in count == 0 ? .status(503, retryAfter: 60) : nil })
+        var log = fixture.open()
+        try await log.record("a").committed()
+        await log.flush()
+        await log.close()
+        log = fixture.open()
+        await log.flush()
+        #expect(fixture.server.batches.count == 1)
+        fixture.clock.advance(by: .seconds(61))
+        try await waitUntil("the record") { fixture.server.names == ["a"] }
         await log.close()
     }
 

@@ -31,6 +31,8 @@ final class LogServer: Transport {
         case status(Int, retryAfter: Int? = nil)
         /// It stores the batch when the test opens the gate.
         case held(ScriptedGate)
+        /// It refuses every record when the test opens the gate.
+        case refused(ScriptedGate)
         /// It stores the batch, and the response is lost.
         case lostResponse
         /// It responds with this text.
@@ -107,6 +109,9 @@ final class LogServer: Transport {
         case .held(let gate):
             do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
             return .json(store(batch))
+        case .refused(let gate):
+            do { try await gate.pass() } catch { throw NetworkError(.cancelled, in: .transporting, "cancelled") }
+            return .json(Self.response(to: batch, "refused"))
         case .text(let text): return .json(text)
         case .error(let error): throw error
         case .half: return .json(store(batch, verdicts: batch.records.count / 2))
@@ -126,13 +131,19 @@ final class LogServer: Transport {
                     state.order.append(record["name"].string ?? "")
                 }
             }
-            let records = batch.records.prefix(verdicts).map {
-                #"{"id":"\#($0["id"].string ?? "")","verdict":"stored"}"#
-            }
             let pace = state.pace.isEmpty ? "" : #","pace":\#(state.pace)"#
-            let list = records.joined(separator: ",")
-            return #"{"stream":"\#(batch.stream)","batch":\#(batch.number),"records":[\#(list)]\#(pace)}"#
+            return Self.response(to: batch, "stored", count: verdicts, pace: pace)
         }
+    }
+
+    private static func response(
+        to batch: Batch, _ verdict: String, count: Int = .max, pace: String = ""
+    ) -> String {
+        let records = batch.records.prefix(count).map {
+            #"{"id":"\#($0["id"].string ?? "")","verdict":"\#(verdict)"}"#
+        }
+        let list = records.joined(separator: ",")
+        return #"{"stream":"\#(batch.stream)","batch":\#(batch.number),"records":[\#(list)]\#(pace)}"#
     }
 }
 

@@ -72,6 +72,23 @@ struct LogProblemTests {
         for receipt in receipts { await #expect(throws: StorageError.self) { try await receipt.committed() } }
     }
 
+    @Test func recordAfterTheCloseIsCounted() {
+        let buffer = RecordBuffer(ActionLogOptions(), clock: .system)
+        buffer.finish()
+        _ = buffer.add("late", [:], .normal, account: "")
+        #expect(buffer.lost == [.rejected: 1] && buffer.count == 0)
+    }
+
+    @Test func closedLogLeavesItsFileFree() async throws {
+        let fixture = LogFixture()
+        let log = fixture.open()
+        try await log.record("a").committed()
+        await log.close()
+        let error = await #expect(throws: StorageError.self) { try await log.state() }
+        #expect(error?.kind == .unavailable)
+        try Journal(in: fixture.folder).close()
+    }
+
     @Test func problemEndsWhenTheFileIsReadableAgain() async throws {
         let fixture = LogFixture()
         let store = JournalStore(

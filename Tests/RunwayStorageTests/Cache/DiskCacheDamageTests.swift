@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayStorage
@@ -78,14 +79,34 @@ struct DiskCacheDamageTests {
         try await check("seed \(seed)")
     }
 
-    @Test func aDamagedBodyIsReportedAndRemoved() async throws {
-        try await fill()
+    private func damageBodies() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.bodies.path) {
             let url = folder.bodies.appending(path: name)
             var data = try Data(contentsOf: url)
             data[data.count / 2] ^= 1
             try data.write(to: url)
         }
+    }
+
+    @Test func reportMayAskTheCacheForItsCount() async throws {
+        try await fill()
+        try damageBodies()
+        let reporting = Mutex<DiskCache?>(nil)
+        let counts = Mutex<[Int?]>([])
+        let cache = DiskCache(in: folder.url) { _ in
+            let count = reporting.withLock { $0 }?.count
+            counts.withLock { $0.append(count) }
+        }
+        reporting.withLock { $0 = cache }
+        #expect(try await cache.find(.named("3", account: "ann")) == nil)
+        #expect(counts.withLock { $0 } == [4])
+        reporting.withLock { $0 = nil }
+        await cache.close()
+    }
+
+    @Test func aDamagedBodyIsReportedAndRemoved() async throws {
+        try await fill()
+        try damageBodies()
         let cache = folder.cache()
         for number in [3, 4] { #expect(try await cache.find(.named("\(number)", account: "ann")) == nil) }
         #expect(folder.reports == ["A damaged response was removed.", "A damaged response was removed."])

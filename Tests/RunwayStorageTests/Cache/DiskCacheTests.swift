@@ -77,6 +77,18 @@ struct DiskCacheTests {
         #expect(cache.count == 3)
     }
 
+    @Test func aClearOfEverythingCutsTheDatabase() async throws {
+        let cache = folder.cache()
+        func byteCount() throws -> Int { try folder.database.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0 }
+        try await cache.apply((0..<150).map { .store(.numbered($0, byteCount: 15_000), for: .named("\($0)")) })
+        try await cache.apply([.clear(.account("ann", service: nil))])
+        #expect(try byteCount() > 2 << 20)
+        try await cache.apply([.clear(.everything)])
+        #expect(try byteCount() < 1 << 20)
+        try await cache.store(.numbered(1, byteCount: 10), for: .named("a"))
+        #expect(try await cache.find(.named("a")) == .numbered(1, byteCount: 10))
+    }
+
     @Test func keysAndTheirSecretsAreNotStored() async throws {
         let cache = folder.cache()
         try await cache.store(.numbered(1, byteCount: 10), for: .named("a?token=s3cret"))

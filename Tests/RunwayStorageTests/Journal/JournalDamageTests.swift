@@ -13,72 +13,12 @@ struct JournalDamageTests {
     /// Opens the file as an owner does, and returns the names under which unreadable ones were set aside, with the reasons.
     private func open(_ folder: ScratchFolder) throws -> (Journal, [StorageError.Kind]) {
         var reports: [StorageError.Kind] = []
-        let journal = try JournalFile.open(
-            at: folder.file, limits: JournalLimits(), durability: .normal, time: .seconds(0)
-        ) { error, file in
+        let file = try JournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
+        let journal = try file.open(time: .seconds(0)) { error, file in
             reports.append(error.kind)
             #expect(FileManager.default.fileExists(atPath: file.path))
         }
         return (journal, reports)
-    }
-
-    /// The bytes of a closed file with entries of several pages, and the payloads by id.
-    private func file(_ count: Int) throws -> (Data, [UUID: [UInt8]]) {
-        let folder = ScratchFolder()
-        let journal = try Journal(in: folder)
-        let entries = (0..<count).map { JournalEntry("entry \($0) " + String(repeating: "x", count: 100)) }
-        try journal.append(entries, at: .seconds(0))
-        let batch = try #require(try journal.claim(upTo: 5))
-        #expect(batch.entries.count == 5)
-        try journal.close()
-        return (
-            try Data(contentsOf: folder.file), Dictionary(uniqueKeysWithValues: entries.map { ($0.id, $0.payload) })
-        )
-    }
-
-    /// Opens a damaged file: what can be claimed of it is what was appended.
-    private func expectNothingWrong(in data: Data, of payloads: [UUID: [UInt8]], _ comment: Comment) throws {
-        let folder = ScratchFolder()
-        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-        try data.write(to: folder.file)
-        let journal = try open(folder).0
-        do throws(StorageError) {
-            var seen: Set<UUID> = []
-            for entry in try journal.drain() {
-                #expect(payloads[entry.entry.id] == entry.entry.payload, comment)
-                #expect(seen.insert(entry.entry.id).inserted, comment)
-            }
-            try journal.append(["new"])
-        } catch {
-            // Damage that is found after the opening has the owner open the file anew.
-            #expect(error.kind == .corrupted, comment)
-            try journal.close()
-            _ = try JournalFile.setAside(folder.file)
-            try open(folder).0.append(["new"])
-        }
-    }
-
-    @Test func truncationAtEveryPageLosesNothingWrongly() throws {
-        let (data, payloads) = try file(300)
-        #expect(data.count > 20 * 4096)
-        for end in stride(from: 0, to: data.count, by: 4096) {
-            try expectNothingWrong(in: data.prefix(end), of: payloads, "truncated at \(end)")
-            try expectNothingWrong(in: data.prefix(end + 1000), of: payloads, "truncated at \(end + 1000)")
-        }
-    }
-
-    @Test func flippedBytesNeverYieldAWrongEntry() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var generator = SeededGenerator(seed: seed)
-        let (data, payloads) = try file(60)
-        for round in 0..<300 {
-            var damaged = data
-            for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                damaged[Int.random(in: 0..<data.count, using: &generator)] ^= UInt8.random(
-                    in: 1...255, using: &generator)
-            }
-            try expectNothingWrong(in: damaged, of: payloads, "seed \(seed), round \(round)")
-        }
     }
 
     /// The process ended while a damaged file was being replaced.
@@ -229,11 +169,9 @@ struct JournalDamageTests {
             try journal.append(["a"])
             await #expect(processExitsWith: .success) { [path = folder.file.path as String] in
                 #expect {
-                    _ = try JournalFile.open(
-                        at: URL(fileURLWithPath: path), limits: JournalLimits(), durability: .normal, time: .seconds(0)
-                    ) { _, _ in
-                        Issue.record("The file was set aside.")
-                    }
+                    let file = try JournalFile(
+                        at: URL(fileURLWithPath: path), limits: JournalLimits(), durability: .normal)
+                    _ = try file.open(time: .seconds(0)) { _, _ in Issue.record("The file was set aside.") }
                 } throws: {
                     ($0 as? StorageError)?.kind == .locked
                 }
@@ -265,7 +203,7 @@ struct JournalDamageTests {
         var attempts = 0
         try journal.write { database in
             attempts += 1
-            try database.execute(sql: "INSERT INTO setting VALUES ('attempt', ?)", arguments: ["\(attempts)"])
+            try JournalSetting(name: "attempt", value: "\(attempts)").write(to: database)
             if attempts == 1 { throw DatabaseError(resultCode: .SQLITE_FULL) }
             #expect(try logByteCount() == 0)
         }

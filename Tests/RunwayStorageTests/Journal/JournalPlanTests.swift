@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import Testing
 
 @testable import RunwayStorage
@@ -39,6 +40,13 @@ struct JournalPlanTests {
                     DROP INDEX entry_by_moment; DROP TABLE setting; DROP INDEX entry_by_priority;
                     CREATE INDEX entry_by_priority ON entry (priority) WHERE state = 0; PRAGMA user_version = 1
                     """)
+            try database.execute(
+                sql: "UPDATE file SET checksum = ?", arguments: [RowChecksum.of(journal.installation, 0, "")])
+            for found in claimed.entries {
+                try database.execute(
+                    sql: "UPDATE entry SET checksum = ? WHERE sequence = ?",
+                    arguments: [RowChecksum.of(found.entry, found.sequence), found.sequence])
+            }
         }
         try journal.close()
         journal = try Journal(in: folder)
@@ -48,6 +56,6 @@ struct JournalPlanTests {
         #expect(try journal.setting("x") == nil)
         try journal.set("x", "1")
         #expect(try journal.settings(beginning: "x") == ["x": "1"])
-        #expect(try journal.write { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 3)
+        #expect(try journal.write { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 4)
     }
 }

@@ -141,6 +141,12 @@ struct JournalTests {
         #expect(try journal.counts().lost == [.age: 1])
     }
 
+    @Test(arguments: [Int64.max, .min]) func extremeAgesOverflowNothing(_ seconds: Int64) throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumAge: .seconds(seconds)))
+        try journal.append(["a"])
+        #expect(try journal.claim()?.texts == (seconds > 0 ? ["a"] : nil))
+    }
+
     @Test func entrySetAsideBlocksNothing() throws {
         let journal = try Journal(in: folder)
         try journal.append(["poison", "a"])
@@ -213,6 +219,28 @@ struct JournalTests {
         for file in try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil) {
             #expect(try Data(contentsOf: file).firstRange(of: Data("secret-".utf8)) == nil, "\(file.lastPathComponent)")
         }
+    }
+
+    @Test func erasureRemovesDamagedCounts() throws {
+        let journal = try Journal(in: folder)
+        for scope in ["ada", "bob"] { try journal.append(["a"], scope: scope) }
+        try journal.write { try $0.execute(sql: "UPDATE tally SET count = 5 WHERE scope = 'ada'") }
+        try journal.erase("ada")
+        #expect(try journal.counts().waiting == ["bob": 1])
+    }
+
+    @Test func erasureOfTheLastScopeCutsTheFile() throws {
+        let journal = try Journal(in: folder)
+        let texts = (0..<400).map { "\($0) " + String(repeating: "x", count: 5000) }
+        for scope in ["ada", "bob"] { try journal.append(texts, scope: scope) }
+        func byteCount() throws -> Int { try folder.file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0 }
+        try journal.erase("ada")
+        // What remains is not moved.
+        #expect(try byteCount() > 3 << 20)
+        try journal.erase("bob")
+        #expect(try byteCount() < 1 << 20)
+        try journal.append(["a"])
+        #expect(try journal.claim()?.texts == ["a"])
     }
 
     @Test func acknowledgedEntriesLeaveNoByte() throws {

@@ -30,9 +30,8 @@ struct WriteAheadLogDamageTests {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try files.database.write(to: folder.file)
         try log.write(to: URL(fileURLWithPath: folder.file.path + "-wal"))
-        let journal = try JournalFile.open(
-            at: folder.file, limits: JournalLimits(), durability: .normal, time: .seconds(0)
-        ) { error, _ in
+        let file = try JournalFile(at: folder.file, limits: JournalLimits(), durability: .normal)
+        let journal = try file.open(time: .seconds(0)) { error, _ in
             Issue.record("\(comment): the file was set aside: \(error)")
         }
         let found = try journal.drain().map(\.entry.text)

@@ -108,6 +108,28 @@ struct DrainScheduleTests {
         #expect(step(&schedule, ["b"]) == .wait(until: .seconds(10)))
     }
 
+    @Test func delayWithoutAnAccountFollowsTheSignIn() {
+        func scope(_ account: String?) -> String {
+            ChangeScope(service: "notebook", environment: "release", account: account).text
+        }
+        var schedule = schedule()
+        let owner = UUID()
+        schedule.delay(scope(nil), owner: owner, upTo: .seconds(10))
+        #expect(step(&schedule, [scope("ada")]) == .wait(until: .seconds(10)))
+        // The owner is notified of the sign-in later, and the wait does not begin anew.
+        schedule.delay(scope("ada"), owner: owner, upTo: .seconds(10))
+        #expect(step(&schedule, [scope("ada")], at: .seconds(5)) == .wait(until: .seconds(10)))
+        #expect(step(&schedule, [scope("bob")], at: .seconds(5)) == .replay(scope("bob")))
+    }
+
+    @Test func delayRestartsBeforeTheNetworkIsReported() {
+        var schedule = schedule()
+        schedule.delay("a", owner: UUID(), upTo: .seconds(10))
+        #expect(step(&schedule) == .wait(until: .seconds(10)))
+        #expect(step(&schedule, network: false, at: .seconds(20)) == .wait(until: .seconds(320)))
+        #expect(step(&schedule, at: .seconds(30)) == .wait(until: .seconds(40)))
+    }
+
     @Test func onlyTheEndOfADelayIsReported() {
         var schedule = schedule()
         let owner = UUID()

@@ -141,6 +141,88 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
+    @Test(arguments: [false, true]) func retryAfterHoldsInTheNextRun(isOfReplay: Bool) async throws {
+        let server = NoteServer { _, count in count == 0 ? .status(503, retryAfter: 3600) : nil }
+        let first = QueueFixture(server, status: isOfReplay ? .none : .wifi)
+        #expect(await first.write("a")?.kind == .queued)
+        first.status.set(.wifi)
+        await first.queue.flush()
+        #expect(server.received.count == 1)
+        await first.queue.close()
+        let second = QueueFixture(server, in: first.folder)
+        await second.queue.flush()
+        #expect(server.received.count == 1)
+        second.clock.advance(by: .seconds(3601))
+        try await waitUntil("the change") { server.texts == ["a"] }
+        try await second.drain()
+        // The server's wait is over, and nothing of it stays in the file.
+        let pauses = try await second.queue.parts().journal.pauses()
+        #expect(pauses == [:])
+        await second.queue.close()
+    }
+
+    @Test func erasureRemovesTheWaitOfAnAccount() async throws {
+        let fixture = QueueFixture(status: .none)
+        await fixture.write("a")
+        let journal = try fixture.queue.parts().journal
+        let scope = ChangeScope(service: "notebook", environment: "release", account: "ada").text
+        try await journal.run { file throws(StorageError) in
+            // As an earlier version may have left them, of an account without changes.
+            for prefix in [Journal.pausesPrefix, Journal.lossesPrefix] { try file.set(prefix + scope, "damaged") }
+            let entry = JournalEntry("sent", scope: scope)
+            try file.append([entry], at: .seconds(0))
+            if let batch = try file.claim(scope) { try file.acknowledge(batch, [entry.id]) }
+        }
+        try await journal.erase(account: "ada") { #expect($0.isEmpty) }
+        let scopes = try await journal.run { file throws(StorageError) in try file.scopesBesideEntries() }
+        #expect(scopes.isEmpty)
+        #expect(try await fixture.states() == ["a waiting"])
+        await fixture.queue.close()
+    }
+
+    @Test func attemptAfterAnErasureStoresNothing() async throws {
+        let fixture = QueueFixture(status: .none)
+        try await fixture.signIn("ada")
+        #expect(await fixture.write("a")?.kind == .queued)
+        let journal = try fixture.queue.parts().journal
+        let scope = ChangeScope(service: "notebook", environment: "release", account: "ada").text
+        let claim = try #require(try await journal.claim(scope))
+        try await journal.erase(account: "ada") { #expect($0 == [claim.id]) }
+        // The attempt ends after the erasure.
+        try await journal.setPause(of: scope, .seconds(60))
+        #expect(try await !journal.noteLoss(claim))
+        let scopes = try await journal.run { file throws(StorageError) in try file.scopesBesideEntries() }
+        #expect(scopes.isEmpty)
+        await fixture.queue.close()
+    }
+
+    @Test func interruptedErasureReportsWhatItRemoved() async throws {
+        let fixture = QueueFixture(status: .none)
+        // The oldest is in a transaction of its own.
+        for _ in 0..<3 { await fixture.write(String(repeating: "x", count: 300_000)) }
+        let ids = try await fixture.queue.changes().map(\.id)
+        #expect(ids.count == 3)
+        let journal = try fixture.queue.parts().journal
+        // It fails as SQLITE_TOOBIG, which does not count as damage.
+        try await journal.run { file throws(StorageError) in
+            try file.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER interruption BEFORE DELETE ON entry
+                        WHEN NOT EXISTS (SELECT 1 FROM entry WHERE sequence < OLD.sequence)
+                        BEGIN SELECT zeroblob(2147483647); END
+                        """)
+            }
+        }
+        let removed = Mutex<Set<UUID>>([])
+        await #expect(throws: StorageError.self) {
+            try await journal.erase(account: nil) { ids in removed.withLock { $0 = ids } }
+        }
+        #expect(removed.withLock { $0 } == Set(ids.dropFirst()))
+        #expect(fixture.queue.currentState.waitingCount == 1)
+        await fixture.queue.close()
+    }
+
     /// As SQLite reports a file that nobody can open or read while the device is locked.
     @Test(arguments: [ResultCode.SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_IOERR_READ, .SQLITE_IOERR_AUTH, .SQLITE_AUTH])
     func lockedDevicesFileIsNotSetAside(_ code: ResultCode) async throws {
@@ -170,7 +252,8 @@ struct OfflineQueueDiskTests {
         let fixture = QueueFixture(in: folder, status: .none)
         #expect(problem(await fixture.write("a")) == .unavailable)
         #expect(fixture.queue.currentState.unreadableFiles.isEmpty)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["log.sqlite"])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(Set(names) == ["log.sqlite", "log.sqlite-lock"])
         await fixture.queue.close()
     }
 

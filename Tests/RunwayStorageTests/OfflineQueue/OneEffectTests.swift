@@ -219,11 +219,12 @@ struct OneEffectTests {
         let change = try fixture.queue.parts().link.assemble(WriteNote("a"))
         // Without a drainer, which may open the file at any time.
         let folder = ScratchFolder()
-        let journal = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }, onChange: {})
-        let stored = try await journal.store(
+        let first = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }, onChange: {})
+        let stored = try await first.store(
             change, try #require(change.flight), at: Date(timeIntervalSince1970: 1_790_000_000)
         ).change
-        await journal.close()
+        await first.close()
+        let journal = ChangeJournal(at: folder.file, OfflineQueueOptions(), time: { .seconds(0) }, onChange: {})
         let other = try Journal(in: folder)
         await journal.settle(stored.id, isQueued: false)
         #expect(try other.counts().waiting.count == 1)

@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayTesting
+import Synchronization
 import Testing
 
 import struct Runway.EndpointPath
@@ -34,6 +35,16 @@ private final class HeldStore: ChatStateStore {
     func open() { gate.continuation.finish() }
 }
 
+/// Stores no place, and counts how often it was asked to make the places durable.
+private final class FlushedCursors: StreamCursorStore {
+    private let count = Atomic(0)
+
+    var flushCount: Int { count.load(ordering: .relaxed) }
+    func cursor(for key: String) async -> StreamCursor? { nil }
+    func store(_ cursor: StreamCursor?, for key: String) async {}
+    func flush() async { _ = count.add(1, ordering: .relaxed) }
+}
+
 /// Whose conversations a client follows and stores, with a server that never responds.
 @MainActor @Suite(.timeLimit(.minutes(5)))
 struct ChatClientTests {
@@ -49,9 +60,9 @@ struct ChatClientTests {
     }
 
     private func makeClient(
-        on network: NetworkLayer, store: (any ChatStateStore)? = nil
+        on network: NetworkLayer, store: (any ChatStateStore)? = nil, cursors: (any StreamCursorStore)? = nil
     ) -> ChatClient<QuayEvents> {
-        ChatClient(member: "ada", on: network, stream: QuayEvents(), store: store)
+        ChatClient(member: "ada", on: network, stream: QuayEvents(), store: store, cursors: cursors)
     }
 
     @Test func callsAreMadeForNoOtherAccount() async throws {
@@ -129,6 +140,49 @@ struct ChatClientTests {
         try await waitUntil("the state") { third.isReady }
         #expect(third.entries.map(\.text) == ["one", "two"])
         client.stop()
+    }
+
+    @Test func damagedStateCountsAsAbsent() async throws {
+        let store = MemoryChatStateStore()
+        var state = ChatState()
+        state.last = .max
+        store.store(["harbour": state])
+        let client = makeClient(on: makeNetwork(), store: store)
+        client.start()
+        let conversation = client.conversation("harbour")
+        try await waitUntil("the state") { conversation.isReady }
+        #expect(conversation.machine.last == nil)
+        client.stop()
+    }
+
+    @Test func draftsOfADamagedStateAreSent() async throws {
+        let store = MemoryChatStateStore()
+        var state = ChatState()
+        state.last = .max
+        let states: [ChatDraft.State] = [.sending, .stored(7), .queued, .failed("no")]
+        state.drafts = states.map { one in
+            var draft = ChatDraft(id: UUID(), text: "one", date: .distantPast)
+            draft.state = one
+            return draft
+        }
+        store.store(["harbour": state])
+        let client = makeClient(on: makeNetwork(), store: store)
+        client.start()
+        let conversation = client.conversation("harbour")
+        conversation.send("two")
+        try await waitUntil("the state") { conversation.isReady }
+        let drafts = conversation.machine.drafts
+        #expect(drafts.map(\.state) == [.waiting, .waiting, .queued, .failed("no"), .waiting])
+        #expect(drafts.dropLast().map(\.id) == state.drafts.map(\.id) && drafts.last?.text == "two")
+        #expect(conversation.machine.last == nil)
+        client.stop()
+    }
+
+    @Test func flushMakesThePlaceDurable() async {
+        let cursors = FlushedCursors()
+        let client = makeClient(on: makeNetwork(), cursors: cursors)
+        await client.flush()
+        #expect(cursors.flushCount == 1)
     }
 
     @Test func nothingIsStoredAfterStopAndFlush() async throws {

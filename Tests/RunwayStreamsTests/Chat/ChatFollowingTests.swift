@@ -72,6 +72,21 @@ struct ChatFollowingTests {
     /// The server has one message, which the stream has passed by.
     private func storeMessage() { server.setPage(#"{"messages":[\#(json(1))],"first":1,"last":1,"marks":[]}"#) }
 
+    /// Signs in, opens a conversation, and waits until the server has refused its mark.
+    private func openWithARefusedMark() async throws -> (ChatClient<News>, ChatConversation) {
+        let client = makeClient()
+        try await client.network.signIn(AccessToken("t1", account: "ada"), to: Newsroom.self)
+        storeMessage()
+        server.refuseChange(.conflict)
+        let staff = client.conversation("staff")
+        client.start()
+        let link = try await link(1)
+        link.open("reset", at: 0)
+        link.send(live)
+        try await waitUntil("the refusal") { staff.machine.hasRefusal && client.state == .open }
+        return (client, staff)
+    }
+
     @Test func removedMemberLosesThatConversationOnly() async throws {
         let client = makeClient()
         let (harbour, staff) = (client.conversation("harbour"), client.conversation("staff"))
@@ -217,16 +232,7 @@ struct ChatFollowingTests {
     }
 
     @Test func signInRepeatsARefusedMark() async throws {
-        let client = makeClient()
-        try await client.network.signIn(AccessToken("t1", account: "ada"), to: Newsroom.self)
-        storeMessage()
-        server.refuseChange(.conflict)
-        let staff = client.conversation("staff")
-        client.start()
-        let link = try await link(1)
-        link.open("reset", at: 0)
-        link.send(live)
-        try await waitUntil("the refusal") { staff.machine.hasRefusal && client.state == .open }
+        let (client, staff) = try await openWithARefusedMark()
         #expect(!staff.isRefused && staff.isLive)
         #expect(server.markCount == 1)
         try await client.network.signIn(AccessToken("t2", account: "ada"), to: Newsroom.self)
@@ -235,16 +241,7 @@ struct ChatFollowingTests {
     }
 
     @Test func refusedConversationEndsWithItsAccount() async throws {
-        let client = makeClient()
-        try await client.network.signIn(AccessToken("t1", account: "ada"), to: Newsroom.self)
-        storeMessage()
-        server.refuseChange(.conflict)
-        let staff = client.conversation("staff")
-        client.start()
-        let link = try await link(1)
-        link.open("reset", at: 0)
-        link.send(live)
-        try await waitUntil("the refusal") { staff.machine.hasRefusal && client.state == .open }
+        let (client, staff) = try await openWithARefusedMark()
         try await client.network.signIn(AccessToken("t2", account: "bob"), to: Newsroom.self)
         try await waitUntil("the end") { client.state == .ended }
         #expect(!staff.isLive && staff.machine.deadline == nil && server.markCount == 1)

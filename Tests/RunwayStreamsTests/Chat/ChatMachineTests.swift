@@ -179,6 +179,62 @@ struct ChatMachineTests {
         #expect(machine.messages.count == 10)
     }
 
+    /// A machine that shows ten messages, and has loaded ten before them.
+    private func machineWithOlderMessages(upTo maximumOlderCount: Int) -> ChatMachine {
+        var options = ChatOptions()
+        (options.maximumMessageCount, options.maximumOlderCount) = (10, maximumOlderCount)
+        var machine = ChatMachine(member: "ada", options: options)
+        _ = machine.connected(.reset(.first), at: .zero)
+        _ = machine.fetched(page(21...30, last: 30), at: .zero)
+        #expect(machine.loadOlder(at: .zero) == [.fetch(.before(21))])
+        _ = machine.fetched(page(11...20, last: 30), at: .zero)
+        return machine
+    }
+
+    @Test func loadedMessagesStayUntilTheLastIsRead() {
+        var machine = machineWithOlderMessages(upTo: 100)
+        for number in 31...40 as ClosedRange<Int64> { _ = machine.received(message(number), at: .zero) }
+        #expect(machine.messages.map(\.number) == Array(11...40) && machine.hasOlder)
+        _ = machine.read(upTo: 40, at: .zero)
+        _ = machine.received(message(41), at: .zero)
+        #expect(machine.messages.map(\.number) == Array(32...41))
+    }
+
+    @Test func loadedMessagesHaveABound() {
+        var machine = machineWithOlderMessages(upTo: 10)
+        #expect(!machine.hasOlder && machine.loadOlder(at: .zero) == [])
+        for number in 31...33 as ClosedRange<Int64> { _ = machine.received(message(number), at: .zero) }
+        #expect(machine.messages.map(\.number) == Array(14...33) && !machine.hasOlder)
+    }
+
+    @Test func greatestBoundsCauseNoOverflow() {
+        var options = ChatOptions()
+        (options.maximumMessageCount, options.maximumOlderCount) = (.max, .max)
+        var machine = ChatMachine(member: "ada", options: options)
+        _ = machine.connected(.reset(.first), at: .zero)
+        _ = machine.fetched(page(21...30, last: 30), at: .zero)
+        #expect(machine.loadOlder(at: .zero) == [.fetch(.before(21))])
+        _ = machine.received(message(31), at: .zero)
+        #expect(machine.messages.count == 11 && machine.hasOlder)
+    }
+
+    @Test func stateWithImpossibleNumbersIsFound() {
+        let sound = machine(upTo: 3).state(at: "")
+        #expect(sound.isConsistent && ChatState().isConsistent)
+        let damages: [(inout ChatState) -> Void] = [
+            { $0.last = .max }, { $0.last = .min }, { $0.last = nil }, { $0.last = 2 },
+            { $0.first = .min }, { $0.first = 2 }, { $0.serverFirst = -1 }, { $0.readNumber = .max },
+            { $0.messages[1].number = 1 },
+            { $0.messages[1].number = .min }, { $0.messages[2].number = .max },
+            { $0.marks = [ChatMark(member: "bob", delivered: .max, read: 0)] },
+        ]
+        for (index, damage) in damages.enumerated() {
+            var state = sound
+            damage(&state)
+            #expect(!state.isConsistent, "damage \(index)")
+        }
+    }
+
     @Test func incompleteLastPageIsFetchedWithBackoff() {
         var machine = machine(upTo: 10)
         #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(10))])

@@ -15,14 +15,16 @@ struct ChatQueueDelayTests {
         private struct State {
             var owners: Set<UUID> = []
             var accounts: [String?] = []
+            var endCount = 0
         }
 
-        /// Guards who delays changes, and the accounts of all delays so far.
+        /// Guards who delays changes, the accounts of all delays so far, and how many delays have ended.
         private let state = Mutex(State())
 
         var ownerCount: Int { state.withLock { $0.owners.count } }
         var isDelayed: Bool { ownerCount > 0 }
         var accounts: [String?] { state.withLock { $0.accounts } }
+        var endCount: Int { state.withLock { $0.endCount } }
 
         func start(_ link: ChangeLink) {}
         func accepts(_ endpoint: any Endpoint.Type) -> Bool { true }
@@ -35,8 +37,11 @@ struct ChatQueueDelayTests {
             upTo limit: Duration?
         ) {
             state.withLock { state in
-                state.owners.remove(owner)
-                guard limit != nil else { return }
+                let former = state.owners.remove(owner)
+                guard limit != nil else {
+                    if former != nil { state.endCount += 1 }
+                    return
+                }
                 state.owners.insert(owner)
                 state.accounts.append(account)
             }
@@ -44,10 +49,14 @@ struct ChatQueueDelayTests {
     }
 
     private let server = FakeEvents()
+    private let clock = ManualClock()
+    private let status = SettableNetworkStatus(.wifi)
+    /// The end of what a link replays.
+    private let live = "id: e-0\nevent: runway.live\ndata: {}\n\n"
 
     private func makeClient(_ queue: DelayedQueue) -> ChatClient<News> {
         let network = NetworkLayer(
-            transport: server, pipeline: .tested, offlineQueue: queue, status: SettableNetworkStatus())
+            transport: server, pipeline: .tested, clock: LayerClock(clock), offlineQueue: queue, status: status)
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         return ChatClient(member: "ada", on: network, stream: News([]), streamOptions: hasty)
     }
@@ -59,6 +68,17 @@ struct ChatQueueDelayTests {
         return server.links[0]
     }
 
+    /// Waits for a link, and advances the clock to the end of the wait for it.
+    private func link(_ number: Int) async throws -> FakeLink {
+        let limit = clock.now.advanced(by: .seconds(15))
+        try await waitUntil("link \(number)") {
+            server.links.count >= number
+        } meanwhile: {
+            clock.advanceToDeadline(upTo: limit)
+        }
+        return server.links[number - 1]
+    }
+
     @Test func offlineQueueWaitsUntilTheStreamCaughtUp() async throws {
         let queue = DelayedQueue()
         let client = makeClient(queue)
@@ -66,13 +86,67 @@ struct ChatQueueDelayTests {
         client.start()
         #expect(queue.isDelayed)
         let first = try await openLink()
-        first.send("id: e-0\nevent: runway.live\ndata: {}\n\n")
+        first.send(live)
         try await waitUntil("the end of the replay") { harbour.isLive }
         #expect(!queue.isDelayed)
         first.end()
         try await waitUntil("the loss of the link") { queue.isDelayed }
         client.stop()
         #expect(!queue.isDelayed)
+    }
+
+    @Test func queueWaitsFromTheLossOfTheNetwork() async throws {
+        let queue = DelayedQueue()
+        let client = makeClient(queue)
+        client.start()
+        let link = try await openLink()
+        link.send(live)
+        try await waitUntil("the end of the replay") { !queue.isDelayed }
+        status.set(.none)
+        try await waitUntil("the loss of the network") { queue.isDelayed }
+        status.set(.wifi)
+        try await waitUntil("the probe") { server.changes.count == 1 }
+        #expect(queue.isDelayed)
+        // A byte that came at the very moment of the probe would prove nothing.
+        clock.advance(by: .seconds(1))
+        link.send(": alive\n\n")
+        try await waitUntil("the sign of life") { !queue.isDelayed }
+        #expect(server.links.count == 1)
+        client.stop()
+    }
+
+    @Test func deadLinkDelaysUntilTheNextReplay() async throws {
+        let queue = DelayedQueue()
+        let client = makeClient(queue)
+        client.start()
+        let first = try await openLink()
+        first.send(live)
+        try await waitUntil("the end of the replay") { !queue.isDelayed }
+        let endCount = queue.endCount
+        client.resume()
+        try await waitUntil("the suspicion") { queue.isDelayed }
+        let second = try await link(2)
+        #expect(queue.isDelayed && queue.endCount == endCount)
+        second.open("resumed", at: 0)
+        second.send(live)
+        try await waitUntil("the end of the second replay") { !queue.isDelayed }
+        client.stop()
+    }
+
+    @Test func queueWaitsForTheAccountThatSignsIn() async throws {
+        let (gate, queue) = (ScriptedGate(), DelayedQueue())
+        server.holdLinks(at: gate)
+        let client = makeClient(queue)
+        client.start()
+        try await waitUntil("the attempt") { gate.arrivalCount == 1 }
+        #expect(queue.accounts.allSatisfy { $0 == nil })
+        try await client.network.signIn(AccessToken("t1", account: "ada"), to: Newsroom.self)
+        try await waitUntil("the delay of the account") { queue.accounts.contains("ada") }
+        gate.open()
+        let first = try await openLink()
+        first.send(live)
+        try await waitUntil("the end of the replay") { !queue.isDelayed }
+        client.stop()
     }
 
     @Test func releasedClientDelaysNothing() async throws {

@@ -49,6 +49,24 @@ struct ChatStateStoreTests {
         }
     }
 
+    @Test func cursorsOfAFastStreamAreWrittenTogether() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "cursors")
+            func written() async -> String? { await FileStreamCursorStore(file: file).cursor(for: "key")?.lastEventID }
+            let store = FileStreamCursorStore(file: file, minimumWriteInterval: .seconds(3600))
+            await store.store(StreamCursor(stream: "news", lastEventID: "e-1"), for: "key")
+            await store.flush()
+            for number in 2...3 {
+                await store.store(StreamCursor(stream: "news", lastEventID: "e-\(number)"), for: "key")
+            }
+            // A write that was due at once would come before this read.
+            #expect(await store.cursor(for: "key")?.lastEventID == "e-3")
+            #expect(await written() == "e-1")
+            await store.flush()
+            #expect(await written() == "e-3")
+        }
+    }
+
     @Test func cursorsAreForTheirUserAlone() async throws {
         try await withFolder { folder in
             let file = folder.appending(path: "cursors")

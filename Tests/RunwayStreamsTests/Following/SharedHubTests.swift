@@ -49,6 +49,12 @@ struct SharedHubTests {
             state.withLock { $0.listeners.append(continuation) }
             return stream
         }
+        // The hubs of these tests publish no presence.
+        func beginPresence(under lease: String, for duration: Duration) {}
+        func renewPresence(
+            under lease: String, for duration: Duration, _ changes: [PresenceChange], leaving maximumCount: Int
+        ) -> (publishedCount: Int, isComplete: Bool) { (0, true) }
+        func present(in topic: String, upTo maximumCount: Int) -> [String] { [] }
     }
 
     @Test func eventsOfAllProcessesComeInOneOrder() async throws {

@@ -79,13 +79,39 @@ struct EventParserTests {
         #expect(try items(of: example.text.utf8.map { [$0] }) == example.items)
     }
 
-    @Test(arguments: standard) func noTwoCutsChangeAnExample(_ example: Example) throws {
-        let bytes = Array(example.text.utf8)
-        for first in 0...bytes.count {
-            for second in first...bytes.count {
-                let parts = [bytes[..<first], bytes[first..<second], bytes[second...]].map(Array.init)
-                let items = try items(of: parts)
-                if items != example.items { Issue.record("cut at \(first) and \(second): \(items)") }
+    /// Also with other line ends, and with a byte order mark.
+    @Test(arguments: standard + rules) func partBoundariesDoNotChangeTheItems(_ example: Example) throws {
+        let text = Array(example.text.utf8)
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let starts: [[UInt8]] = text.starts(with: mark) ? [[]] : [[], mark]
+        // A text that has CR is about its line ends.
+        let ends = text.contains(13) ? ["\n"] : ["\n", "\r\n", "\r"]
+        for start in starts {
+            for end in ends {
+                let bytes = start + text.flatMap { $0 == 10 ? Array(end.utf8) : [$0] }
+                try expectItems(example.items, ofEveryDivisionOf: bytes)
+            }
+        }
+    }
+
+    /// Expects the items of every division, by induction: a parser that has read some bytes one by one, and receives the next ones as one
+    /// part, has the same state and items as one that has read these one by one, too.
+    private func expectItems(_ expected: [EventParser.Item], ofEveryDivisionOf bytes: [UInt8]) throws {
+        var parsers = [EventParser()]
+        var items: [[EventParser.Item]] = [[]]
+        for (index, byte) in bytes.enumerated() {
+            var parser = parsers[index]
+            let found = try parser.items(of: [byte])
+            items.append(items[index] + found)
+            parsers.append(parser)
+        }
+        #expect(items.last == expected)
+        for start in bytes.indices {
+            for end in (start + 1)...bytes.count {
+                var parser = parsers[start]
+                let found = try parser.items(of: Array(bytes[start..<end]))
+                let isSame = parser == parsers[end] && items[start] + found == items[end]
+                if !isSame { Issue.record("the part \(start)..<\(end) of \(bytes): \(found)") }
             }
         }
     }
@@ -179,11 +205,16 @@ struct EventParserTests {
 
     private func items(of parts: [[UInt8]]) throws -> [EventParser.Item] {
         var parser = EventParser()
-        var items: [EventParser.Item] = []
-        for part in parts {
-            parser.add(part)
-            while let item = try parser.next() { items.append(item) }
-        }
+        return try parts.flatMap { try parser.items(of: $0) }
+    }
+}
+
+extension EventParser {
+    /// Takes a part, and returns what it completes.
+    fileprivate mutating func items(of part: [UInt8]) throws(EventLimitExceeded) -> [Item] {
+        add(part)
+        var items: [Item] = []
+        while let item = try next() { items.append(item) }
         return items
     }
 }

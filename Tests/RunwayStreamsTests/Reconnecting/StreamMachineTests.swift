@@ -259,6 +259,34 @@ struct StreamMachineTests {
             machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: .seconds(2)) == [.probe])
     }
 
+    @Test func linkIsSuspectedUntilItsProbeIsConfirmed() {
+        var machine = openMachine()
+        #expect(!machine.isSuspected)
+        #expect(machine.resume(at: .seconds(3)) == [.probe])
+        #expect(machine.isSuspected)
+        #expect(machine.tick(at: .seconds(4), life: .init(last: .seconds(3))).isEmpty)
+        #expect(machine.isSuspected, "the byte may have come before the probe")
+        #expect(machine.tick(at: .seconds(5), life: .init(last: .seconds(5))).isEmpty)
+        #expect(!machine.isSuspected)
+    }
+
+    @Test func silenceMakesTheLinkSuspected() {
+        var machine = openMachine()
+        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero)) == [.probe])
+        #expect(machine.isSuspected)
+    }
+
+    @Test func lossOfTheNetworkMakesTheLinkSuspected() {
+        var machine = openMachine()
+        #expect(machine.networkDidChange(to: "", isReachable: false, isElsewhere: false, at: .seconds(1)).isEmpty)
+        #expect(machine.isSuspected)
+        #expect(
+            machine.networkDidChange(to: "wifi", isReachable: true, isElsewhere: true, at: .seconds(2)) == [.probe])
+        #expect(machine.isSuspected)
+        #expect(machine.tick(at: .seconds(3), life: .init(last: .seconds(3))).isEmpty)
+        #expect(!machine.isSuspected)
+    }
+
     @Test func withoutANetworkNothingIsTried() {
         var machine = machine()
         _ = machine.start()
@@ -277,6 +305,55 @@ struct StreamMachineTests {
         #expect(end >= .seconds(18) && end <= .seconds(20))
         #expect(machine.tick(at: end, life: .init(last: end)) == [.disconnect(.lifetime)])
         #expect((machine.deadline ?? .seconds(99)) <= end + .milliseconds(100))
+    }
+
+    @Test(arguments: [(nil, 15), (20, 15), (12, 11)] as [(Int?, Int)])
+    func linkEndsWhenItsTokenCanBeRenewed(_ lifetime: Int?, _ last: Int) throws {
+        var ends: Set<Duration> = []
+        for seed in UInt64(0)..<50 {
+            var machine = machine(seed: seed)
+            _ = machine.start()
+            let facts = LinkFacts(
+                lifetime: lifetime.map { Duration.seconds($0) },
+                tokenRenewalWindow: Duration.seconds(10)..<Duration.seconds(20))
+            _ = machine.opened(facts, at: .zero)
+            let end = try #require(machine.deadline)
+            #expect(end >= .seconds(10) && end <= .seconds(last))
+            #expect(machine.tick(at: end, life: nil) == [.disconnect(.lifetime)])
+            ends.insert(end)
+        }
+        #expect(ends.count == 50)
+    }
+
+    @Test func lifetimeBeforeTheTokensRenewalHolds() {
+        let machine = openMachine(
+            LinkFacts(lifetime: .seconds(20), tokenRenewalWindow: Duration.seconds(20)..<Duration.seconds(25)))
+        let end = machine.deadline ?? .zero
+        #expect(end >= .seconds(18) && end <= .seconds(20))
+    }
+
+    @Test(arguments: [(-100, -50), (0, 0), (1, 2)]) func shortLivedTokensHaveABackoff(_ start: Int, _ end: Int) throws {
+        var machine = machine()
+        _ = machine.start()
+        var (now, longest) = (Duration.zero, Duration.zero)
+        for _ in 0..<12 {
+            let (first, last) = (now + .seconds(start), now + .seconds(end))
+            _ = machine.opened(LinkFacts(tokenRenewalWindow: first..<last), at: now)
+            let close = try #require(machine.deadline)
+            #expect(close >= now + .seconds(1) && close <= now + .seconds(2))
+            #expect(machine.tick(at: close, life: nil) == [.disconnect(.lifetime)])
+            now = try #require(machine.deadline)
+            longest = max(longest, now - close)
+            #expect(machine.tick(at: now, life: nil) == [.connect])
+        }
+        #expect(longest > .seconds(10))
+    }
+
+    @Test func longLivedTokenDoesNotEndTheLink() {
+        let years = Duration.seconds(1_000_000_000)
+        let machine = openMachine(
+            LinkFacts(heartbeat: .seconds(25), tokenRenewalWindow: years - .seconds(30)..<years))
+        #expect(machine.deadline == .seconds(30))
     }
 
     @Test func aStoppedStreamDoesNothing() {

@@ -28,7 +28,7 @@ struct SharedWorkTableTests {
             let rules = SharedWorkRules(
                 maximumListed: Int.random(in: 0...3, using: &random),
                 maximumMembers: Int.random(in: 0...4, using: &random),
-                overflow: Bool.random(using: &random) ? .startsAnother : .isRefused,
+                overflow: Bool.random(using: &random) ? .startsAnother : .isRefused(detail: "full"),
                 abandonment: Bool.random(using: &random) ? .isCancelled : .isCompleted)
             try play(rules, &random, seed)
         }
@@ -86,7 +86,7 @@ struct SharedWorkTableTests {
                 model.works[listed].members.append(member)
                 return "joins \(model.works[listed].number)"
             }
-            if rules.overflow == .isRefused { return "refused" }
+            if case .isRefused = rules.overflow { return "refused" }
         }
         model.count += 1
         let isListed = isJoinable && (listed != nil || model.works.count { $0.isListed } < rules.maximumListed)

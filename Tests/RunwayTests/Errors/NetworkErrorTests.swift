@@ -100,7 +100,9 @@ struct NetworkErrorTests {
 
     @Test func everyStepHasAName() {
         #expect("\(FlightStep.offlineQueue)" == "offlineQueue")
+        #expect(FlightStep.offlineQueue.text == "offline queue")
         #expect("\(FlightStep.customStage("quota"))" == "quota")
+        #expect(FlightStep.customStage("ownQuota").text == "ownQuota")
         for (step, name) in [
             (FlightStep.preparing, "preparing"), (.validating, "validating"), (.overlapping, "overlapping"),
             (.assembling, "assembling"), (.transporting, "transporting"), (.checking, "checking"),

@@ -46,8 +46,8 @@ struct DecisionTextTests {
             .whole, .range, .validator, .coding, .unsatisfied, .surplus, .digest, .complete,
         ]
         all += mismatches.map { TransferDecision.startedOver($0) }
-        all += [HedgeDecision.Reason.budgetSpent, .circuitOpen, .constrained].map { HedgeDecision.heldBack($0) }
-        all += [MergeDecision.Reason.endpoint, .unsuited, .http2, .noRoute].map { MergeDecision.apart($0) }
+        all += [HedgeDecision.Reason.budgetSpent, .circuitOpen, .constrained].map { HedgeDecision.notStarted($0) }
+        all += [MergeDecision.Reason.endpoint, .unsuited, .http2, .noRoute].map { MergeDecision.notMerged($0) }
         let verdicts: [Verdict] = [
             .fine, .tokenRefused, .loginNeeded, .refused, .overloaded(retryAfter: second),
             .redirected,

@@ -136,8 +136,8 @@ private final class Interleaving: APIManagerDelegate {
     }
 
     /// Notes the calls of some managers that are cancelled before they landed.
-    private func cancel(where isMeant: (Int) -> Bool) {
-        for (flight, index) in owners where isMeant(index) && !notified.contains(where: { $0.flight == flight }) {
+    private func cancel(where predicate: (Int) -> Bool) {
+        for (flight, index) in owners where predicate(index) && !notified.contains(where: { $0.flight == flight }) {
             cancelled.insert(flight)
         }
     }

@@ -17,7 +17,7 @@ struct NetworkTrackTests {
     ])
     func onlyAnotherOrReturningNetworkLeadsElsewhere(_ statuses: [NetworkStatus], _ expected: [Bool]) {
         var track = NetworkTrack(statuses[0])
-        let found = statuses.dropFirst().map { track.leadsElsewhere($0) }
+        let found = statuses.dropFirst().map { track.record($0) }
         #expect(found == expected)
     }
 

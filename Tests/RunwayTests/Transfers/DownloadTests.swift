@@ -72,6 +72,9 @@ struct DownloadTests {
         }
         #expect(try await failure().kind == .noNetwork)
         #expect(server.requests.count == 3)
+        await network.flushRecords()
+        let reasons = records.records.first?.decisions(of: RetryDecision.self)
+        #expect(reasons == [.gaveUp(.attemptsUsed(3), cause: .noNetwork(.sent))])
         #expect(folder.names == ["file.part", "file.part.info"] && folder.bytes() == nil)
         let file = try await download()
         #expect(file.resumedByteCount > 0 && file.response.status == .partialContent)

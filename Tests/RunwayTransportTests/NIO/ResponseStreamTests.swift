@@ -36,4 +36,24 @@ struct ResponseStreamTests {
         for part in large { stream.append(part) }
         #expect(try await parts(of: stream).map(place) == large.map(place))
     }
+
+    @Test func partsBeforeAnErrorAreReadFirst() async throws {
+        let unread = UnreadBytes()
+        let stream = ResponseStream(step: 1 << 20, unread: unread)
+        stream.append(ByteBuffer(string: "received"))
+        stream.finish(.failure(WireError.closed), WireRecord())
+        #expect(try await stream.next().part == ByteBuffer(string: "received"))
+        #expect(unread.count == 0)
+        await #expect(throws: WireError.closed) { _ = try await stream.next() }
+    }
+
+    @Test func droppedPartsAreNeverRead() async throws {
+        let unread = UnreadBytes()
+        let stream = ResponseStream(step: 1 << 20, unread: unread)
+        stream.append(ByteBuffer(string: "received"))
+        stream.finish(.failure(WireError.closed), WireRecord())
+        stream.drop()
+        #expect(unread.count == 0)
+        await #expect(throws: WireError.closed) { _ = try await stream.next() }
+    }
 }

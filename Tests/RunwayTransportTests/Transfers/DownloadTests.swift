@@ -41,6 +41,20 @@ struct DownloadTests {
         }
     }
 
+    @Test(.except(.asyncHTTPClient, "it discards bytes that it has not passed on when their connection ends"))
+    func bytesBeforeACutAreNotRequestedAgain() async throws {
+        let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 2 << 20))
+        try await withScriptedOrigin { origin in
+            origin.on("/film") { request in
+                let response = file.respond(request)
+                return request["Range"] == nil ? response.cut(after: .bodyBytes(700_000), by: .close) : response
+            }
+            let saved = try await layer(origin).download(Film(), to: folder.file)
+            #expect(saved.resumedByteCount == 700_000)
+            #expect(folder.bytes == file.bytes)
+        }
+    }
+
     @Test func nextProcessResumesTheDownload() async throws {
         let (folder, file) = (try TransferFolder(), RangedFile(byteCount: 900_000))
         try await withScriptedOrigin { origin in

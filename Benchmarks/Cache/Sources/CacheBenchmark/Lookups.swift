@@ -17,7 +17,9 @@ struct Lookups {
         let requests = try lists.map { list in
             let flight = network.makeFlight(RentalList.self, .standard)
             var draft = try network.draft(list, in: flight)
-            guard let key = flight.key, let stored = network.cache.find(key) else { throw UnexpectedResponse() }
+            guard let key = flight.key, let stored = network.cache.lookUp(key).response else {
+                throw UnexpectedResponse()
+            }
             return (key: key, url: try draft.request(in: flight).url, stored: stored)
         }
         contenders = [
@@ -35,7 +37,7 @@ struct Lookups {
     }
 
     private static func lookup(_ cache: ResponseCache, _ keys: [CacheKey]) -> Contender {
-        timed(Name.lookup, keys) { cache.find($0) != nil }
+        timed(Name.lookup, keys) { cache.lookUp($0).response != nil }
     }
 
     private static func objectCache(_ keys: [String], _ responses: [CachedResponse]) -> Contender {

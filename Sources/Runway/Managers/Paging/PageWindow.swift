@@ -90,9 +90,9 @@ extension PageWindow {
 
         var change = Change()
         let includesFront = side == .before || first > 0 || read.start == 0
-        func believed(_ place: Int) -> Int { edge - 1 - rows[(place + 1)...].count { !$0.isAbsent } }
-        if first > 0, read.start > 0 { change.shift = read.start + found[firstAnchor].offset - believed(first) }
-        let distance = read.start + found[lastAnchor].offset - believed(last)
+        func expectedIndex(_ place: Int) -> Int { edge - 1 - rows[(place + 1)...].count { !$0.isAbsent } }
+        if first > 0, read.start > 0 { change.shift = read.start + found[firstAnchor].offset - expectedIndex(first) }
+        let distance = read.start + found[lastAnchor].offset - expectedIndex(last)
         change.isCertain =
             read.start == 0 || rows[last].item.id == edgeID || anchors.count * 2 >= found.count
             || abs(distance) < found.count

@@ -15,7 +15,8 @@
 /// }
 /// ```
 ///
-/// If the rows have ids, the manager finds rows that shifted between two pages, and corrects the list. Without ids it can't: it
+/// If the rows have ids, the manager finds rows that shifted between two pages, and corrects the list. For that it also
+/// requests rows that are already known: a further page by position begins with one (``PageStyle``). Without ids it can't: it
 /// appends page after page.
 public protocol PagedEndpoint: Endpoint {
     /// How a request identifies its page.

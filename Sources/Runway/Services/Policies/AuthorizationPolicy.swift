@@ -16,12 +16,12 @@ public enum AuthorizationPolicy: Sendable, Hashable {
     /// is sent.
     case required
     /// Calls carry the access token of the account, as under ``required``. While nobody is signed in, they are sent without one; if the
-    /// service refuses such a call for want of a token, it fails as ``NetworkError/Kind/needsLogin``.
+    /// service refuses such a call because it has no token, it fails as ``NetworkError/Kind/needsLogin``.
     ///
     /// An account that is signed in has to have a token: if that is refused and can't be renewed, the call fails, and is not sent
     /// without one, since its response would count as the account's.
     case ifSignedIn
-    /// Calls carry no access token. If the service refuses one for want of a token, it fails as ``NetworkError/Kind/needsAccessToken``, and
+    /// Calls carry no access token. If the service refuses one because it has no token, it fails as ``NetworkError/Kind/needsAccessToken``, and
     /// no token is renewed.
     case none
 }

@@ -1,5 +1,7 @@
 import HTTPTypes
 
+import struct Foundation.UUID
+
 /// Which failures of an endpoint cause a further attempt, how many are made, and how long the backoff between them is.
 ///
 /// ```swift
@@ -130,6 +132,24 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
 extension HTTPField.Name {
     /// `Idempotency-Key`, of the IETF's draft of that name.
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")
+}
+
+extension UUID {
+    /// The value of `Idempotency-Key`: a structured string (RFC 9651 §3.3.3).
+    var idempotencyKey: String { "\"\(uuidString.lowercased())\"" }
+}
+
+extension Request {
+    /// Adds an `Idempotency-Key` that no other call has, if the endpoint uses them and the request has none.
+    ///
+    /// Its 122 random bits come from the system's generator and not from the layer's: if a seed repeated a key, the server would respond to
+    /// a new call with an old response.
+    mutating func addIdempotencyKey(for endpoint: any Endpoint.Type) {
+        guard endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
+            !head.headerFields.contains(name)
+        else { return }
+        head.headerFields[name] = UUID().idempotencyKey
+    }
 }
 
 extension HTTPResponse.Status {

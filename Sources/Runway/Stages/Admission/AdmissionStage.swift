@@ -29,11 +29,12 @@ struct AdmissionStage: RequestStage {
         if case .refused(.circuitOpen) = entry, flight.bypassesCircuit {
             entry = control.enter(nil, to: target, flight.priority, isBypassing: true, at: flight.clock.now)
         }
-        if case .hasToWait = entry { entry = try await waitForSlot(request, in: flight) }
-        guard case .admitted(let permit) = entry else {
-            if case .refused(let refusal) = entry { throw refused(refusal, in: flight) }
-            throw .cancelled(in: step)
-        }
+        let permit =
+            switch entry {
+            case .admitted(let permit): permit
+            case .refused(let refusal): throw refused(refusal, in: flight)
+            case .hasToWait: try await waitForSlot(request, in: flight)
+            }
         flight.holdSlot()
         if permit.isProbe {
             flight.note(AdmissionDecision.probing(host: target.origin.host, endpoint: target.endpoint.name))
@@ -68,14 +69,18 @@ struct AdmissionStage: RequestStage {
 
     private func waitForSlot(
         _ request: Request, in flight: Flight
-    ) async throws(NetworkError) -> AdmissionControl.Entry {
+    ) async throws(NetworkError) -> Circuits.Permit {
         let start = flight.clock.now
         let end = await control.waitForSlot(flight, flight.priority)
-        if end == .refused { return .refused(.queueFull(maximum: control.limits.maximumWaiting)) }
+        if end == .refused { throw refused(.queueFull(maximum: control.limits.maximumWaiting), in: flight) }
         flight.note(AdmissionDecision.waitedForSlot(flight.clock.now - start, priority: flight.priority))
         try check(end, "Timed out waiting for a concurrency slot.")
-        return control.enterAfterWaiting(
+        let entry = control.enterAfterWaiting(
             to: flight.circuitTarget(of: request), isBypassing: flight.bypassesCircuit, at: flight.clock.now)
+        switch entry {
+        case .success(let permit): return permit
+        case .failure(let refusal): throw refused(refusal, in: flight)
+        }
     }
 
     private func check(_ end: WaitEnd, _ detail: String) throws(NetworkError) {

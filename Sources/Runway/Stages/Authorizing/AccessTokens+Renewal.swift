@@ -35,7 +35,7 @@ extension AccessTokens {
         _ detail: String, _ identity: TokenIdentity, _ flights: [Flight], ifVersion version: UInt64,
         underlying: (any Error)? = nil
     ) -> NetworkError {
-        let concerned = flights.flatMap(\.companions)
+        let concerned = flights.flatMap(\.flightsSharingRequest)
         if let flight = flights.first, flight.isOfCurrentSession,
             beginsAskingForLogin(identity, in: flight.session, ifVersion: version)
         {
@@ -50,12 +50,12 @@ extension AccessTokens {
         _ identity: TokenIdentity, _ number: UInt64, _ flight: Flight, _ credentials: any Credentials
     ) async throws(NetworkError) -> HeldToken {
         let limit = min(max(credentials.refreshDeadline, .zero), .seconds(86_400))
-        let alarm = timer.schedule(at: flight.clock.now + limit) { [renewals] in
+        let timeout = timer.schedule(at: flight.clock.now + limit) { [renewals] in
             let late = NetworkError(
                 .timedOut, in: .authorizing, "The access token was not renewed within \(limit.text).")
             renewals.end(number, with: .failure(late))
         }
-        defer { timer.remove(alarm) }
+        defer { timer.remove(timeout) }
         if case .unknown = knowledge(of: identity).knowledge { try await load(for: flight, credentials) }
         // Read in one step: the token of a sign-in between two steps would be renewed in place of the refused one.
         let (usable, knowledge, version) = tokenState(for: flight)

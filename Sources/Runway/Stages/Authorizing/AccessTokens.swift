@@ -95,7 +95,8 @@ final class AccessTokens: Sendable {
         renewals = SharedWork(
             in: .authorizing,
             SharedWorkRules(
-                maximumListed: .max, maximumMembers: max(1, maximumCallsPerRenewal), overflow: .isRefused,
+                maximumListed: .max, maximumMembers: max(1, maximumCallsPerRenewal),
+                overflow: .isRefused(detail: "Too many calls wait for the renewal of the access token."),
                 abandonment: .isCompleted))
         let maximumCount = max(1, maximumAccounts)
         state = Mutex(State(entries: LeastRecentlyUsed(maximumCount: maximumCount, maximumByteCount: 0)))
@@ -306,8 +307,8 @@ extension AccessTokens {
         guard mayWait else { throw late }
         defer { state.withLock { $0.awaitedCount -= 1 } }
         let race = Race<Result<Value, any Error>>()
-        let alarm = timer.schedule(at: clock.now + storeDeadline) { race.finish(.failure(late)) }
-        defer { timer.remove(alarm) }
+        let timeout = timer.schedule(at: clock.now + storeDeadline) { race.finish(.failure(late)) }
+        defer { timer.remove(timeout) }
         return try await race.run(onCancel: .failure(CancellationError())) { [self] in
             state.withLock { $0.waitCount += 1 }
             defer { state.withLock { $0.waitCount -= 1 } }

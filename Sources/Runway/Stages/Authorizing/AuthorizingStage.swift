@@ -47,7 +47,7 @@ struct AuthorizingStage: RequestStage {
                     + "token itself: set the endpoint's authorization to none.")
         }
         let first = try await token(for: flight, credentials)
-        let response = try await send(request, with: first.token, credentials, in: flight, next)
+        let response = try await send(request, with: first, credentials, in: flight, next)
         // The server of another origin was sent no token, so it can't have refused one (RFC 9110 §15.4).
         if response.isOfOtherOrigin(than: request) { return response }
         if response.verdict == .loginNeeded { demandLogin(of: flight, first) }
@@ -106,7 +106,7 @@ struct AuthorizingStage: RequestStage {
         do throws(NetworkError) {
             let token = try await token(for: flight, credentials)
             flight.note(AuthorizingDecision.replayed)
-            return (token, try await send(request, with: token.token, credentials, in: flight, next))
+            return (token, try await send(request, with: token, credentials, in: flight, next))
         } catch {
             var error = error
             error.sending = .sent
@@ -123,17 +123,22 @@ struct AuthorizingStage: RequestStage {
     }
 
     private func send(
-        _ request: Request, with token: AccessToken, _ credentials: any Credentials, in flight: Flight,
+        _ request: Request, with held: HeldToken, _ credentials: any Credentials, in flight: Flight,
         _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var authorized = request
-        credentials.authorize(&authorized, with: token)
+        credentials.authorize(&authorized, with: held.token)
         let before = request.head.headerFields
         let after = authorized.head.headerFields
         let added = Set(after.map(\.name)).filter { before[values: $0] != after[values: $0] }
         flight.recorder.addSecrets(
-            added, credentials.secrets(of: token), isBodySecret: !authorized.body.isSame(as: request.body))
-        return try await next.send(authorized, in: flight)
+            added, credentials.secrets(of: held.token), isBodySecret: !authorized.body.isSame(as: request.body))
+        var response = try await next.send(authorized, in: flight)
+        // A response that stays open can outlast the token; the server of another origin was sent none.
+        if flight.options.isLongLived, !response.isOfOtherOrigin(than: request) {
+            response.tokenRenewalWindow = held.renewalWindow
+        }
+        return response
     }
 
     /// The service demands a login. The token stays, since it may be valid for other calls.

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A token in memory, and the time from which it should be renewed.
+/// A token in memory, and the window in which it should be renewed.
 struct HeldToken: Sendable {
     let token: AccessToken
     /// Incremented with every change of any token of the layer.
     let version: UInt64
     /// Whether the service has accepted it.
     let acceptance = TokenAcceptance()
-    /// The instant on the layer's monotonic clock from which the token ends soon; `nil` if its end is not known.
+    /// From when the token should be renewed until it expires, on the layer's monotonic clock; `nil` if its expiry is not known.
     ///
     /// It is computed from the wall clock once, when the token is loaded: setting the wall clock while the app runs causes no
     /// renewal.
-    private let nearEnd: Duration?
+    let renewalWindow: Range<Duration>?
 
     /// Creates a token that was loaded or issued now.
     ///
@@ -21,13 +21,28 @@ struct HeldToken: Sendable {
         self.token = token
         self.version = version
         guard let seconds = token.expiry?.timeIntervalSince(clock.date), seconds.isFinite, seconds > 0 || !isNew else {
-            nearEnd = nil
+            renewalWindow = nil
             return
         }
         let lifetime = Duration.seconds(min(max(seconds, 0), 1e9))
-        nearEnd = clock.now + max(lifetime - max(leeway, .zero), lifetime / 2)
+        let now = clock.now
+        renewalWindow = now + max(lifetime - max(leeway, .zero), lifetime / 2)..<now + lifetime
     }
 
     /// Whether the token can be used without a renewal.
-    func isFresh(at now: Duration) -> Bool { nearEnd.map { now < $0 } ?? true }
+    func isFresh(at now: Duration) -> Bool { renewalWindow.map { now < $0.lowerBound } ?? true }
+}
+
+/// The window in which the token of a request should be renewed.
+private enum TokenRenewalWindow: StageValueKey {
+    static var defaultValue: Range<Duration>? { nil }
+}
+
+extension Response {
+    /// From when the token of the request should be renewed until it expires, on the layer's clock; `nil` if no token was sent, if its
+    /// expiry is not known, and for all responses that do not stay open.
+    var tokenRenewalWindow: Range<Duration>? {
+        get { values[TokenRenewalWindow.self] }
+        set { values[TokenRenewalWindow.self] = newValue }
+    }
 }

@@ -55,10 +55,10 @@ struct ResumableCalls {
     ///
     /// - Parameter flights: Calls that are made again as soon as they fail, if they have not failed yet.
     mutating func take(
-        awaiting flights: [FlightID] = [], at now: Duration, where isMeant: (Call) -> Bool
+        awaiting flights: [FlightID] = [], at now: Duration, where predicate: (Call) -> Bool
     ) -> [Call] {
         entries.removeAll { $0.end <= now }
-        let taken = entries.map(\.call).filter(isMeant).sorted { $0.flight < $1.flight }
+        let taken = entries.map(\.call).filter(predicate).sorted { $0.flight < $1.flight }
         let numbers = Set(taken.map(\.flight))
         entries.removeAll { numbers.contains($0.call.flight) }
         awaited += flights.filter { !numbers.contains($0) && !awaited.contains($0) }

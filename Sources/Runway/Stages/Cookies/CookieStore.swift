@@ -78,11 +78,11 @@ struct CookieStore {
             nameOctets: set.name, valueOctets: set.value, domain: domain, isHostOnly: isHostOnly,
             path: set.path ?? request.defaultCookiePath, expiry: set.expiry(at: date), isSecure: set.isSecure,
             isHTTPOnly: set.isHTTPOnly, sameSite: set.sameSite)
-        return hasWhatItsPrefixPromises(cookie, set) ? cookie : nil
+        return satisfiesPrefix(cookie, set) ? cookie : nil
     }
 
     /// RFC 6265bis §4.1.3; a cookie without a name must not look as if it had one of these prefixes.
-    private static func hasWhatItsPrefixPromises(_ cookie: Cookie, _ set: SetCookie) -> Bool {
+    private static func satisfiesPrefix(_ cookie: Cookie, _ set: SetCookie) -> Bool {
         let name = (cookie.nameOctets.isEmpty ? cookie.value : cookie.name).lowercased()
         let isPrefixed = name.hasPrefix("__secure-") || name.hasPrefix("__host-")
         if !isPrefixed { return true }

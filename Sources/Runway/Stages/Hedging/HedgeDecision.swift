@@ -23,7 +23,7 @@ package enum HedgeDecision: StageDecision, Equatable {
     /// The first attempt had no response after this delay, and a second one was sent.
     case started(after: Duration)
     /// The first attempt had no response in time, and no second one was sent.
-    case heldBack(Reason)
+    case notStarted(Reason)
     /// This attempt received its response first, at this time after the first was sent. The other one was cancelled.
     case won(Contender, after: Duration)
     /// Neither attempt received a good response.
@@ -34,7 +34,7 @@ package enum HedgeDecision: StageDecision, Equatable {
     package var entry: DecisionRecord {
         switch self {
         case .started(let delay): .init("started", ["delay": delay], "hedged: no response after \(delay.text)")
-        case .heldBack(let reason): .init("notStarted", ["reason": reason.rawValue], "not hedged: \(reason.rawValue)")
+        case .notStarted(let reason): .init("notStarted", ["reason": reason.rawValue], "not hedged: \(reason.rawValue)")
         case .won(let contender, let time):
             .init(
                 "won", ["attempt": contender, "time": time], "the \(contender.rawValue) attempt won after \(time.text)")

@@ -60,7 +60,7 @@ struct HedgeRace {
         // A failure does not count as long as the other attempt may succeed.
         guard !isInFlight(contender.other) else { return [] }
         isOver = true
-        // A response says more than a failure without one.
+        // A poor response is more useful to the caller than a failure without one.
         return [.settle(endings[.first] == .failed && endings[.second] == .poor ? .second : .first)]
     }
 

@@ -96,9 +96,9 @@ final class HedgedRequest: Sendable {
 
     private func delayPassed() {
         guard state.withLock({ $0.race.mayStartSecond }) else { return }
-        if let reason = reasonAgainstHedging { return flight.note(HedgeDecision.heldBack(reason)) }
+        if let reason = reasonAgainstHedging { return flight.note(HedgeDecision.notStarted(reason)) }
         guard stage.hedges.withdraw(for: subject.origin) else {
-            return flight.note(HedgeDecision.heldBack(.budgetSpent))
+            return flight.note(HedgeDecision.notStarted(.budgetSpent))
         }
         guard state.withLock({ $0.race.startSecond() }) else {
             return stage.hedges.refund(for: subject.origin)
@@ -173,7 +173,9 @@ final class HedgedRequest: Sendable {
         }
         if let timer { stage.deadlines.remove(timer) }
         if isLost { flight.note(HedgeDecision.lost) }
-        caller?.resume(returning: outcome ?? .failure(.cancelled(in: .hedging)))
+        guard let caller else { return }
+        guard let outcome else { preconditionFailure("a settled race has an outcome while its caller waits") }
+        caller.resume(returning: outcome)
     }
 
     /// Ends the caller's wait.

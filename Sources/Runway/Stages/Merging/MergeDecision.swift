@@ -12,7 +12,7 @@ package enum MergeDecision: StageDecision, Equatable {
     ///   - flight: The flight that carried the envelope; the request on the wire is on its record.
     case carried(position: Int, count: Int, by: FlightID)
     /// The request was not merged.
-    case apart(Reason)
+    case notMerged(Reason)
     /// The server did not accept the envelope; its requests are sent one by one.
     ///
     /// - Parameter status: The status of its response.
@@ -45,11 +45,13 @@ package enum MergeDecision: StageDecision, Equatable {
             .init(
                 "merged", ["position": position, "count": count, "flight": flight],
                 "merged as item \(position) of \(count) in \(flight)")
-        case .apart(.endpoint): .init("notMerged", ["reason": "endpoint"], "not merged: the endpoint does not allow it")
-        case .apart(.unsuited):
+        case .notMerged(.endpoint):
+            .init("notMerged", ["reason": "endpoint"], "not merged: the endpoint does not allow it")
+        case .notMerged(.unsuited):
             .init("notMerged", ["reason": "unsuited"], "not merged: not a request that is allowed in an envelope")
-        case .apart(.http2): .init("notMerged", ["reason": "http2"], "not merged: the origin uses HTTP/2")
-        case .apart(.noRoute): .init("notMerged", ["reason": "no route"], "not merged: the server has no route for it")
+        case .notMerged(.http2): .init("notMerged", ["reason": "http2"], "not merged: the origin uses HTTP/2")
+        case .notMerged(.noRoute):
+            .init("notMerged", ["reason": "no route"], "not merged: the server has no route for it")
         case .notAccepted(let status):
             .init(
                 "envelopeRefused", ["status": status],

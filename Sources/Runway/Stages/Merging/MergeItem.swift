@@ -99,9 +99,8 @@ final class MergeItem: Sendable {
 extension MergeRoute {
     /// The route of a request when it is merged; `nil` if it is for another origin than its service's, or for the route itself.
     init?(of request: Request, in flight: Flight, under policy: MergePolicy) {
-        guard let baseURL = try? flight.configuration.baseURL.get(), let path = request.head.path,
-            request.head.scheme == baseURL.scheme, request.head.authority == baseURL.authority,
-            path.hasPrefix("\(baseURL.pathPrefix)/")
+        guard let baseURL = try? flight.configuration.baseURL.get(), baseURL.contains(request.head),
+            let path = request.head.path
         else { return nil }
         let route = "\(baseURL.pathPrefix)/\(policy.path.percentEncoded)"
         guard path.prefix(while: { $0 != "?" }) != route else { return nil }

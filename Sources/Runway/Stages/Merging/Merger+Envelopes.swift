@@ -35,7 +35,7 @@ private struct EnvelopeResult {
         do throws(NetworkError) {
             let response = try await items[0].next.send(envelope.request, in: flight)
             let status = response.head.status
-            if let isMissing = status.refusesEnvelope, !response.isElsewhere(than: envelope.request) {
+            if let isMissing = status.refusesEnvelope, !response.hasChangedMethodOrOrigin(since: envelope.request) {
                 routeIsMissing = isMissing
                 outcomes = items.map { _ in .alone(nil, .notAccepted(status: status.code)) }
                 let refusal = NetworkError(
@@ -60,11 +60,7 @@ private struct EnvelopeResult {
             _ = flight.finish(failing: refusal)
             return items.map { _ in .refused(shared) }
         }
-        guard case .whole(let rawData) = response.body else {
-            throw NetworkError(
-                .invalidResponse, in: .merging,
-                "The call expects a whole response, but the transport returned a stream.")
-        }
+        let rawData = try response.wholeBody(in: .merging)
         let merged: MergeResponse
         do throws(NetworkError) {
             merged = try MergeResponse(
@@ -101,7 +97,7 @@ extension Response {
     fileprivate func shared(
         refusing envelope: Request, by refusal: NetworkError
     ) throws(NetworkError) -> Response {
-        if isElsewhere(than: envelope), let following = hops.last?.following {
+        if hasChangedMethodOrOrigin(since: envelope), let following = hops.last?.following {
             throw refusal.afterRedirect(to: following)
         }
         var shared = self

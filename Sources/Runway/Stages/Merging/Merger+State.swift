@@ -80,7 +80,7 @@ extension Merger.State {
                 let reason = reasonNotToMerge(key.route, policy)
             else { continue }
             update(other) { lane in
-                lane.perform(lane.queue.release(), in: other, because: .apart(reason), &operations)
+                lane.perform(lane.queue.release(), in: other, because: .notMerged(reason), &operations)
             }
         }
     }

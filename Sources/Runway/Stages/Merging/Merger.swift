@@ -37,7 +37,7 @@ final class Merger: Sendable {
         change { state, operations in
             state.learn(from: item.lane, &operations)
             if let reason = state.reasonNotToMerge(item.lane.route, item.policy) {
-                operations.append(.sendAlone(item, nil, .apart(reason)))
+                operations.append(.sendAlone(item, nil, .notMerged(reason)))
                 return
             }
             state.update(item.lane, making: { MergeQueue(item.policy) }) { lane in

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// Merges several requests of a service into one, if the service allows it; see ``MergePolicy``.
 ///
 /// Every request in an envelope has what it has when it is sent alone: its deadline, its cancellation, its record, the
@@ -25,7 +23,7 @@ struct MergingStage: RequestStage {
             flight.endpoint.isMergeable
             ? MergeItem(request, merger.makeID(), in: flight, under: policy, next: next) : nil
         guard let item else {
-            flight.note(MergeDecision.apart(flight.endpoint.isMergeable ? .unsuited : .endpoint))
+            flight.note(MergeDecision.notMerged(flight.endpoint.isMergeable ? .unsuited : .endpoint))
             return try await next.send(request, in: flight)
         }
         switch await outcome(of: item) {
@@ -33,10 +31,8 @@ struct MergingStage: RequestStage {
             flight.note(decision)
             return try await sendAlone(item, as: dispatch)
         case .responded(let response): return try await accept(response, to: item)
-        case .refused(let response):
-            if let verdict = response.verdict {
-                flight.note(JudgingDecision(status: response.head.status.code, verdict: verdict))
-            }
+        case .refused(var response):
+            if let verdict = response.verdict { response.judge(as: verdict, in: flight) }
             return response
         case .failed(let error): throw error
         }

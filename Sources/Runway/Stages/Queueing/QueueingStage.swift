@@ -115,7 +115,8 @@ struct QueueingStage: RequestStage {
         case .timedOut:
             throw flight.timeout(
                 "An earlier change of the same did not end before the deadline.", in: step, sending: .notSent)
-        case .cancelled, .refused: throw .cancelled(in: step)
+        case .cancelled: throw .cancelled(in: step)
+        case .refused: preconditionFailure("any number of changes may wait")
         }
     }
 
@@ -182,9 +183,8 @@ extension UnsentChange {
     ///
     /// - Throws: ``Unstorable`` if the request has a secret of its own, or goes elsewhere than to its service.
     init(_ request: Request, in flight: Flight) throws(Unstorable) {
-        guard let baseURL = try? flight.configuration.baseURL.get(), let path = request.head.path,
-            request.head.scheme == baseURL.scheme, request.head.authority == baseURL.authority,
-            path.hasPrefix("\(baseURL.pathPrefix)/")
+        guard let baseURL = try? flight.configuration.baseURL.get(), baseURL.contains(request.head),
+            let path = request.head.path
         else { throw Unstorable(reason: "the request is not for the service's base URL") }
         let redaction = flight.context.redaction
         let target = String(path.dropFirst(baseURL.pathPrefix.count))
@@ -211,8 +211,8 @@ extension UnsentChange {
             invalidates: flight.reading.invalidations.map(\.scope), key: UUID(), mayHaveBeenSent: false)
     }
 
-    /// The value of `Idempotency-Key`: a structured string (RFC 9651 §3.3.3).
-    var keyField: String { "\"\(key.uuidString.lowercased())\"" }
+    /// The value of `Idempotency-Key`.
+    var keyField: String { key.idempotencyKey }
 }
 
 extension NetworkError {
@@ -227,11 +227,5 @@ extension NetworkError {
 
 extension Response {
     /// Whether the response says that the server is down or overloaded, so that the same call may succeed later.
-    fileprivate var mayPass: Bool {
-        switch verdict?.value {
-        case .overloaded: true
-        case .refused, .malformed: RetryPolicy.transientStatuses.contains(head.status.code)
-        default: false
-        }
-    }
+    fileprivate var mayPass: Bool { RetryPolicy.standard.cause(of: self) != nil }
 }

@@ -61,9 +61,9 @@ final class BackgroundFlights: Sendable {
     }
 
     /// Cancels the flights whose responses would not be stored.
-    func cancel(where isMeant: (CacheKey) -> Bool) {
+    func cancel(where predicate: (CacheKey) -> Bool) {
         let cancelled = running.withLock { running in
-            let cancelled = running.filter { isMeant($0.key) }
+            let cancelled = running.filter { predicate($0.key) }
             for key in cancelled.keys { running[key] = nil }
             return cancelled
         }
@@ -74,5 +74,33 @@ final class BackgroundFlights: Sendable {
         running.withLock { running in
             if running[key]?.flight == flight { running[key] = nil }
         }
+    }
+}
+
+extension Flight {
+    /// Starts a flight that no caller waits for, to revalidate the stale response that this call received.
+    ///
+    /// If one is in flight for the key, or too many are, none is started, and the record of this call says so. If the account or the
+    /// environment of the service has changed since this call was made, the flight is cancelled before it sends a request.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the stale response.
+    ///   - makeFlight: Creates the flight.
+    ///   - work: Runs the flight until it ends.
+    func startRevalidation(
+        of key: CacheKey, in makeFlight: () -> Flight, work: @escaping @Sendable (Flight) async -> Void
+    ) {
+        let background = reading.cache.background
+        if background.isRunning(key) { return note(CacheDecision.revalidationSkipped) }
+        let flight = makeFlight()
+        flight.setRevalidated(cachedResponse)
+        flight.note(CacheDecision.revalidatingFor(id))
+        guard flight.session == session, flight.environment == environment else {
+            flight.finish(.cancelled)
+            return
+        }
+        if background.start(key, flight: flight.id, { await work(flight) }) == .started { return }
+        note(CacheDecision.revalidationSkipped)
+        flight.finish(.cancelled)
     }
 }

@@ -25,9 +25,17 @@
 public protocol CacheTier: Sendable {
     /// Returns the entry of a key; `nil` if there is none.
     func find(_ key: CacheTierKey) async throws -> CacheTierEntry?
+    /// Returns `false` if the tier knows, without waiting for a drive or for another thread's work, that it has no entry of a key. No lookup
+    /// is made then. The default is `true`.
+    func mayHold(_ key: CacheTierKey) -> Bool
     /// Applies changes in their order. If it throws, any of them may have been applied: entries that should have been stored are then
     /// removed, and removals are repeated.
     func apply(_ changes: [CacheTierChange]) async throws
+}
+
+extension CacheTier {
+    /// `true`: every key is looked up.
+    public func mayHold(_ key: CacheTierKey) -> Bool { true }
 }
 
 /// One change of a ``CacheTier``.

@@ -116,7 +116,7 @@ extension Flight {
     /// Remembers the stored response that the call receives, so that it can be removed if it is rejected.
     func receive(_ cached: CachedResponse) { reading.state.withLock { $0.cached = cached } }
 
-    /// Likewise, for one that is stored by the rules of HTTP caching.
+    /// Remembers the target whose stored response the call receives by the rules of HTTP caching, for the same purpose.
     func receive(_ target: HTTPCacheURI) { reading.state.withLock { $0.cachedTarget = target } }
 
     /// Removes the stored response that the call received, if that is the one that was rejected. Returns whether it is.

@@ -4,8 +4,8 @@ import HTTPTypes
 /// A call that changes something invalidates what its endpoint names, before it lands.
 ///
 /// A fresh response in memory lands in the caller's turn. A response is stored only after the service judged it fine and the endpoint and
-/// the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows. Which reads share a request,
-/// ``SharedReads`` says. A streamed body is copied while it passes if HTTP allows to store it; all other bodies pass unchanged.
+/// the manager's validator accepted it; under ``CachePolicy/http(onDisk:)``, as the server allows. ``SharedReads`` defines
+/// which reads share a request. A streamed body is copied while it passes if HTTP allows storing it; all other bodies pass unchanged.
 struct ReadingStage: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
@@ -55,21 +55,13 @@ struct ReadingStage: RequestStage {
             if flight.options.cacheUse == .onlyIfCached { throw .notCached }
             // The target that this call changes may be stored for others by the rules of HTTP (RFC 9111 §4.4).
             if !method.isSafe { return try await HTTPReading(cache).respond(to: request, reads) }
-            if ReadKey.isSharable(request, in: flight) { return try await request.response(from: reads) }
+            if ReadKey.isSharable(request, in: flight) { return try request.accepting(await reads.send(request)) }
             return try request.accepting(await next.send(request, in: flight))
         }
     }
 }
 
 extension Request {
-    /// Sends the request without a lookup in the cache.
-    func response(from reads: SharedReads) async throws(NetworkError) -> Response {
-        guard let (response, _) = try await reads.send(self, after: SharedReads.Lookup()) else {
-            preconditionFailure("a request without a lookup does not depend on the cache")
-        }
-        return try accepting(response)
-    }
-
     /// Returns a response, unless it is a 304 to a request without preconditions, which is invalid.
     func accepting(_ response: Response) throws(NetworkError) -> Response {
         guard response.head.status == .notModified else { return response }
@@ -89,15 +81,12 @@ extension NetworkError {
             sending: .notSent)
     }
 
+    /// Whether the server was not reached, or takes no requests now.
+    var isOfUnavailableServer: Bool { [.noNetwork, .timedOut, .overloaded, .unavailable].contains(kind) }
+
     /// Whether a stale response may be used instead under a time to live: the server was not reached, or failed. The client's own
     /// rule counts every status of 500 and more; for HTTP caching RFC 5861 §4 names four, see ``HTTPReading``.
-    var allowsStaleResponse: Bool {
-        switch kind {
-        case .noNetwork, .timedOut, .overloaded, .unavailable: true
-        case .refused: status?.kind == .serverError
-        default: false
-        }
-    }
+    var allowsStaleResponse: Bool { isOfUnavailableServer || kind == .refused && status?.kind == .serverError }
 }
 
 /// Whether a response is stale, and lands while a fresh one is fetched.

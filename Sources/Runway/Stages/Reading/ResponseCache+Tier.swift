@@ -23,6 +23,7 @@ extension ResponseCache {
         case .removed: return .nothing
         case nil: break
         }
+        guard tier.mayHold(tierKey) else { return .nothing }
         guard beginLookup() else { return .timedOut }
         defer { state.withLock { $0.waitingLookupCount -= 1 } }
         let lookup = Race<TierLookup>()

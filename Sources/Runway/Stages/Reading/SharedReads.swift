@@ -81,6 +81,14 @@ struct SharedReads {
         }
     }
 
+    /// Sends a request that depends on no lookup, or waits for that of an identical read.
+    func send(_ request: Request) async throws(NetworkError) -> Response {
+        guard let (response, _) = try await send(request, after: Lookup()) else {
+            preconditionFailure("a request without a lookup does not depend on the cache")
+        }
+        return response
+    }
+
     private func lead(
         _ lease: SharedWork<ReadKey, ReadOutcome>.Lease, _ key: ReadKey, _ request: Request,
         _ store: @escaping @Sendable (Response) -> Response?

@@ -62,7 +62,7 @@ struct TimeToLiveReading {
         let use = flight.options.cacheUse
         guard let key = CacheKey(request, in: flight) else {
             if use == .onlyIfCached { throw .notCached }
-            return try await request.response(from: reads)
+            return try request.accepting(await reads.send(request))
         }
         if use == .refresh {
             flight.note(CacheDecision.refreshing)

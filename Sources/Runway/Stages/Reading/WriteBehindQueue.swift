@@ -41,7 +41,7 @@ struct WriteBehindQueue {
     /// Whether a task performs the operations.
     private(set) var isPerforming = false
     private var current: [Operation] = []
-    private var waiting: [Operation] = []
+    private var waiting = Backlog()
 
     init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
 
@@ -50,14 +50,17 @@ struct WriteBehindQueue {
 
     /// Adds an operation, and drops pending ones that it supersedes.
     mutating func add(_ operation: Operation) {
-        waiting.removeAll { operation.supersedes($0) }
+        waiting.removeSuperseded(by: operation)
         if case .store(let value) = operation, !hasRoom(for: value) {
             // A response that can't be written in time must not leave its predecessor in the tier.
             waiting.append(.remove(value.key))
         } else {
             waiting.append(operation)
         }
-        if waiting.count > Self.maximumCount { waiting = [.clear(.everything)] }
+        if waiting.operations.count > Self.maximumCount {
+            waiting = Backlog()
+            waiting.append(.clear(.everything))
+        }
     }
 
     /// Returns whether the caller has to perform the operations: there are some, and no task performs them.
@@ -69,10 +72,7 @@ struct WriteBehindQueue {
 
     /// The operations to perform next, at once; empty if there are none.
     mutating func next() -> [Operation] {
-        if isPerforming, current.isEmpty {
-            current = Array(waiting.prefix(Self.maximumBatchCount))
-            waiting.removeFirst(current.count)
-        }
+        if isPerforming, current.isEmpty { current = waiting.takeFirst(Self.maximumBatchCount) }
         if current.isEmpty { isPerforming = false }
         return isPerforming ? current : []
     }
@@ -96,23 +96,76 @@ struct WriteBehindQueue {
 
     /// What the tier will hold for a key; `nil` if no pending operation concerns it.
     func pending(for key: EntryKey) -> Pending? {
-        for operation in waiting.reversed() {
-            if let pending = operation.result(for: key) { return pending }
+        waiting.result(for: key) ?? current.latestResult(for: key)
+    }
+
+    private func hasRoom(for value: Value) -> Bool {
+        waiting.storeCount < Self.maximumStores && waiting.byteCount + value.byteCount <= maximumByteCount
+    }
+
+    /// Operations in their order, with their keys and totals, so that adding one does not read all of them.
+    private struct Backlog {
+        private(set) var operations: [Operation] = []
+        /// The keys of the operations that concern one entry. A key has one operation at most, since a later one supersedes it.
+        private var keys: Set<EntryKey> = []
+        /// The number of responses to be stored, and their bytes.
+        private(set) var storeCount = 0
+        private(set) var byteCount = 0
+
+        var isEmpty: Bool { operations.isEmpty }
+
+        mutating func append(_ operation: Operation) {
+            operations.append(operation)
+            if let key = operation.key { keys.insert(key) }
+            count(operation, 1)
         }
-        for operation in current.reversed() {
+
+        mutating func removeSuperseded(by operation: Operation) {
+            if let key = operation.key, !keys.contains(key) { return }
+            forget(operations.removeAndReturnAll(where: operation.supersedes))
+        }
+
+        mutating func takeFirst(_ count: Int) -> [Operation] {
+            let taken = Array(operations.prefix(count))
+            operations.removeFirst(taken.count)
+            forget(taken)
+            return taken
+        }
+
+        func result(for key: EntryKey) -> Pending? {
+            // Only what concerns several entries, such as a clear, concerns a key that has no operation.
+            if operations.count == keys.count, !keys.contains(key) { return nil }
+            return operations.latestResult(for: key)
+        }
+
+        private mutating func forget(_ removed: [Operation]) {
+            for operation in removed {
+                if let key = operation.key { keys.remove(key) }
+                count(operation, -1)
+            }
+        }
+
+        private mutating func count(_ operation: Operation, _ sign: Int) {
+            guard case .store(let value) = operation else { return }
+            storeCount += sign
+            byteCount += sign * value.byteCount
+        }
+    }
+}
+
+extension [WriteBehindQueue.Operation] {
+    /// What the tier will hold for a key after these operations; `nil` if none concerns it.
+    fileprivate func latestResult(for key: WriteBehindQueue.EntryKey) -> WriteBehindQueue.Pending? {
+        for operation in reversed() {
             if let pending = operation.result(for: key) { return pending }
         }
         return nil
     }
 
-    private func hasRoom(for value: Value) -> Bool {
-        var count = 1
-        var byteCount = value.byteCount
-        for case .store(let other) in waiting {
-            count += 1
-            byteCount += other.byteCount
-        }
-        return count <= Self.maximumStores && byteCount <= maximumByteCount
+    fileprivate mutating func removeAndReturnAll(where isRemoved: (Element) -> Bool) -> [Element] {
+        let removed = filter(isRemoved)
+        if !removed.isEmpty { removeAll(where: isRemoved) }
+        return removed
     }
 }
 
@@ -150,6 +203,15 @@ extension WriteBehindQueue.Value {
 }
 
 extension WriteBehindQueue.Operation {
+    /// The key of the one entry that it concerns; `nil` if it may concern several.
+    fileprivate var key: WriteBehindQueue.EntryKey? {
+        switch self {
+        case .store(let value): value.key
+        case .remove(let key): key
+        case .removeTarget, .clear: nil
+        }
+    }
+
     /// What the tier holds for a key after this operation; `nil` if it does not concern the key.
     fileprivate func result(for key: WriteBehindQueue.EntryKey) -> WriteBehindQueue.Pending? {
         switch self {

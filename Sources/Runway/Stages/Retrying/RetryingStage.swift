@@ -1,7 +1,3 @@
-import HTTPTypes
-
-import struct Foundation.UUID
-
 /// Makes a further attempt if the ``RetryPolicy`` of the call, the budget of the host and the deadline allow it.
 ///
 /// It also adds the `Idempotency-Key` of a call, if its endpoint uses them. A streamed response is judged by its head, and no
@@ -23,11 +19,7 @@ struct RetryingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var request = request
-        if flight.endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
-            !request.head.headerFields.contains(name)
-        {
-            request.head.headerFields[name] = Self.makeIdempotencyKey()
-        }
+        request.addIdempotencyKey(for: flight.endpoint)
         retries.deposit(for: Origin(request.head))
         var attempt = 1
         var sending = SendState.notSent
@@ -87,12 +79,6 @@ struct RetryingStage: RequestStage {
             return nil
         }
     }
-
-    /// Returns a key that no other call has: 122 random bits, as the structured string that the draft requires.
-    ///
-    /// It comes from the system's generator and not from the layer's: if a seed repeated a key, the server would respond to a
-    /// new call with an old response.
-    static func makeIdempotencyKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 }
 
 /// Whether a request is retried by its sender.

@@ -33,8 +33,7 @@ struct Download: Sendable {
             flight.recorder.setSource(response.source)
             let head = response.head
             let hadRange = plan.range != nil
-            let action = plan.take(head, isDecoded: response.isDecoded, now: HTTPDate(flight.clock.date))
-            switch action {
+            switch plan.take(head, isDecoded: response.isDecoded, now: HTTPDate(flight.clock.date)) {
             case .append: break
             case .replace:
                 if hadRange { flight.note(TransferDecision.startedOver(.whole)) }
@@ -43,8 +42,8 @@ struct Download: Sendable {
                         try await partial.begin(representation, of: source)
                     }
                 }
-            case .askAgain, .refuse:
-                try startOver(action)
+            case .reject(let rejection):
+                try handle(rejection)
                 continue
             }
             progress?.report(plan.byteCount, of: plan.representation?.byteCount, isUrgent: true)
@@ -56,16 +55,16 @@ struct Download: Sendable {
             flight.recorder.endStream(nil, byteCount: max(0, plan.byteCount - start), failing: error)
             switch ending {
             case .ended(let end):
-                let action = try await check(
+                let rejection = try await check(
                     response.contentDigest, from: start, isComplete: end == .complete, &plan)
-                if let action {
-                    try startOver(action)
+                if let rejection {
+                    try handle(rejection)
                 } else if end == .complete {
                     return try await save(plan, head, resumed: start)
                 } else {
                     try await waitBeforeRetry(&plan, &attempt, after: error)
                 }
-            case .useless(let action): try startOver(action)
+            case .surplus(let rejection): try handle(rejection)
             case .broken: try await waitBeforeRetry(&plan, &attempt, after: error)
             case .failed(let error): throw NetworkError(error, in: .saving)
             }
@@ -104,7 +103,7 @@ struct Download: Sendable {
     /// The error that the end of a body causes; `nil` if it is complete.
     private func error(of ending: DownloadBody.Ending) -> NetworkError? {
         switch ending {
-        case .ended(.complete), .ended(.partial), .useless: return nil
+        case .ended(.complete), .ended(.partial), .surplus: return nil
         case .ended(.short):
             return NetworkError(
                 .noNetwork, in: .transporting, "The response ended before all of its content was received.")
@@ -122,7 +121,7 @@ struct Download: Sendable {
     /// Verifies the received bytes against the server's digests; returns `nil` if they match.
     private func check(
         _ contentDigest: String?, from start: Int, isComplete: Bool, _ plan: inout DownloadPlan
-    ) async throws(NetworkError) -> DownloadPlan.Action? {
+    ) async throws(NetworkError) -> DownloadPlan.Rejection? {
         do {
             let isContentMet = try await partial.meets(contentDigest, in: start..<max(start, plan.byteCount))
             let digest = isComplete ? plan.representation?.digest : nil
@@ -134,11 +133,10 @@ struct Download: Sendable {
         }
     }
 
-    private func startOver(_ action: DownloadPlan.Action) throws(NetworkError) {
-        switch action {
-        case .refuse(let reason): throw NetworkError(.invalidResponse, in: .saving, reason + ".")
-        case .askAgain(let mismatch): flight.note(TransferDecision.startedOver(mismatch))
-        case .append, .replace: break
+    private func handle(_ rejection: DownloadPlan.Rejection) throws(NetworkError) {
+        switch rejection {
+        case .fail(let reason): throw NetworkError(.invalidResponse, in: .saving, reason + ".")
+        case .requestAgain(let mismatch): flight.note(TransferDecision.startedOver(mismatch))
         }
     }
 
@@ -163,8 +161,12 @@ struct Download: Sendable {
             if error == nil { return }
         }
         let chargedOrigin = hasAdvanced ? nil : Origin(request.head)
-        guard let wait = try? network.retries.decide(request, after: attempt, cause, paidBy: chargedOrigin, in: flight)
-        else {
+        let wait: Duration
+        do throws(RetryDecision.Reason) {
+            wait = try network.retries.decide(request, after: attempt, cause, paidBy: chargedOrigin, in: flight)
+        } catch let reason {
+            // A caller that allows one attempt needs no reason for the lack of another.
+            if flight.retryPolicy.maximumAttempts > 1 { flight.note(RetryDecision.gaveUp(reason, cause: cause)) }
             throw broken
         }
         if !hasAdvanced { attempt += 1 }

@@ -15,14 +15,14 @@ struct DownloadBody: Sendable {
     /// How it ended.
     enum Ending: Sendable {
         case ended(DownloadPlan.Ending)
-        /// More bytes were received than announced.
-        case useless(DownloadPlan.Action)
+        /// More bytes were received than announced or allowed.
+        case surplus(DownloadPlan.Rejection)
         /// The body broke off.
         case broken(any Error)
         case failed(FileError)
     }
 
-    /// Reads the body to its end, or until it is of no use. The bytes before that are in the file.
+    /// Reads the body to its end, or until it can't be used. The bytes before that are in the file.
     @concurrent func receive(_ body: BodyStream, _ plan: DownloadPlan) async -> (plan: DownloadPlan, ending: Ending) {
         var plan = plan
         var gathered: [UInt8] = []
@@ -47,7 +47,7 @@ struct DownloadBody: Sendable {
                 }
                 guard let part else { break }
                 flight.extendDeadline()
-                if let useless = plan.take(partOf: part.count) { return (plan, .useless(useless)) }
+                if let rejection = plan.take(partOf: part.count) { return (plan, .surplus(rejection)) }
                 gathered += part
                 if gathered.count >= Self.gatheredByteCount { try await flush() }
                 progress?.report(plan.byteCount, of: plan.representation?.byteCount)

@@ -47,10 +47,16 @@ struct DownloadPlan: Sendable {
         case append(at: Int)
         /// Its body is the whole file.
         case replace
-        /// It is of no use, and the next request asks for less or for all.
-        case askAgain(TransferDecision.Mismatch)
-        /// Nothing can be made of it.
-        case refuse(String)
+        /// It can't be used.
+        case reject(Rejection)
+    }
+
+    /// What the download does after a response that can't be used.
+    enum Rejection: Sendable, Equatable {
+        /// The next request asks for less or for all.
+        case requestAgain(TransferDecision.Mismatch)
+        /// The download fails: the response can't be used.
+        case fail(String)
     }
 
     /// Takes the head of a response that the service judged fine, or of one of status 416.
@@ -58,24 +64,24 @@ struct DownloadPlan: Sendable {
         switch head.status.code {
         case 206: takePart(head, isDecoded: isDecoded)
         case 416: takeUnsatisfied(head)
-        case 304: .refuse("The server responded 304 Not Modified, and there is nothing to save")
+        case 304: .reject(.fail("The server responded 304 Not Modified, and there is nothing to save"))
         default: takeWhole(head, isDecoded: isDecoded, now: now)
         }
     }
 
     private mutating func takePart(_ head: HTTPResponse, isDecoded: Bool) -> Action {
         guard let asked = range, let representation else {
-            return .refuse("The server sent a part of a file that was requested as a whole")
+            return .reject(.fail("The server sent a part of a file that was requested as a whole"))
         }
         let fields = head.headerFields
         guard fields[values: .contentRange].count == 1, let received = fields[.contentRange].flatMap(ContentRange.init),
             received.bytes.lowerBound == asked.start
-        else { return restart(.range) }
-        guard !isDecoded, !fields.isCoded else { return restart(.coding) }
-        guard representation.admits(head, received) else { return restart(.validator) }
+        else { return .reject(restart(.range)) }
+        guard !isDecoded, !fields.isCoded else { return .reject(restart(.coding)) }
+        guard representation.admits(head, received) else { return .reject(restart(.validator)) }
         let byteCount = representation.byteCount ?? received.completeLength
         guard received.bytes.upperBound <= min(byteCount ?? .max, maximumByteCount), byteCount ?? 0 <= maximumByteCount
-        else { return tooLarge }
+        else { return .reject(tooLarge) }
         self.representation?.byteCount = byteCount
         if let name = HTTPField.Name.reprDigest, let digest = fields[name] { self.representation?.digest = digest }
         self.byteCount = asked.start
@@ -85,7 +91,7 @@ struct DownloadPlan: Sendable {
 
     private mutating func takeWhole(_ head: HTTPResponse, isDecoded: Bool, now: HTTPDate) -> Action {
         let whole = Representation(head, isCoded: isDecoded || head.headerFields.isCoded, now: now)
-        if let count = whole.byteCount, count > maximumByteCount { return tooLarge }
+        if let count = whole.byteCount, count > maximumByteCount { return .reject(tooLarge) }
         representation = whole
         byteCount = 0
         end = whole.byteCount
@@ -98,31 +104,31 @@ struct DownloadPlan: Sendable {
             value.hasPrefix("bytes */") ? ByteRange.position(value.dropFirst(8)) : nil
         }
         guard let complete, complete == byteCount, representation?.byteCount == nil else {
-            return restart(.unsatisfied)
+            return .reject(restart(.unsatisfied))
         }
         representation?.byteCount = complete
-        return .askAgain(.complete)
+        return .reject(.requestAgain(.complete))
     }
 
     /// Discards the partial file, and requests all of it.
-    mutating func restart(_ mismatch: TransferDecision.Mismatch) -> Action {
+    mutating func restart(_ mismatch: TransferDecision.Mismatch) -> Rejection {
         representation = nil
         byteCount = 0
         freshStarts += 1
         guard freshStarts <= Self.maximumFreshStarts else {
-            return .refuse("The server's responses contradict each other: \(mismatch)")
+            return .fail("The server's responses contradict each other: \(mismatch)")
         }
-        return .askAgain(mismatch)
+        return .requestAgain(mismatch)
     }
 
-    private var tooLarge: Action {
-        .refuse("The file is larger than the \(maximumByteCount) bytes that the download allows")
+    private var tooLarge: Rejection {
+        .fail("The file is larger than the \(maximumByteCount) bytes that the download allows")
     }
 
     /// Records a part of the body.
     ///
-    /// - Returns: The action if the part is invalid; `nil` if it is valid.
-    mutating func take(partOf count: Int) -> Action? {
+    /// - Returns: What follows if the part is invalid; `nil` if it is valid.
+    mutating func take(partOf count: Int) -> Rejection? {
         guard count <= (end ?? .max) - byteCount else { return restart(.surplus) }
         guard count <= maximumByteCount - byteCount else { return tooLarge }
         byteCount += count
@@ -156,9 +162,6 @@ struct DownloadPlan: Sendable {
         mark = byteCount
         return true
     }
-
-    /// The bytes so far are stored only if a later download can resume them.
-    var isWorthKeeping: Bool { range != nil }
 }
 
 extension HTTPFields {

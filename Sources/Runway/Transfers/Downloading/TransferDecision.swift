@@ -30,7 +30,7 @@ package enum TransferDecision: StageDecision, Equatable {
         case surplus
         /// The digest that the server sent is not that of the received bytes.
         case digest
-        /// The server says that nothing is missing, which the last byte has to confirm.
+        /// The server reports that the file is complete; its last byte is requested again to confirm that.
         case complete
 
         /// The reason in a few words.

@@ -26,11 +26,7 @@ struct ResumableUpload: Sendable {
         var request = request
         request.isRetriedBySender = true
         // Every attempt of the call has the same key.
-        if flight.endpoint.sendsIdempotencyKey, let name = HTTPField.Name.idempotencyKey,
-            !request.head.headerFields.contains(name)
-        {
-            request.head.headerFields[name] = RetryingStage.makeIdempotencyKey()
-        }
+        request.addIdempotencyKey(for: flight.endpoint)
         self.request = request
         self.flight = flight
         self.byteCount = byteCount

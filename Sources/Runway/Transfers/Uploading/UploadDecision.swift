@@ -4,7 +4,8 @@ package enum UploadDecision: StageDecision, Equatable {
     case resuming(at: Int)
     /// The connection broke, or the server failed; the upload continues after a wait.
     case interrupted(at: Int, wait: Duration, cause: RetryCause)
-    /// A circuit is open, so that the next request was not sent; the upload continues after a wait.
+    /// A circuit is open, so that the next request was not sent; the upload continues after this wait, or
+    /// when another network has come.
     case heldByCircuit(at: Int, wait: Duration)
     /// The server no longer has the upload, which is sent from its start.
     case startedOver
@@ -23,7 +24,7 @@ package enum UploadDecision: StageDecision, Equatable {
         case .heldByCircuit(let at, let wait):
             .init(
                 "uploadHeld", ["at": at, "wait": wait],
-                "the circuit is open, the server has at least \(at) bytes, continuing in \(wait.text)")
+                "the circuit is open, the server has at least \(at) bytes, continuing in at most \(wait.text)")
         case .startedOver:
             .init("uploadStartedOver", "starting over: the server no longer has the upload")
         case .responseLost:

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a response says of an upload (draft-ietf-httpbis-resumable-upload). A field with an invalid value counts as absent.
+/// The state of an upload that a response reports (draft-ietf-httpbis-resumable-upload). A field with an invalid value counts as absent.
 struct UploadFields: Sendable, Equatable {
     /// How many bytes the server has.
     var offset: Int?

@@ -23,7 +23,7 @@ struct UploadPlan: Sendable {
     private var maximumByteCount: Int?
     /// How many bytes the server had when an attempt last counted as none.
     private var mark = 0
-    /// How many bytes the server said it had while it received them.
+    /// How many bytes the server reported while it received them.
     private var reported = 0
     private var freshStarts = 0
     /// Whether all bytes of the upload were passed to the wire, so that it may have taken effect.

@@ -65,7 +65,7 @@ final class UploadRecordFile: Sendable {
         var isTaken = false
         /// Whether the task of the call was cancelled.
         var isCancelled = false
-        /// Whether the file has the record that this call read, or gave to be stored last before the close.
+        /// Whether the file has the record that this call read, or enqueued last before the close.
         var isStored = false
     }
 
@@ -97,7 +97,7 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Whether the file has the record that this call read, or gave to be stored last before the close.
+    /// Whether the file has the record that this call read, or enqueued last before the close.
     var isStored: Bool { state.withLock { $0.isStored } }
 
     /// The stored record; `nil` if there is none.
@@ -145,7 +145,7 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Lets other calls have the record, when what was given to be stored is stored. Later on nothing is.
+    /// Waits for the pending writes, and releases the file for other calls. Later writes are discarded.
     func close() async {
         try? await queue.run { () throws(FileError) in
             self.release()

@@ -64,11 +64,11 @@ final class SentCount: Sendable {
     func set(_ count: Int) { self.count.store(count, ordering: .relaxed) }
 }
 
-/// Reports the progress of a resumable upload: the bytes that the server has, if it says that while it receives them, and otherwise those
-/// that were passed to the wire since it last said what it has.
+/// Reports the progress of a resumable upload: the bytes that the server has, if it reports them while it receives them, and otherwise those
+/// that were passed to the wire since its last report.
 final class UploadProgress: Sendable {
     private struct State {
-        /// Whether the server says how many bytes it has while it receives them.
+        /// Whether the server reports how many bytes it has while it receives them.
         var isConfirmed = false
         var shown = 0
     }
@@ -93,7 +93,7 @@ final class UploadProgress: Sendable {
         if isShown { reporter?.report(offset, of: byteCount, isUrgent: offset == 0) }
     }
 
-    /// The server says, while it receives them, that it has this many bytes.
+    /// The server reports, while it receives them, that it has this many bytes.
     func report(stored offset: Int) {
         let isShown = state.withLock { state in
             state.isConfirmed = true

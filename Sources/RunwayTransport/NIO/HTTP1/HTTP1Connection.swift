@@ -22,7 +22,7 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     private var reader: HTTP1ResponseReader
     /// The exchange whose request the machine carries.
     private var exchange: Exchange?
-    /// Sends the body if the server does not say in time whether it wants it.
+    /// Sends the body if the server does not send status 100 in time.
     private var continueTimer: Scheduled<Void>?
     private let wakeUp: WakeUp
     /// Why the connection is closed; `nil` if it is open.

@@ -99,7 +99,7 @@ extension HTTP1Machine {
         }
     }
 
-    /// The server wants the body, or did not say in time whether it does. Returns how the body is to be written, if it is not
+    /// The server sent status 100, or did not send it in time. Returns how the body is to be written, if it is not
     /// already.
     mutating func startBody(of request: RequestID, now: NIODeadline) -> Body? {
         guard var inFlight = inFlight(request), case .awaitingContinue(let body) = inFlight.sending else { return nil }

@@ -5,10 +5,21 @@ import Runway
 
 /// The request.
 extension HTTP2Connection {
+    /// Whether the server accepts a head of this size, as far as its settings have come.
+    ///
+    /// A larger head may fail as an error of the whole connection, and so of everything else that it carries.
+    func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= pool.maximumHeaderListSize }
+
+    /// Fails a request whose head is too large. Its stream slot is released in a later turn of the event loop, so that refusals of many
+    /// waiting requests do not recurse.
+    func refuse(_ exchange: Exchange) {
+        exchange.finish(failing: ExchangeFailure(WireError.headTooLarge(limit: pool.maximumHeaderListSize)))
+        channel.eventLoop.assumeIsolated().execute { self.pool.ended(self.id) }
+    }
+
     /// Writes the head, and starts to write the body.
-    func sendRequest(on stream: HTTP2Stream, now: NIODeadline) {
+    func sendRequest(_ head: HPACKHeaders, on stream: HTTP2Stream, now: NIODeadline) {
         let exchange = stream.exchange
-        let head = HPACKHeaders(exchange.head, expectsContinue: exchange.expectsContinue)
         let hasBody = exchange.head.hasBody || exchange.upload != nil
         write(stream.id, .headers(.init(headers: head, endStream: !hasBody)))
         if !hasBody {

@@ -6,10 +6,10 @@ import NIOHTTP2
 /// Streams that carry other protocols (RFC 8441).
 extension HTTP2Connection {
     func openTunnel(_ head: WireRequestHead, to name: String) -> (any Channel)? {
-        guard acceptsTunnels else { return nil }
+        let headers = HPACKHeaders(head, expectsContinue: false, connectingTo: name)
+        guard acceptsTunnels, accepts(headers) else { return nil }
         let tunnel = HTTP2Tunnel(nextStream(), on: self, window: streamWindow)
         tunnels[tunnel.id] = tunnel
-        let headers = HPACKHeaders(head, expectsContinue: false, connectingTo: name)
         write(tunnel.id, .headers(.init(headers: headers)))
         watchSilence(.now())
         return tunnel

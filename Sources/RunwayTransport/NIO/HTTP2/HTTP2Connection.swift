@@ -47,8 +47,8 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     /// Whether the server has sent its settings.
     var hasSettings = false
     /// Whether no further stream may be opened.
-    private var isDraining = false
-    /// The error code of the server's GOAWAY; `nil` without an error.
+    private(set) var isDraining = false
+    /// The error code of the server's GOAWAY, `noError` included; `nil` before one.
     private var goAwayCode: NIOHTTP2.HTTP2ErrorCode?
     private(set) var isClosed = false
     /// The stream that NIO's handler has just closed because of an error, which it reports next.
@@ -126,12 +126,14 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
 extension HTTP2Connection {
     func send(_ exchange: Exchange) {
         guard !isClosed, !isDraining else { return exchange.lost(WireError.closed, isUnprocessed: true) }
+        let head = HPACKHeaders(exchange.head, expectsContinue: exchange.expectsContinue)
+        guard accepts(head) else { return refuse(exchange) }
         let now = NIODeadline.now()
         let stream = HTTP2Stream(nextStream(), exchange, window: streamWindow, now: now)
         exchange.streamNumber = Int(stream.id)
         streams[stream.id] = stream
         exchange.noteVersion("HTTP/2")
-        sendRequest(on: stream, now: now)
+        sendRequest(head, on: stream, now: now)
     }
 
     /// The number of a new stream, which the pool has reserved a place for.
@@ -285,7 +287,7 @@ extension HTTP2Connection {
 
     private func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         isDraining = true
-        if code != .noError { goAwayCode = code }
+        if goAwayCode == nil || code != .noError { goAwayCode = code }
         pool.drain(id)
         for tunnel in tunnels.values where tunnel.id > last { end(tunnel, WireError.goneAway(code)) }
         // A server that wants fewer requests is not sent another at once; the layer may retry after a backoff.
@@ -364,12 +366,18 @@ extension HTTP2Connection {
         let carried = streams.values.sorted { $0.id < $1.id }
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
         streams = [:]
-        let reason: any Error = if let goAwayCode { WireError.ended(goAwayCode) } else { error ?? WireError.closed }
-        for tunnel in takeTunnels() { tunnel.end(reason) }
+        // A violation by another stream, or by the connection, says nothing about what a tunnel carries; a network that is gone does.
+        let failure: WireError? = goAwayCode.flatMap { $0 == .noError ? nil : .ended($0) }
+        let silence = (error as? WireError).flatMap { [WireError.pingTimedOut, .networkGone].contains($0) ? $0 : nil }
+        for tunnel in takeTunnels() { tunnel.end(failure ?? silence ?? .closed) }
+        let isAnnounced = goAwayCode != nil && error?.isCloseOrReset ?? true
         for stream in carried {
             stream.cancelContinueTimer()
-            if let goAwayCode {
-                stream.exchange.failed(WireError.ended(goAwayCode))
+            if let failure {
+                stream.exchange.failed(failure)
+            } else if isAnnounced, stream.mayBeSilent, stream.missingByteCount ?? 0 == 0 {
+                // A response that stays open until the server ends it has no other end.
+                stream.exchange.receiveEnd()
             } else {
                 stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInResponse : .closed))
             }

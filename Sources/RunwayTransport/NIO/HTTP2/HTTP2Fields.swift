@@ -28,6 +28,9 @@ extension HPACKHeaders {
         if expectsContinue { add(name: "expect", value: "100-continue") }
     }
 
+    /// The size of the list as a server's SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 §6.5.2).
+    var listSize: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 } }
+
     /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of fields that were omitted, since NIO
     /// has their values as text; `nil` if there is no status or a field is invalid.
     var response: (head: HTTPResponse, omittedFields: [HTTPField.Name])? {

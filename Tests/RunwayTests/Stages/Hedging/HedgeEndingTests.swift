@@ -70,12 +70,12 @@ struct HedgeEndingTests {
             layer.clock.advance(by: SlowRead.delay)
             try await layer.transport.wait { transport in
                 transport.count == first + 2
-                    || transport.flight(first).recorder.hasNoted { $0 as? HedgeDecision == .heldBack(.budgetSpent) }
+                    || transport.flight(first).recorder.hasNoted { $0 as? HedgeDecision == .notStarted(.budgetSpent) }
             }
             layer.transport.respond(first)
             _ = try await call.value
             let decisions = try await layer.hedges()
-            if decisions == [.heldBack(.budgetSpent)] { continue }
+            if decisions == [.notStarted(.budgetSpent)] { continue }
             #expect(decisions.first == .started(after: SlowRead.delay))
             hedged += 1
         }
@@ -94,7 +94,7 @@ struct HedgeEndingTests {
             layer.transport.respond(0)
             _ = try await call.value
             #expect(layer.transport.count == 1)
-            #expect(try await layer.hedges() == [.heldBack(reason)])
+            #expect(try await layer.hedges() == [.notStarted(reason)])
         }
     }
 

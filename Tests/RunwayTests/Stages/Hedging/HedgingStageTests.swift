@@ -189,7 +189,7 @@ struct HedgingStageTests {
         let layer = ContestLayer()
         let first = try await layer.begin(SlowRead())
         let calls = [first] + (0..<4).map { _ in Task { try await layer.network.call(SlowRead()) } }
-        try await layer.transport.wait { $0.flight(0).companions.count == 5 }
+        try await layer.transport.wait { $0.flight(0).flightsSharingRequest.count == 5 }
         layer.clock.advance(by: SlowRead.delay)
         try await layer.transport.wait { $0.count == 2 }
         layer.transport.respond(1)

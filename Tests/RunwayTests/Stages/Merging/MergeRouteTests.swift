@@ -27,7 +27,7 @@ struct MergeRouteTests {
         #expect(layer.server.paths.filter { $0 == "/v1/_batch" }.count == 1)
         let records = try await layer.records.records(count: 8)
         #expect(records.contains { $0.decisions(of: MergeDecision.self).last == .notAccepted(status: status) })
-        #expect(records.contains { $0.decisions(of: MergeDecision.self) == [.apart(.noRoute)] })
+        #expect(records.contains { $0.decisions(of: MergeDecision.self) == [.notMerged(.noRoute)] })
         #expect(records.reduce(0) { $0 + $1.attempts.count } == layer.server.requests.count)
     }
 
@@ -68,7 +68,7 @@ struct MergeRouteTests {
         for call in calls + [first] { _ = try await call.value }
         #expect(Set(layer.server.paths) == ["/v1/held", "/v1/1", "/v1/2"])
         let records = try await layer.records.records(count: 3)
-        #expect(records.filter { $0.decisions(of: MergeDecision.self) == [.apart(.http2)] }.count == 2)
+        #expect(records.filter { $0.decisions(of: MergeDecision.self) == [.notMerged(.http2)] }.count == 2)
     }
 
     @Test func discoveredHTTP2SendsWaitersOneByOne() async throws {
@@ -86,7 +86,7 @@ struct MergeRouteTests {
         layer.server.held.open()
         _ = try await first.value
         let records = try await layer.records.records(count: 3)
-        #expect(records.filter { $0.decisions(of: MergeDecision.self) == [.apart(.http2)] }.count == 2)
+        #expect(records.filter { $0.decisions(of: MergeDecision.self) == [.notMerged(.http2)] }.count == 2)
         #expect(layer.network.merger.laneCount == 0)
     }
 

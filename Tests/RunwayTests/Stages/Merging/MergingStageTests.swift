@@ -135,7 +135,7 @@ struct MergingStageTests {
         let reasons = records.sorted { $0.id < $1.id }.flatMap { $0.decisions(of: MergeDecision.self) }
         #expect(
             reasons == [
-                .sentAtOnce, .apart(.endpoint), .apart(.unsuited), .apart(.unsuited), .apart(.endpoint),
+                .sentAtOnce, .notMerged(.endpoint), .notMerged(.unsuited), .notMerged(.unsuited), .notMerged(.endpoint),
             ])
     }
 

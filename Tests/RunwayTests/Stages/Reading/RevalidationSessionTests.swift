@@ -5,7 +5,7 @@ import Testing
 
 @testable import Runway
 
-/// A stale response of one account is revalidated only as that account.
+/// A stale response is revalidated only as the account and in the environment that it belongs to.
 @Suite(.timeLimit(.minutes(5)))
 struct RevalidationSessionTests {
     /// Holds calls above the cache while it is active: before their lookup, or after their response.
@@ -32,7 +32,22 @@ struct RevalidationSessionTests {
         }
     }
 
+    /// What happens while a stale response is returned.
+    enum Change: CaseIterable {
+        case signIn, signOutAndSignIn, environment
+
+        fileprivate func make(in network: NetworkLayer) async throws {
+            switch self {
+            case .environment: return network.configure(Club.self) { $0.environment = .development }
+            case .signOutAndSignIn: try await network.signOut(of: Club.self, cancelling: false)
+            case .signIn: break
+            }
+            try await network.signIn(AccessToken("of bob", account: "bob"), to: Club.self)
+        }
+    }
+
     private let clock = ManualClock()
+    private let records = RecordCollector()
     private let transport = StubTransport { _ in
         var response = Response.json("{}")
         response.head.headerFields[.cacheControl] = "max-age=10, stale-while-revalidate=600"
@@ -44,15 +59,16 @@ struct RevalidationSessionTests {
         var pipeline = RequestPipeline.tested
         pipeline.insert(hold, before: .reading)
         let network = NetworkLayer(
-            transport: transport, pipeline: pipeline, clock: LayerClock(clock),
+            transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, retrying: .none))
         try await network.signIn(AccessToken("of ann", account: "ann"), to: Club.self)
         return network
     }
 
-    /// Makes a call twice, the second time when its response is stale; lets Bob sign in meanwhile, and checks that nothing is revalidated.
-    private func change(
-        _ network: NetworkLayer, _ hold: Hold, isSignedOut: Bool,
+    /// Makes a call twice, the second time when its response is stale; makes the change meanwhile, and checks that nothing is
+    /// revalidated: the flight that would do it is cancelled, and has a record.
+    private func check(
+        _ change: Change, _ network: NetworkLayer, _ hold: Hold,
         _ call: @escaping @Sendable () async throws -> ResponseSource
     ) async throws {
         #expect(try await call() == .network)
@@ -60,42 +76,47 @@ struct RevalidationSessionTests {
         hold.isActive.store(true, ordering: .relaxed)
         let task = Task { try await call() }
         try await hold.gate.waitForArrivals()
-        if isSignedOut { try await network.signOut(of: Club.self, cancelling: false) }
-        try await network.signIn(AccessToken("of bob", account: "bob"), to: Club.self)
+        try await change.make(in: network)
         hold.gate.open()
         #expect(try await task.value == .staleCache)
         // What is revalidated is in flight as the call returns, or was sent already.
         #expect(network.cache.background.count == 0 && transport.requests.count == 1)
+        await network.flushRecords()
+        let all = records.records.sorted { $0.id < $1.id }
+        try #require(all.count == 3)
+        #expect(all[2].outcome == .cancelled)
+        #expect(all[2].decisions(of: CacheDecision.self) == [.revalidatingFor(all[1].id)])
     }
 
-    @Test(arguments: [true, false])
-    func nextAccountDoesNotRevalidateAStaleResponse(_ isSignedOut: Bool) async throws {
+    @Test(arguments: Change.allCases)
+    func staleResponseIsNotRevalidatedAfterAChange(_ change: Change) async throws {
         let options = CallOptions(cache: .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(600)))
         let hold = Hold(isBefore: false)
         let network = try await layer(hold)
-        try await change(network, hold, isSignedOut: isSignedOut) {
+        try await check(change, network, hold) {
             try await network.call(Members(), options: options).source
         }
     }
 
-    @Test(arguments: [true, false])
-    func nextAccountDoesNotRevalidateAStaleExchange(_ isSignedOut: Bool) async throws {
+    @Test(arguments: Change.allCases)
+    func staleExchangeIsNotRevalidatedAfterAChange(_ change: Change) async throws {
         let options = CallOptions(cache: .timeToLive(.seconds(10), staleWhileRevalidate: .seconds(600)))
         let hold = Hold(isBefore: false)
         let network = try await layer(hold)
         let flight = network.makeFlight(Members.self, options)
         let request = try network.assemble(Members(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
-        try await change(network, hold, isSignedOut: isSignedOut) {
+        try await check(change, network, hold) {
             try await network.exchange(request, with: Club.self, options: options).source
         }
     }
 
-    /// The cache of HTTP revalidates as soon as it has looked, so that the account has to change before.
-    @Test func nextAccountDoesNotRevalidateStaleHTTPResponses() async throws {
+    /// The cache of HTTP revalidates as soon as it has looked, so that the change has to come before.
+    @Test(arguments: [Change.signIn, .environment])
+    func changeCancelsRevalidationOfStaleHTTPResponses(_ change: Change) async throws {
         let options = CallOptions(cache: .http())
         let hold = Hold(isBefore: true)
         let network = try await layer(hold)
-        try await change(network, hold, isSignedOut: false) {
+        try await check(change, network, hold) {
             try await network.call(Members(), options: options).source
         }
     }

@@ -108,6 +108,23 @@ struct StaleWhileRevalidateTests {
         #expect(fresh.source == .cache)
     }
 
+    @Test func cancelledRevalidationOfAnExchangeIsRecorded() async throws {
+        let layer = ParkedLayer()
+        let flight = layer.network.makeFlight(Work.self, options)
+        let request = try layer.network.assemble(Work(), delivery: .whole(maximumByteCount: 1 << 20), in: flight)
+        async let filling = layer.network.exchange(request, with: Gallery.self, options: options)
+        layer.respond(try await layer.arrival(), 1)
+        _ = try await filling
+        layer.clock.advance(by: .seconds(15))
+        let stale = try await layer.network.exchange(request, with: Gallery.self, options: options)
+        #expect(stale.source == .staleCache)
+        let background = try await layer.arrival()
+        layer.network.endBackgroundFlights()
+        let records = try await layer.records.records(count: 3).sorted { $0.id < $1.id }
+        #expect(records[2].id.number == background && records[2].outcome == .cancelled)
+        #expect(records[2].decisions(of: CacheDecision.self).first == .revalidatingFor(records[1].id))
+    }
+
     @Test func theFlightsOfTheLayerAreBounded() async throws {
         let layer = ParkedLayer()
         let limit = BackgroundFlights.maximumCount

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import RunwayJSON
 import RunwayTesting
@@ -80,6 +81,19 @@ struct RedirectedSecretTests {
         #expect(transport.requests.map(\.head.authority) == ["desk.test"])
     }
 
+    @Test func responseOfAnotherOriginNeedsNoRenewal() async throws {
+        let transport = StubTransport { request in
+            request.head.path == "/door/1" ? .redirect(to: "https://thief.test/door") : .json("{}")
+        }
+        let network = try await vault(transport, .default, expiry: .distantFuture)
+        var options = CallOptions()
+        options.isLongLived = true
+        for number in 1...2 {
+            let response = try await network.stream(Door(number: number), options: options)
+            #expect((response.tokenRenewalWindow == nil) == (number == 1))
+        }
+    }
+
     @Test func onlyRedactionOfNothingShowsCredentials() async throws {
         for (redaction, isShown) in zip(Self.redactions, [false, true, true]) {
             let records = RecordCollector()
@@ -91,13 +105,14 @@ struct RedirectedSecretTests {
     }
 
     private func vault(
-        _ transport: StubTransport, _ redaction: Redaction, _ records: RecordCollector = RecordCollector()
+        _ transport: StubTransport, _ redaction: Redaction, _ records: RecordCollector = RecordCollector(),
+        expiry: Date? = nil
     ) async throws -> NetworkLayer {
         let network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records],
             redaction: redaction,
             limits: LayerLimits(admission: .none, retrying: .none))
-        try await network.signIn(AccessToken("hunter2-hunter2", account: "ann"), to: Vault.self)
+        try await network.signIn(AccessToken("hunter2-hunter2", account: "ann", expiry: expiry), to: Vault.self)
         return network
     }
 }

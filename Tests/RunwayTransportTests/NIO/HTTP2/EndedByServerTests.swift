@@ -75,6 +75,27 @@ struct EndedByServerTests {
         }
     }
 
+    /// The end of a response that stays open may be lost with the connection. No other response is complete without it.
+    @Test func goAwayCompletesOnlyLongLivedResponses() async throws {
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers) else { return }
+            connection.write(.headers(frame.stream), .data(frame.stream, "part", isLast: false))
+            connection.write(.goAway(last: frame.stream))
+            connection.close()
+        } _: { server in
+            let network = try server.layer()
+            var options = CallOptions()
+            options.isLongLived = true
+            let stream = try await network.stream(Fetch<GET>("a"), options: options)
+            var bytes: [UInt8] = []
+            for try await part in stream.body { bytes += part }
+            #expect(bytes == Array("part".utf8))
+            let response = try await network.stream(Fetch<GET>("b"))
+            _ = try await response.body.failure()
+        }
+    }
+
     @Test func theRetryPolicyDecidesOnResetRequests() async throws {
         let script = Self.ending { connection, stream in
             let count = connection.paths.values.count { $0 == "/ended" }

@@ -54,6 +54,39 @@ struct HTTP2RulesTests {
         }
     }
 
+    /// RFC 9113 §6.5.2. If sent, such a head may end the whole connection.
+    @Test func headAboveTheServersLimitIsNotSent() async throws {
+        try await withServer([.settings([6: 1000]), .headers(1), .data(1, "small")]) { server, network in
+            _ = try await network.call(Fetch<GET>("a"))
+            let large = Fetch<GET>("b", headers: ["X-Large": String(repeating: "x", count: 1000)])
+            let error = try await network.failure(of: large)
+            #expect(error.kind == .invalidParameters && error.sending == .notSent, "\(error)")
+            #expect(error.detail.contains("1000 bytes"))
+            #expect(try await network.call(Fetch<GET>("c")).text == "fine")
+            #expect(server.requests.map { $0.path } == ["/a", "/c"] && server.connectionCount == 1)
+        }
+    }
+
+    @Test func newConnectionBeginsWithTheFormerHeadLimit() async throws {
+        try await RawHTTP2Server.run { connection, frame in
+            // The settings of the second connection come with the response alone.
+            let settings = RawFrame.settings(connection.number == 1 ? [6: 1000] : [:])
+            guard let frame, frame.is(.headers) else { return }
+            if frame.stream == 1 { connection.write(settings, .settingsAck) }
+            connection.write(.headers(frame.stream), .data(frame.stream, "fine"))
+            if connection.number == 1 { connection.write(.goAway(last: frame.stream)) }
+        } _: { server in
+            let network = try server.layer()
+            let large = Fetch<GET>("b", headers: ["X-Large": String(repeating: "x", count: 1000)])
+            _ = try await network.call(Fetch<GET>("a"))
+            await server.wait { $0.endCount == 1 }
+            #expect(try await network.failure(of: large).kind == .invalidParameters)
+            _ = try await network.call(Fetch<GET>("c"))
+            #expect(try await network.call(large).text == "fine")
+            #expect(server.requests.map { $0.path } == ["/a", "/c", "/b"])
+        }
+    }
+
     @Test(arguments: [([0], 1), ([0x4000_0000, 0x4000_0000], 3)])
     func invalidWindowUpdateFailsTheStream(increments: [Int], code: Int) async throws {
         let updates = increments.map { RawFrame(.windowUpdate, stream: 1, RawFrame.number($0)) }

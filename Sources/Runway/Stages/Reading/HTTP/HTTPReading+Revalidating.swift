@@ -6,21 +6,19 @@ extension HTTPReading {
     /// It is one of the ``BackgroundFlights``: if one is in flight for the same key, or there are too many, the response stays stale
     /// until the next call for it. It has the deadline and the record of a call of the same endpoint.
     func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
-        let (request, flight, next, admission) = (fetch.request, reads.flight, reads.next, reads.admission)
-        var whole = request
+        let (flight, next) = (reads.flight, reads.next)
+        var request = fetch.request
         if case .streamed = request.delivery {
-            whole.delivery = .whole(maximumByteCount: cache.limits.maximumHTTPBodyByteCount)
+            request.delivery = .whole(maximumByteCount: cache.limits.maximumHTTPBodyByteCount)
         }
-        guard let key = CacheKey(whole, in: flight) else { return }
-        if cache.background.isRunning(key) { return flight.note(CacheDecision.revalidationSkipped) }
-        let own = flight.makeSibling(flight.endpoint)
-        // The stale response belongs to another account if somebody signed in or out since then.
-        guard own.session == flight.session, own.environment == flight.environment else { return }
-        let stage = Revalidation(cache: cache, admission: admission, candidates: fetch.candidates)
+        guard let key = CacheKey(request, in: flight) else { return }
+        let stage = Revalidation(cache: cache, admission: reads.admission, candidates: fetch.candidates)
         let rest = RequestPipeline.Rest(first: StageLink(stage, above: next.first), end: next.end)
-        let start = cache.background.start(key, flight: own.id) { [whole] in
+        flight.startRevalidation(of: key) {
+            flight.makeSibling(flight.endpoint)
+        } work: { [request] own in
             do throws(NetworkError) {
-                let response = try await rest.sendWithinDeadline(whole, in: own)
+                let response = try await rest.sendWithinDeadline(request, in: own)
                 own.recorder.setSource(response.source)
                 if let refusal = response.refusal { throw refusal }
                 own.finish(.succeeded)
@@ -28,9 +26,6 @@ extension HTTPReading {
                 _ = own.finish(failing: error)
             }
         }
-        if start == .started { return }
-        flight.note(CacheDecision.revalidationSkipped)
-        own.finish(.cancelled)
     }
 }
 

@@ -38,9 +38,7 @@ struct HTTPReading {
             {
                 throw Self.onlyIfCachedError(in: flight)
             }
-            guard let (response, _) = try await reads.send(request, after: SharedReads.Lookup()) else {
-                preconditionFailure("a request without a lookup does not depend on the cache")
-            }
+            let response = try await reads.send(request)
             invalidate(after: response, to: request, in: flight)
             return try request.accepting(response)
         }

@@ -1,0 +1,118 @@
+#if PostgreSQL
+    public import RunwayServer
+
+    extension PostgreSQLEventLog {
+        /// The longest name of a member, in bytes of UTF-8, that the key of a row has room for.
+        static let maximumMemberByteCount = 1024
+        /// The most members of an ended lease that one transaction removes.
+        static let maximumRemovalCount = 256
+        /// How long a renewal goes on to remove members, so that the next one is in time.
+        private static let maximumRemovalTime = Duration.seconds(5)
+
+        /// Begins a lease, by the clock of the database.
+        ///
+        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too much waits.
+        public func beginPresence(under lease: String, for duration: Duration) async throws {
+            let values = [tenant, name, lease, "\(duration / .seconds(1))"]
+            try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
+                _ = try connection.run(PresenceStatements.begin, values)
+            }
+        }
+
+        /// Renews a lease and records under it who has joined and left, in one transaction; then removes members that are present under leases
+        /// that have ended, until some of them have left.
+        ///
+        /// Members whose name has more than 1,024 bytes or the character U+0000 are not recorded.
+        ///
+        /// - Returns: How many changes were published, and whether no members of ended leases are left, also `true` if removing failed.
+        /// - Throws: `ActionLogSinkBusy` if too much waits; ``PostgreSQLError``, with `P0002` if the lease has ended.
+        @discardableResult
+        public func renewPresence(
+            under lease: String, for duration: Duration, _ changes: [PresenceChange], leaving maximumCount: Int
+        ) async throws -> (publishedCount: Int, isComplete: Bool) {
+            let values = [tenant, name, lease, "\(duration / .seconds(1))"]
+            let recorded = try await store { [self] connection throws(PostgreSQLError) in
+                let epoch = try lockLog(connection)
+                guard try !connection.run(PresenceStatements.renew, values).isEmpty else {
+                    throw PostgreSQLError(state: "P0002", "The lease of a process has ended.")
+                }
+                return try record(changes, under: lease, connection).map { $0.event(of: epoch) }
+            }
+            // What is not removed now is removed at a later renewal: that is no reason to begin another lease.
+            let removed = (try? await removeEnded(upTo: maximumCount)) ?? (publishedCount: 0, isComplete: true)
+            return ((recorded?.count ?? 0) + removed.publishedCount, removed.isComplete)
+        }
+
+        /// Removes members of ended leases until some of them have left.
+        private func removeEnded(upTo maximumCount: Int) async throws -> (publishedCount: Int, isComplete: Bool) {
+            let end = ContinuousClock.now + Self.maximumRemovalTime
+            while maximumCount > 0, ContinuousClock.now < end {
+                guard let count = try await removePart(upTo: maximumCount) else { return (0, true) }
+                if count > 0 { return (count, false) }
+            }
+            return (0, false)
+        }
+
+        /// Removes members of a lease that has ended, or the lease if it has none. Returns how many of them have left, since they are under no
+        /// other lease; `nil` if no lease has ended.
+        private func removePart(upTo maximumCount: Int) async throws -> Int? {
+            let key = [tenant, name]
+            let ended = try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
+                try connection.run(PresenceStatements.end, key).first?[0]
+            }
+            guard let ended else { return nil }
+            let removed = try await store { [self] connection throws(PostgreSQLError) in
+                let epoch = try lockLog(connection)
+                let rows = try connection.run(
+                    PresenceStatements.members, key + [ended, "\(min(maximumCount, Self.maximumRemovalCount))"])
+                if rows.isEmpty { try connection.run(PresenceStatements.removeLease, key + [ended]) }
+                let left = rows.map { PresenceChange(topic: $0[0] ?? "", member: $0[1] ?? "", isPresent: false) }
+                return try record(left, under: ended, connection).map { $0.event(of: epoch) }
+            }
+            return removed?.count ?? 0
+        }
+
+        /// Returns the present members of a topic.
+        ///
+        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too much waits.
+        public func present(in topic: String, upTo maximumCount: Int) async throws -> [String] {
+            let values = [tenant, name, topic, "\(maximumCount)"]
+            let rows = try await presenceReader.transaction(for: name) { connection throws(PostgreSQLError) in
+                try connection.run(PresenceStatements.present, values)
+            }
+            return rows.compactMap { $0[0] }
+        }
+
+        /// Waits for the transactions of other processes that append or record, and returns the epoch of the log.
+        private func lockLog(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> String {
+            try connection.run(PresenceStatements.isolation)
+            return try connection.run(PresenceStatements.lockLog, [tenant, name]).first?[0] ?? ""
+        }
+
+        /// Records changes under a lease, while the log is locked. Returns the published ones: the first join and the last leave of a
+        /// member under any lease.
+        private func record(
+            _ changes: [PresenceChange], under lease: String, _ connection: PostgreSQLConnection
+        ) throws(PostgreSQLError) -> [PresenceChange] {
+            var published: [PresenceChange] = []
+            for isPresent in [true, false] {
+                let part = changes.filter { $0.isPresent == isPresent && Self.isStorable($0.member) }
+                if part.isEmpty { continue }
+                let values = [tenant, name, lease] + part.flatMap { [$0.topic, $0.member] }
+                let (change, search) =
+                    isPresent
+                    ? (PresenceStatements.insertion(of: part.count), PresenceStatements.lastingOthers(of: part.count))
+                    : (PresenceStatements.removal(of: part.count), PresenceStatements.others(of: part.count))
+                let changed = Set(try connection.run(change, values))
+                let others = Set(try connection.run(search, values))
+                let last = changed.subtracting(others)
+                published += part.filter { last.contains([$0.topic, $0.member]) }
+            }
+            return published
+        }
+
+        private static func isStorable(_ member: String) -> Bool {
+            member.utf8.count <= maximumMemberByteCount && !member.utf8.contains(0)
+        }
+    }
+#endif

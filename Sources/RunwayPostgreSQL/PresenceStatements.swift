@@ -1,0 +1,89 @@
+/// The SQL of the present members of a log of events, by the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
+///
+/// A process renews the row of its lease alone, however many members it has. The row of a log is locked before members are recorded, so that of
+/// several processes one finds that a member is the first, or the last.
+enum PresenceStatements {
+    static let tables = [
+        """
+        CREATE TABLE IF NOT EXISTS runway_presence_lease (tenant text NOT NULL, log text NOT NULL, lease text NOT NULL,
+        expiry timestamptz NOT NULL, PRIMARY KEY (tenant, log, lease))
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS runway_presence (tenant text NOT NULL, log text NOT NULL, topic text NOT NULL,
+        member text NOT NULL, lease text NOT NULL, PRIMARY KEY (tenant, log, topic, member, lease))
+        """,
+        "CREATE INDEX IF NOT EXISTS runway_presence_by_lease ON runway_presence (tenant, log, lease)",
+    ]
+
+    /// Has each statement read what others have committed by then. It concerns no table.
+    static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+    static let lockLog = "SELECT epoch FROM runway_event_log WHERE tenant = $1 AND name = $2 FOR UPDATE"
+    static let begin = """
+        INSERT INTO runway_presence_lease (tenant, log, lease, expiry)
+        VALUES ($1, $2, $3, now() + $4::double precision * interval '1 second')
+        """
+    /// Renews a lease; returns nothing if it has ended.
+    static let renew = """
+        UPDATE runway_presence_lease SET expiry = now() + $4::double precision * interval '1 second'
+        WHERE tenant = $1 AND log = $2 AND lease = $3 AND expiry > now() RETURNING lease
+        """
+    /// Ends the leases that have expired, so that they stay ended if the clock is set back, and returns them.
+    static let end = """
+        UPDATE runway_presence_lease SET expiry = '-infinity' WHERE tenant = $1 AND log = $2 AND expiry <= now()
+        RETURNING lease
+        """
+    static let removeLease = "DELETE FROM runway_presence_lease WHERE tenant = $1 AND log = $2 AND lease = $3"
+    /// Who is present under a lease.
+    static let members = """
+        SELECT topic, member FROM runway_presence WHERE tenant = $1 AND log = $2 AND lease = $3 LIMIT $4
+        """
+    /// Who is present under a lease that lasts, in the same order in every database.
+    static let present = """
+        SELECT DISTINCT member COLLATE "C" FROM runway_presence
+        WHERE tenant = $1 AND log = $2 AND topic = $3 AND \(lasts) ORDER BY member COLLATE "C" LIMIT $4
+        """
+    /// Nobody may have ended a lease that has expired.
+    private static let lasts = """
+        lease IN (SELECT lease FROM runway_presence_lease WHERE tenant = $1 AND log = $2 AND expiry > now())
+        """
+
+    /// Records so many members under a lease, and returns those that were not.
+    static func insertion(of count: Int) -> String {
+        let rows = (0..<count).map { "($1, $2, $3, $\(4 + $0 * 2), $\(5 + $0 * 2))" }
+        return """
+            INSERT INTO runway_presence (tenant, log, lease, topic, member) VALUES \(rows.joined(separator: ", "))
+            ON CONFLICT (tenant, log, topic, member, lease) DO NOTHING RETURNING topic, member
+            """
+    }
+
+    /// Removes so many members of a lease, and returns those that it had.
+    static func removal(of count: Int) -> String {
+        """
+        DELETE FROM runway_presence WHERE tenant = $1 AND log = $2 AND lease = $3 AND (topic, member) IN \(pairs(count))
+        RETURNING topic, member
+        """
+    }
+
+    /// Which of so many members are present under another lease that lasts: who is present under ended ones alone joins.
+    static func lastingOthers(of count: Int) -> String { "\(others(of: count)) AND \(lasts)" }
+
+    /// Which of so many members are present under another lease. Who is still present under an ended one leaves when that is removed.
+    static func others(of count: Int) -> String {
+        """
+        SELECT DISTINCT topic, member FROM runway_presence
+        WHERE tenant = $1 AND log = $2 AND lease <> $3 AND (topic, member) IN \(pairs(count))
+        """
+    }
+
+    private static func pairs(_ count: Int) -> String {
+        "(" + (0..<count).map { "($\(4 + $0 * 2), $\(5 + $0 * 2))" }.joined(separator: ", ") + ")"
+    }
+
+    /// Every statement with a predicate or a key, for the tests that hold the rules.
+    static var all: [String] {
+        tables + [
+            lockLog, begin, renew, end, removeLease, members, present, insertion(of: 2), removal(of: 2), others(of: 2),
+            lastingOthers(of: 2),
+        ]
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Synchronization
+
+/// Decides when a hub records in a shared log which members of its process have joined and left. Pure: times are passed to it.
+///
+/// The members are recorded under a lease. After a recording that fails it is unknown what was recorded: the hub begins another lease with all
+/// its members, and those of the former one are removed when that ends.
+struct SharedPresence: Sendable {
+    /// The time between two renewals of the lease.
+    static let renewalInterval = Duration.seconds(5)
+
+    /// How long the lease lasts after a renewal: even when the next ones were late, the members of a process that was killed have the grace
+    /// period to connect to another one.
+    let duration: Duration
+    /// Names the lease; `nil` before it begins, and after a recording that failed.
+    private(set) var lease: String?
+    private(set) var isRecording = false
+    /// Whether no members of ended leases are left.
+    private(set) var isComplete = true
+    private var renewalTime = Duration.zero
+
+    init(grace: Duration) { duration = grace + Self.renewalInterval * 3 }
+
+    /// Returns whether a recording has to start, which it then counts as started. There may be more to record, or only the lease to renew. After
+    /// one that failed it waits until the pause is over.
+    mutating func beginRecording(hasMore: Bool, at now: Duration) -> Bool {
+        guard !isRecording, now >= renewalTime || (lease != nil && hasMore) else { return false }
+        isRecording = true
+        renewalTime = now + Self.renewalInterval
+        return true
+    }
+
+    /// A lease has begun, under which nobody is recorded yet.
+    mutating func begin(_ lease: String) { self.lease = lease }
+
+    /// A step has succeeded.
+    ///
+    /// - Parameters:
+    ///   - continues: Whether another step follows; otherwise the recording has ended.
+    ///   - isComplete: Whether no members of ended leases are left.
+    mutating func endStep(continues: Bool, isComplete: Bool) {
+        (isRecording, self.isComplete) = (continues, isComplete)
+    }
+
+    /// The recording has failed, also because the lease had ended. Another lease begins after a random pause, so that many processes don't
+    /// begin theirs at once.
+    mutating func fail(at now: Duration) {
+        (lease, isRecording) = (nil, false)
+        renewalTime = now + Duration.seconds(Double.random(in: 1...5))
+    }
+}
+
+extension EventHub {
+    /// Renews the lease of this process in the shared log, and records under it who has joined and left.
+    func recordPresence() async {
+        guard let shared = log as? any SharedEventLog, let presence = state.withLock({ $0.sharedPresence }) else {
+            return
+        }
+        let lease = presence.lease ?? UUID().uuidString.lowercased()
+        do {
+            if presence.lease == nil {
+                try await shared.beginPresence(under: lease, for: presence.duration)
+                state.withLock { state in
+                    state.presence?.rejoin()
+                    state.sharedPresence?.begin(lease)
+                }
+            }
+            var continues = true
+            while continues {
+                let (changes, leaveCount) = state.withLock { state in
+                    (state.nextRecordedChanges(at: clock.now), state.nextLeaveCount)
+                }
+                let (count, isComplete) = try await shared.renewPresence(
+                    under: lease, for: presence.duration, changes, leaving: leaveCount)
+                continues = state.withLock {
+                    $0.continueRecording(publishing: count, isComplete: isComplete, at: clock.now)
+                }
+                wake()
+            }
+        } catch {
+            state.withLock { $0.sharedPresence?.fail(at: clock.now) }
+        }
+    }
+}
+
+extension EventHub.State {
+    /// Returns whether the caller has to record.
+    mutating func beginRecording(at now: Duration) -> Bool {
+        let hasMore = mayContinue(isComplete: sharedPresence?.isComplete ?? true, at: now)
+        return sharedPresence?.beginRecording(hasMore: hasMore, at: now) ?? false
+    }
+
+    /// Removes and returns the changes of the next step. The log publishes few of them if it has most members by another lease, so that a step
+    /// may have more than may be published.
+    fileprivate mutating func nextRecordedChanges(at now: Duration) -> [PresenceChange] {
+        guard presence?.hasChanges(at: now) == true else { return [] }
+        return presence?.nextChanges(at: now, upTo: EventHub.maximumBatchCount) ?? []
+    }
+
+    /// How many members of ended leases may leave with the next step: none while a debt is repaid.
+    fileprivate var nextLeaveCount: Int { max(0, min(presence?.allowance ?? 0, EventHub.maximumBatchCount)) }
+
+    /// A step has published `count` changes; returns whether another one follows.
+    fileprivate mutating func continueRecording(publishing count: Int, isComplete: Bool, at now: Duration) -> Bool {
+        // A step counts for one change at least, so that a second has a limited number of them.
+        presence?.didPublish(max(1, count))
+        let continues = mayContinue(isComplete: isComplete, at: now)
+        sharedPresence?.endStep(continues: continues, isComplete: isComplete)
+        return continues
+    }
+
+    /// Whether there is more to record, and may be published now.
+    private func mayContinue(isComplete: Bool, at now: Duration) -> Bool {
+        guard let presence, presence.allowance > 0 else { return false }
+        return !isComplete || presence.hasChanges(at: now)
+    }
+}

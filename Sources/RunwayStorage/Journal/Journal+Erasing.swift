@@ -1,0 +1,68 @@
+import GRDB
+import RunwaySQLite
+
+/// Erasing, in transactions that are small enough for the ``SpaceReserve``.
+extension Journal {
+    /// The most entries of one scope that one transaction erases: each may be in a page of its own.
+    static let erasureCount = 250
+    /// The most entries of all scopes that one transaction erases. They are in one page after the other, so that their bytes matter, and this
+    /// only bounds what the indices have of small ones.
+    private static let totalErasureCount = 5000
+    /// A transaction of an erasure ends with the entry that makes it so many bytes.
+    private static let erasureByteCount = 1 << 20
+
+    /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all scopes. If no entry is
+    /// left, the file is cut to what it has.
+    ///
+    /// The newest entries are removed first. If the process ends in between, the oldest are still there, and are sent in a new stream.
+    /// Files that could not be read, and were set aside, may have entries of the scope: they are removed, too.
+    ///
+    /// - Parameter change: Is part of the first transaction, which removes no entry. The default does nothing.
+    func erase(
+        _ scope: String?, alongside change: () throws(StorageError) -> Void = {}
+    ) throws(StorageError) {
+        // First, so that each transaction has the space of the whole log.
+        try overwriteRemoved()
+        try transaction { () throws(StorageError) in
+            try write { database in
+                // Before the entries: a number of a stream must not stand for the rest of its batch.
+                try database.execute(sql: "DELETE FROM stream WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
+                try removeSettings(database, of: scope)
+            }
+            try change()
+        }
+        var last: Int64? = Int64.max
+        while let end = last {
+            last = try write { database in
+                let next = try eraseNewest(database, of: scope, upTo: end)
+                // No entry is left: neither is a count of entries, unless it was damaged.
+                if next == nil {
+                    try database.execute(sql: "DELETE FROM tally WHERE ?1 IS NULL OR scope = ?1", arguments: [scope])
+                }
+                return next
+            }
+            try overwriteRemoved()
+        }
+    }
+
+    /// Removes the newest entries up to a place, and returns the place before them; `nil` if there are none.
+    private func eraseNewest(_ database: Database, of scope: String?, upTo end: Int64) throws -> Int64? {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT sequence, length(payload) FROM entry WHERE (?1 IS NULL OR scope = ?1) AND sequence <= ?2
+                ORDER BY sequence DESC LIMIT ?3
+                """,
+            arguments: [scope, end, scope == nil ? Self.totalErasureCount : Self.erasureCount])
+        var (first, byteCount) = (Int64?.none, 0)
+        for row in rows where byteCount < Self.erasureByteCount {
+            first = try row.value(0) as Int64
+            byteCount += try row.value(1)
+        }
+        guard let first else { return nil }
+        try database.execute(
+            sql: "DELETE FROM entry WHERE (?1 IS NULL OR scope = ?1) AND sequence BETWEEN ?2 AND ?3",
+            arguments: [scope, first, end])
+        return first == .min ? nil : first - 1
+    }
+}
