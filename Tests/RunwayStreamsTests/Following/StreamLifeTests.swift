@@ -76,7 +76,7 @@ struct StreamLifeTests {
         try await network.signOut(of: Newsroom.self)
         let error = await task.value
         #expect(error?.kind == .cancelled)
-        #expect(events.state == .ended)
+        try await waitUntil("the end of the stream") { events.state == .ended }
         try await waitUntil("the end of the link") { hub.connectionCount == 0 }
         await server.kill()
         await transport.shutdown(.cutting)
