@@ -47,7 +47,7 @@ enum PresenceStatements {
         lease IN (SELECT lease FROM runway_presence_lease WHERE tenant = $1 AND log = $2 AND expiry > now())
         """
 
-    /// Records so many members under a lease, and returns those that were not.
+    /// Records `count` members under a lease, and returns those that were not recorded yet.
     static func insertion(of count: Int) -> String {
         let rows = (0..<count).map { "($1, $2, $3, $\(4 + $0 * 2), $\(5 + $0 * 2))" }
         return """
@@ -56,7 +56,7 @@ enum PresenceStatements {
             """
     }
 
-    /// Removes so many members of a lease, and returns those that it had.
+    /// Removes `count` members of a lease, and returns those that were recorded.
     static func removal(of count: Int) -> String {
         """
         DELETE FROM runway_presence WHERE tenant = $1 AND log = $2 AND lease = $3 AND (topic, member) IN \(pairs(count))
@@ -64,10 +64,11 @@ enum PresenceStatements {
         """
     }
 
-    /// Which of so many members are present under another lease that lasts: who is present under ended ones alone joins.
+    /// Returns which of `count` members are present under another lease that lasts: one that is present under ended leases alone joins again.
     static func lastingOthers(of count: Int) -> String { "\(others(of: count)) AND \(lasts)" }
 
-    /// Which of so many members are present under another lease. Who is still present under an ended one leaves when that is removed.
+    /// Returns which of `count` members are present under another lease. A member that is still present under an ended one leaves when that is
+    /// removed.
     static func others(of count: Int) -> String {
         """
         SELECT DISTINCT topic, member FROM runway_presence

@@ -62,7 +62,7 @@ package enum SQLiteFile {
     /// The bytes of the write-ahead log, in which SQLite has what it has not moved to the database file yet.
     package static func logByteCount(of url: URL) -> Int { byteCount(at: url.path + "-wal") }
 
-    /// The bytes of a file; 0 if there is none.
+    /// The size of a file in bytes; 0 if it does not exist.
     package static func byteCount(at path: String) -> Int {
         // By a new URL, since a URL remembers what it has read.
         (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0

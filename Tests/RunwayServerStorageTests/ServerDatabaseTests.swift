@@ -51,23 +51,28 @@ struct ServerDatabaseTests {
         try database.close()
     }
 
-    @Test(.timeLimit(.minutes(5))) func moveOfRemovedBytesWaitsForNoReader() throws {
-        let folder = ScratchFolder()
-        let database = try ServerDatabase(
-            at: folder.file, Self.schema, waitsForDrive: false, busyTimeout: 3600, overwriteInterval: .zero)
+    /// Has a reader prevent that the log is moved.
+    private func overwrite(_ database: ServerDatabase, besideAReaderOf file: URL) throws {
         var configuration = Configuration()
         configuration.readonly = true
-        let reader = try DatabaseQueue(path: folder.file.path, configuration: configuration)
+        let reader = try DatabaseQueue(path: file.path, configuration: configuration)
         try reader.read { snapshot in
             _ = try Int.fetchOne(snapshot, sql: "SELECT count(*) FROM item")
             try database.write { try $0.execute(sql: "INSERT INTO item VALUES (x'00')") }
             database.overwriteRemovedBytes()
             #expect(database.logByteCount > 0)
         }
+        try reader.close()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func moveOfRemovedBytesWaitsForNoReader() throws {
+        let folder = ScratchFolder()
+        let database = try ServerDatabase(
+            at: folder.file, Self.schema, waitsForDrive: false, busyTimeout: 3600, overwriteInterval: .zero)
+        try overwrite(database, besideAReaderOf: folder.file)
         // The next transaction moves them, and other locks are waited for as before.
         #expect(try database.write { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 3_600_000)
         #expect(database.logByteCount == 0)
-        try reader.close()
         try database.close()
     }
 
@@ -76,19 +81,11 @@ struct ServerDatabaseTests {
         let database = try ServerDatabase(
             at: folder.file, Self.schema, waitsForDrive: false, bound: LogBound(byteCount: 1 << 20),
             overwriteInterval: .seconds(86_400))
-        var configuration = Configuration()
-        configuration.readonly = true
-        let reader = try DatabaseQueue(path: folder.file.path, configuration: configuration)
-        try reader.read { snapshot in
-            _ = try Int.fetchOne(snapshot, sql: "SELECT count(*) FROM item")
-            try database.write { try $0.execute(sql: "INSERT INTO item VALUES (x'00')") }
-            database.overwriteRemovedBytes()
-        }
+        try overwrite(database, besideAReaderOf: folder.file)
         try database.write { try $0.execute(sql: "INSERT INTO item VALUES (x'00')") }
         #expect(database.logByteCount > 0 && database.overwriteTime.withLock { $0 } != nil)
         try database.write { try $0.execute(sql: "INSERT INTO item VALUES (zeroblob(2000000))") }
         #expect(database.logByteCount == 0 && database.overwriteTime.withLock { $0 } == nil)
-        try reader.close()
         try database.close()
     }
 

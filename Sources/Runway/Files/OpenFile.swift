@@ -91,7 +91,7 @@ final class OpenFile: Sendable {
         return try Metadata(status, at: path)
     }
 
-    /// The metadata of the file at a path, of a link itself and not of its target; `nil` if there is none.
+    /// The metadata of the file at a path, of a link itself and not of its target; `nil` if no file is there.
     static func status(at path: String) throws(FileError) -> Metadata? {
         var status = stat()
         if lstat(path, &status) == 0 { return try Metadata(status, at: path) }

@@ -127,7 +127,7 @@ public final class ChatService: Sendable {
         return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
 
-    /// The present members of a conversation, and ``EventHub/run``; `nil` if the hub publishes no presence, or its log can't be read within
+    /// The present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence, or its log can't be read within
     /// ``EventHubOptions/logTimeout``.
     func present(in conversation: String) async -> (members: [String], run: String)? {
         let topic = Self.topic(of: conversation)

@@ -130,8 +130,8 @@ public final class ActionLog: Sendable {
 
     /// Stores and sends what was recorded, for an app that goes to the background.
     ///
-    /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt failed, the server asked to wait, there is no network, or
-    /// the log has no layer.
+    /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt failed, the server asked to
+    /// wait, there is no network, or the log has no layer.
     ///
     /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when it returns.
     public func flush() async {

@@ -82,7 +82,7 @@ enum ActionLogBody {
 }
 
 extension String {
-    /// Returns the scalars from the beginning that have at most so many bytes in UTF-8. A number of characters would bound no bytes: each may
+    /// Returns the longest start of the text that has at most `count` bytes in UTF-8 and cuts no scalar. A number of characters would bound no bytes: each may
     /// have any number of combining marks.
     func cut(toByteCount count: Int) -> String {
         if utf8.count <= count { return self }

@@ -48,8 +48,8 @@ extension ActionLogSender {
         try await store.run { [pace] journal throws(StorageError) in try journal.setPace(pace, at: time, now: now) }
     }
 
-    /// Counts what is over of a scope; a negative number waits again. It is called in an operation on the file, so that a reading has the
-    /// count of its moment.
+    /// Counts records of a scope that the server has accepted or refused; a negative number waits again. Called inside an operation on the
+    /// file, so that what waits and this count are read together.
     private func noteEnd(of count: Int, in scope: String) {
         state.withLock { $0.ended[scope, default: 0] += count }
     }

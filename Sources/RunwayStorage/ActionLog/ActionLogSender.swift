@@ -29,7 +29,7 @@ final class ActionLogSender: Sendable {
         /// Whether the file was read since the layer exists, and since an account signed in while the server asked to wait.
         var isRead = false
         var sent = 0
-        /// How many records of each scope, and erasures, are over in this run: the server has accepted or refused them.
+        /// How many records of each scope, and erasures, the server has accepted or refused in this run.
         var ended: [String: Int] = [:]
         /// Why the last attempt failed; `nil` after one that succeeded.
         var problem: String?

@@ -87,9 +87,9 @@ struct FlushSchedule: Sendable {
     private var turn: UInt64 = 0
     /// How many records wait that may be sent now, by scope.
     private var waiting: [String: Int] = [:]
-    /// How many records of each scope are over in this run, less those that wait again after a series of refusals.
+    /// How many records of each scope the server has accepted or refused in this run, without those that wait again after a series of refusals.
     private var ended: [String: Int] = [:]
-    /// What ``ended`` is when all is sent that waited at the last cause to send it.
+    /// The value of ``ended`` at which everything is sent that waited at the last cause.
     private var dueEnds: [String: Int] = [:]
     /// When the oldest of those that wait was recorded.
     private var oldest: Duration?
@@ -213,7 +213,7 @@ struct FlushSchedule: Sendable {
     /// - Parameters:
     ///   - outcome: What became of the batch of the last step.
     ///   - counts: How many records wait now, by scope.
-    ///   - ended: How many are over, by scope; see ``noteWaiting(_:ended:oldest:isUrgent:at:)``.
+    ///   - ended: How many were accepted or refused, by scope; see ``noteWaiting(_:ended:oldest:isUrgent:at:)``.
     ///   - age: How long the oldest of them waits. The default is that it was stored now.
     ///   - jitter: A random number from 0 to 1.
     mutating func didSend(
@@ -281,7 +281,7 @@ struct FlushSchedule: Sendable {
         let starts = waiting.keys.compactMap { scope -> (scope: String, start: Duration, lane: Lane)? in
             let lane = lane(scope)
             let start = max(serverPause, gapEnd, lane.backoff)
-            // Records that came after a suspected one are over before it, and count as if it were.
+            // Records behind a suspected one are accepted before it, and are counted in its place.
             if isDue(scope) || lane.suspect != nil || count >= batchSize { return (scope, start, lane) }
             guard let interval = options.interval, let oldest else { return nil }
             return (scope, max(start, oldest + interval), lane)

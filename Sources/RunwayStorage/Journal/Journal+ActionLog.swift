@@ -4,7 +4,7 @@ import Runway
 
 /// What an action log stores beside its records.
 extension Journal {
-    /// Of a value that is always stored: "1" if the user opted out, "0" otherwise.
+    /// The setting of the user's decision, which is always stored: "1" after an opt-out, otherwise "0".
     static let optOutName = "optedOut"
     private static let paceName = "pace"
     /// Followed by the scope.
@@ -16,7 +16,7 @@ extension Journal {
     /// Of the value, followed by a reason.
     private static let refusedPrefix = "refused "
 
-    /// Whether nothing is recorded.
+    /// Whether the user opted out.
     ///
     /// - Throws: ``StorageError/Kind/corrupted`` if the file does not say so. ``JournalFile`` then replaces it, and ``JournalSalvage`` decides.
     func isOptedOut() throws(StorageError) -> Bool {

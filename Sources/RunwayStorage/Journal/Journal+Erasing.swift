@@ -4,12 +4,12 @@ import RunwaySQLite
 /// Erasing, in transactions that are small enough for the ``SpaceReserve``.
 extension Journal {
     /// The most entries of one scope that one transaction erases: each may be in a page of its own.
-    static let erasureCount = 250
-    /// The most entries of all scopes that one transaction erases. They are in one page after the other, so that their bytes matter, and this
-    /// only bounds what the indices have of small ones.
-    private static let totalErasureCount = 5000
-    /// A transaction of an erasure ends with the entry that makes it so many bytes.
-    private static let erasureByteCount = 1 << 20
+    static let maximumErasureCount = 250
+    /// The most entries that one transaction erases if all scopes are erased. They are in consecutive pages, so that mostly their bytes count;
+    /// this bounds what the indices have of small entries.
+    private static let maximumTotalErasureCount = 5000
+    /// An erasing transaction ends with the entry with which its payloads reach 1 MiB.
+    private static let maximumErasureByteCount = 1 << 20
 
     /// Removes every entry of a scope, set aside or not, and overwrites their bytes in the file; with `nil`, of all scopes. If no entry is
     /// left, the file is cut to what it has.
@@ -45,7 +45,7 @@ extension Journal {
         }
     }
 
-    /// Removes the newest entries up to a place, and returns the place before them; `nil` if there are none.
+    /// Removes the newest entries up to a place, and returns the place before them; `nil` if no entry was left.
     private func eraseNewest(_ database: Database, of scope: String?, upTo end: Int64) throws -> Int64? {
         let rows = try Row.fetchAll(
             database,
@@ -53,9 +53,9 @@ extension Journal {
                 SELECT sequence, length(payload) FROM entry WHERE (?1 IS NULL OR scope = ?1) AND sequence <= ?2
                 ORDER BY sequence DESC LIMIT ?3
                 """,
-            arguments: [scope, end, scope == nil ? Self.totalErasureCount : Self.erasureCount])
+            arguments: [scope, end, scope == nil ? Self.maximumTotalErasureCount : Self.maximumErasureCount])
         var (first, byteCount) = (Int64?.none, 0)
-        for row in rows where byteCount < Self.erasureByteCount {
+        for row in rows where byteCount < Self.maximumErasureByteCount {
             first = try row.value(0) as Int64
             byteCount += try row.value(1)
         }

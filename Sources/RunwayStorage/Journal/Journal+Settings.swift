@@ -19,7 +19,7 @@ extension JournalSetting {
         guard stored == checksum else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 
-    /// Reads all settings: a damaged name is found under no other.
+    /// Checks all settings: one whose name is damaged is not found by its name.
     ///
     /// - Throws: As ``init(_:)``.
     static func check(_ database: Database) throws {

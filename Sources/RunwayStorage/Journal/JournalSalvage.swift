@@ -7,8 +7,8 @@ import RunwaySQLite
 /// An entry is copied with its id, its place, its state and its age, so that it is sent once, in its order, and by the same key. Numbers of
 /// streams are not copied: batches are sent in new ones, and the server recognises the entries by their ids. The rest is counted as damaged.
 ///
-/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Damaged clocks are those of the
-/// newest entry, so that no entry becomes older.
+/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Damaged clocks are
+/// replaced by the time of the newest entry, so that no entry becomes older.
 enum JournalSalvage {
     /// What was read of a damaged file.
     struct Contents {
@@ -46,19 +46,21 @@ enum JournalSalvage {
         var configuration = Configuration()
         configuration.readonly = true
         do {
-            guard let queue = try readable({ try DatabaseQueue(path: url.path, configuration: configuration) })
+            guard let queue = try readUnlessDamaged({ try DatabaseQueue(path: url.path, configuration: configuration) })
             else { return contents }
             defer { try? queue.close() }
             try queue.inDatabase { database in
                 // Each of them may be damaged without the others.
                 contents.total =
-                    try readable { try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally") } ?? nil
-                contents.clocks = try readable { try JournalFileRow.read(database) } ?? nil
-                let settings = try readable {
+                    try readUnlessDamaged { try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally") } ?? nil
+                contents.clocks = try readUnlessDamaged { try JournalFileRow.read(database) } ?? nil
+                let settings = try readUnlessDamaged {
                     try Row.fetchAll(database, sql: "SELECT \(JournalSetting.columns) FROM setting")
                 }
                 contents.settings = (settings ?? []).compactMap { try? JournalSetting($0) }
-                for row in try readable({ try Row.fetchAll(database, sql: "SELECT reason, count FROM lost") }) ?? [] {
+                for row in try readUnlessDamaged({ try Row.fetchAll(database, sql: "SELECT reason, count FROM lost") })
+                    ?? []
+                {
                     guard let reason = String.fromDatabaseValue(row[0]).flatMap({ JournalLoss(rawValue: $0) }),
                         let count = Int.fromDatabaseValue(row[1]), count > 0
                     else { continue }
@@ -76,7 +78,7 @@ enum JournalSalvage {
     /// Runs a part of the reading, and returns `nil` if what it reads is damaged.
     ///
     /// - Throws: An error that says nothing about what the file has, such as that it is locked.
-    fileprivate static func readable<Value>(_ read: () throws -> Value) throws -> Value? {
+    fileprivate static func readUnlessDamaged<Value>(_ read: () throws -> Value) throws -> Value? {
         do {
             return try read()
         } catch let error as DatabaseError {
@@ -98,7 +100,7 @@ enum JournalSalvage {
         try journal.write { database in
             guard var row = try contents.clocks ?? JournalFileRow.read(database) else { return }
             if contents.clocks == nil { row.moment = contents.entries.values.map(\.moment).max() ?? 0 }
-            // Ages go on.
+            // The counted time is preserved, so that entries have the ages that they had.
             (row.installation, row.moment) = (journal.installation, max(0, min(row.moment, Int64(1) << 52)))
             try row.update(database)
             let insert = try database.cachedStatement(
@@ -126,7 +128,7 @@ extension JournalSalvage.Contents {
     fileprivate mutating func read(_ database: Database, _ order: String, maximumCount: Int) throws {
         var damagedCount = 0
         // What was read before an error is sound.
-        _ = try JournalSalvage.readable {
+        _ = try JournalSalvage.readUnlessDamaged {
             let rows = try Row.fetchCursor(
                 database, sql: "SELECT \(SequencedEntry.columns), state, reason FROM entry ORDER BY sequence \(order)")
             while entries.count < maximumCount, let row = try rows.next() {

@@ -81,8 +81,8 @@ enum JournalSchema {
                 """)
     }
 
-    /// The fourth version: checksums of settings and of the clocks. It is always stored whether the user opted out, so that the lack of it
-    /// is damage. Entries that are stored already have checksums without their moments still.
+    /// The fourth version adds checksums to settings and clocks. Whether the user opted out is always stored from then on, so that its absence
+    /// is damage. The checksums of entries from before do not cover their moments.
     private static func addChecksums(_ database: Database) throws {
         try database.execute(
             sql: """

@@ -11,7 +11,7 @@ final class JournalStore: Sendable {
         case reading
         /// It may change the file.
         case writing
-        /// It removes what must not stay because the disk is full: it may take the ``SpaceReserve``.
+        /// It erases data. On a full disk it may use the space of the ``SpaceReserve``.
         case erasing
     }
 
@@ -74,7 +74,7 @@ final class JournalStore: Sendable {
     /// If the disk is full, an operation that erases runs once more with the space of the ``SpaceReserve``.
     ///
     /// - Parameter access: What the operation does with the file. The default is to change it.
-    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or of the operation.
+    /// - Throws: ``StorageError`` if the file can't be opened or was closed by ``close()``, or what the operation throws.
     func run<Value: Sendable>(
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -110,7 +110,7 @@ final class JournalStore: Sendable {
     ) -> Result<Value, StorageError> {
         let (former, formerCount) = (state.withLock { $0.journal }, changeCount)
         defer {
-            // At the end, so that the space of a reserve that was released is free until then.
+            // Last, since the operation may need the space of a reserve that was released.
             if let journal = state.withLock({ $0.journal }), journal !== former { reserve.make() }
         }
         do throws(StorageError) {

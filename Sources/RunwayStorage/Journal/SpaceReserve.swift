@@ -4,8 +4,7 @@ import RunwaySQLite
 /// A file beside a database whose only purpose is the space that it takes: an erasure on a full disk removes it, since SQLite can't
 /// remove anything without space. See `docs/decisions/0127-space-for-erasures.md`.
 struct SpaceReserve: Sendable {
-    /// What the write-ahead log may have to move to the database, which is its thousand pages and the commit after them. It is then the
-    /// space for each transaction of an erasure.
+    /// 5.9 MiB: the thousand pages of the write-ahead log, and 2 MiB for the commit after them. Each transaction of an erasure needs no more.
     static let byteCount = SQLiteFile.checkpointPageCount * 4096 + (2 << 20)
 
     private let path: String

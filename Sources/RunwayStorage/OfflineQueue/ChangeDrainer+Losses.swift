@@ -25,6 +25,7 @@ extension ChangeDrainer {
         }
     }
 
+    /// Decides what follows a change to which no response came: it is sent again, others are sent before it, or it is set aside.
     func treatLoss(
         of claim: ChangeJournal.Claim, _ error: NetworkError
     ) async throws(StorageError) -> DrainSchedule.Outcome {

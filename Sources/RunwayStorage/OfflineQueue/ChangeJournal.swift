@@ -242,7 +242,7 @@ extension ChangeJournal {
     ///
     /// - Parameter onRemoval: Called with the changes that were removed, before it returns or throws: it may fail half-way.
     func erase(account: String?, onRemoval: (Set<UUID>) -> Void) async throws(StorageError) {
-        // Of both attempts, if the first one has removed some before the disk was full.
+        // Collects the ids of both attempts: the first may have removed some before the disk was full.
         let found = Mutex<Set<UUID>>([])
         do throws(StorageError) {
             try await run(.erasing, changes: true) { journal throws(StorageError) in

@@ -45,8 +45,8 @@ extension ChatState {
 ///
 /// ``MemoryChatStateStore`` loses them when the app ends; ``FileChatStateStore`` does not.
 public protocol ChatStateStore: Sendable {
-    /// Returns the state of a conversation; `nil` if there is none, or it can't be read. Of a state
-    /// whose numbers can't be those of a conversation, as after damage to a file, the client takes only the messages that wait to be sent.
+    /// Returns the state of a conversation; `nil` if it was never stored, or can't be read. If its numbers can't be those of a conversation, as
+    /// after damage to a file, the client takes only the messages that wait to be sent.
     func state(of conversation: String) async -> ChatState?
     /// Stores the states of conversations, and returns when they survive the end of the app.
     func store(_ states: [String: ChatState]) async throws

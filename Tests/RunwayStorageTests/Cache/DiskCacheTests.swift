@@ -22,6 +22,15 @@ struct DiskCacheTests {
         #expect(folder.reports.isEmpty)
     }
 
+    @Test func missesAreKnownFromTheIndex() async throws {
+        let cache = folder.cache()
+        #expect(cache.mayHold(.named("a")), "the index was not read yet")
+        try await cache.store(.numbered(1, byteCount: 10), for: .named("a"))
+        #expect(cache.mayHold(.named("a")) && !cache.mayHold(.named("b")))
+        try await cache.apply([.remove(.named("a"))])
+        #expect(!cache.mayHold(.named("a")))
+    }
+
     @Test func aNewEntryReplacesTheOldOne() async throws {
         let cache = folder.cache()
         for (number, byteCount) in [(1, 10), (2, 40_000), (3, 50_000), (4, 20)] {

@@ -98,8 +98,8 @@ struct SpaceReserveTests {
 
     @Test func interruptedErasureLeavesTheOldestEntries() throws {
         let journal = try Journal(in: folder)
-        let oldest = Journal.erasureCount / 2
-        let texts = (0..<2 * Journal.erasureCount + oldest).map { "\($0)" }
+        let oldest = Journal.maximumErasureCount / 2
+        let texts = (0..<2 * Journal.maximumErasureCount + oldest).map { "\($0)" }
         try journal.append(texts)
         let batch = try #require(try journal.claim())
         try journal.write { database in

@@ -211,6 +211,16 @@ final class CacheTierTests: Sendable {
         #expect(deaf.lookCount == bound + 1)
     }
 
+    @Test func keysThatTheTierLacksAreNotLookedUp() async throws {
+        let deaf = DeafTier(mayHold: { $0.endpoint != Work.name })
+        let layer = CachedLayer(diskCache: deaf)
+        deaf.listen()
+        #expect(try await layer.number(Work(id: 1), options) == 1)
+        #expect(deaf.lookCount == 0)
+        #expect(try await layer.number(Artist(id: 1), options) == 2)
+        #expect(deaf.lookCount == 1)
+    }
+
     /// Many calls at a time are no sign that the tier hangs.
     @Test func manyCallsMayLookAtOnce() async throws {
         let gate = ScriptedGate()

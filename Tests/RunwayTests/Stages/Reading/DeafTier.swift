@@ -11,6 +11,11 @@ final class DeafTier: CacheTier {
 
     /// Guards the looks that are under way.
     private let state = Mutex(State())
+    private let isHeld: @Sendable (CacheTierKey) -> Bool
+
+    init(mayHold isHeld: @escaping @Sendable (CacheTierKey) -> Bool = { _ in true }) { self.isHeld = isHeld }
+
+    func mayHold(_ key: CacheTierKey) -> Bool { isHeld(key) }
 
     /// How many looks were begun.
     var lookCount: Int { state.withLock { $0.lookCount } }

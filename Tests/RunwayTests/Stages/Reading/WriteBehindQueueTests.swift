@@ -60,6 +60,11 @@ struct WriteBehindQueueTests {
         queue.add(.store(.call(try respond(2, byteCount: 6_000))))
         let names3 = names(&queue)
         #expect(names3 == ["store", "remove"], "an unwritten response must not leave an older one behind")
+        queue.add(.store(.call(try respond(2, byteCount: 6_000))))
+        queue.add(.clear(.everything))
+        queue.add(.store(.call(try respond(3, byteCount: 6_000))))
+        let namesAgain = names(&queue)
+        #expect(namesAgain == ["clear everything", "store"], "what was written or superseded takes no room")
         queue = WriteBehindQueue(maximumByteCount: .max)
         for id in 0...WriteBehindQueue.maximumStores { queue.add(.store(.call(try respond(id)))) }
         let names4 = names(&queue)
