@@ -211,7 +211,7 @@ final class CacheTierTests: Sendable {
         #expect(deaf.lookCount == bound + 1)
     }
 
-    @Test func keysThatTheTierLacksAreNotLookedUp() async throws {
+    @Test func missingKeysStartNoTierLookup() async throws {
         let deaf = DeafTier(mayHold: { $0.endpoint != Work.name })
         let layer = CachedLayer(diskCache: deaf)
         deaf.listen()
