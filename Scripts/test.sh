@@ -33,10 +33,22 @@ fi
 
 # Many tests wait for something to happen within some time, and hundreds at once would leave each other no processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
+# Of a crash, the thread that crashed is shown, and no other.
+export SWIFT_BACKTRACE="${SWIFT_BACKTRACE:-threads=crashed}"
 # What failed may stand a thousand lines above the last: it is said again at the end.
+#
+# A failed assertion of AsyncHTTPClient, which tests alone use as the peer, ends the process with all tests in it, and says nothing of
+# Runway. Those tests are run again, once.
 run() {
-    swift test --skip-build "$@" 2>&1 | tee "$log" || {
-        code=$?
+    local code=0
+    swift test --skip-build "$@" 2>&1 | tee "$log" || code=$?
+    if [ "$code" -ne 0 ] && grep -qE 'AsyncHTTPClient/[^ ]*: Fatal error' "$log"; then
+        printf '\ntest.sh: AsyncHTTPClient crashed; its process is run again:\n' >&2
+        grep -E -A40 'AsyncHTTPClient/[^ ]*: Fatal error' "$log" >&2
+        code=0
+        swift test --skip-build "$@" 2>&1 | tee "$log" || code=$?
+    fi
+    [ "$code" -eq 0 ] || {
         printf '\nWhat failed:\n' >&2
         grep -E -A3 '^✘ .* (recorded an issue|failed after)|error: |Fatal error' "$log" | grep -vE '^(◇|✔|--)' >&2 || true
         exit "$code"
