@@ -62,7 +62,10 @@ struct URLSessionTests {
         @Test func readerTooFarBehindGetsAnError() async throws {
             try await withScriptedOrigin { origin in
                 let part = [UInt8](repeating: 7, count: 1 << 16)
-                origin.on("/a", respond: ScriptedResponse(chunks: Array(repeating: part, count: 100)))
+                var unfinished = ScriptedResponse(chunks: Array(repeating: part, count: 100))
+                unfinished.framing = .declaredLength(1 << 30)
+                unfinished.ending = .stayOpen
+                origin.on("/a", respond: unfinished)
                 let network = layer(origin, .init(maximumBufferedByteCount: 200_000))
                 let response = try await network.stream(Fetch<GET>("a"))
                 try await origin.waitForDisconnects(count: 1)
