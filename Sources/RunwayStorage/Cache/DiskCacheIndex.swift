@@ -71,8 +71,7 @@ struct DiskCacheEntry: Sendable {
         seal.add(UInt64(bitPattern: Int64(metadataByteCount)))
         seal.add(UInt64(bitPattern: Int64(bodyByteCount)))
         seal.add(checksum)
-        // Rows of the first version of the schema have no kind.
-        if kind != .standard { seal.add(Array(kind.name.utf8)) }
+        seal.add(Array(kind.name.utf8))
         return seal.value
     }
 }

@@ -8,10 +8,10 @@ import RunwaySQLite
 /// Only one thread at a time uses it, except for ``read(_:)`` and ``readFromMemory(_:)``.
 final class DiskCacheStore: Sendable {
     /// The version of the schema that this code reads and writes.
-    static let version = 2
+    static let version = 3
 
     private let folder: URL
-    private let lock: FolderLock
+    private let lock: FileLock
     private let database: DatabaseQueue
     private let files: ContentFiles
 
@@ -26,7 +26,7 @@ final class DiskCacheStore: Sendable {
         _ = try StorageFolder.prepare(folder)
         try StorageFolder.protect([folder])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
-        lock = try FolderLock(folder)
+        lock = try Self.lock(folder)
         files = try ContentFiles(folder.appending(path: "bodies"))
         do {
             database = try Self.openDatabase(folder)
@@ -35,6 +35,11 @@ final class DiskCacheStore: Sendable {
             report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
             database = try Self.openDatabase(folder)
         }
+    }
+
+    private static func lock(_ folder: URL) throws -> FileLock {
+        guard let lock = try FileLock(folder.appending(path: "lock")) else { throw DiskCacheError.inUse }
+        return lock
     }
 
     /// Closes the database, and then releases the lock.
@@ -52,20 +57,19 @@ final class DiskCacheStore: Sendable {
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard found <= version else { throw NewerSchema(version: found) }
             if found == version { return }
-            if found == 0 {
-                try database.execute(
-                    sql: """
-                        CREATE TABLE entries (
-                            id INTEGER PRIMARY KEY, key BLOB NOT NULL, service TEXT NOT NULL, endpoint TEXT,
-                            account TEXT, target BLOB, metadataByteCount INTEGER NOT NULL,
-                            bodyByteCount INTEGER NOT NULL, checksum INTEGER NOT NULL, seal INTEGER NOT NULL,
-                            lastUse INTEGER NOT NULL);
-                        CREATE TABLE contents (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-                        """)
-            }
-            // The second version: whose budget an entry uses; NULL is the standard one.
+            // Earlier versions had another checksum, by which all that they stored would be damaged.
             try database.execute(
-                sql: "ALTER TABLE entries ADD COLUMN kind TEXT; PRAGMA user_version = \(version);")
+                sql: """
+                    DROP TABLE IF EXISTS entries;
+                    DROP TABLE IF EXISTS contents;
+                    CREATE TABLE entries (
+                        id INTEGER PRIMARY KEY, key BLOB NOT NULL, service TEXT NOT NULL, endpoint TEXT,
+                        account TEXT, target BLOB, metadataByteCount INTEGER NOT NULL,
+                        bodyByteCount INTEGER NOT NULL, checksum INTEGER NOT NULL, seal INTEGER NOT NULL,
+                        lastUse INTEGER NOT NULL, kind TEXT NOT NULL);
+                    CREATE TABLE contents (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+                    PRAGMA user_version = \(version);
+                    """)
         }
         return database
     }
@@ -88,7 +92,7 @@ final class DiskCacheStore: Sendable {
 
     /// Removes all that a cache stored in a folder, which nobody has open. It needs no space.
     static func removeAll(in folder: URL) throws {
-        let lock = try FolderLock(folder)
+        let lock = try lock(folder)
         defer { lock.release() }
         // The database before the files of responses, which are removed at the next opening if the process ends in between.
         let manager = FileManager.default
@@ -166,14 +170,14 @@ extension DiskCacheStore {
         guard let id: Int64 = value(0), let key: Data = value(1), let digest = CacheDigest(reading: Array(key)),
             let service: String = value(2), let metadata: Int = value(6), metadata >= 0,
             let body: Int = value(7), body >= 0, let checksum: Int64 = value(8),
-            let seal: Int64 = value(9), let lastUse: Int64 = value(10)
+            let seal: Int64 = value(9), let lastUse: Int64 = value(10),
+            let kind: String = value(11)
         else { return nil }
         let target: Data? = value(5)
-        let kind: String? = value(11)
         let entry = DiskCacheEntry(
             id: id, key: digest, service: service, endpoint: value(3), account: value(4),
             target: target.flatMap { CacheDigest(reading: Array($0)) },
-            kind: kind.map { CacheKind($0) } ?? .standard, metadataByteCount: metadata, bodyByteCount: body,
+            kind: CacheKind(kind), metadataByteCount: metadata, bodyByteCount: body,
             checksum: UInt64(bitPattern: checksum), lastUse: lastUse)
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
@@ -237,7 +241,7 @@ extension DiskCacheStore {
                     entry.id, Data(entry.key.bytes), entry.service, entry.endpoint, entry.account,
                     entry.target.map { Data($0.bytes) }, entry.metadataByteCount, entry.bodyByteCount,
                     Int64(bitPattern: entry.checksum), Int64(bitPattern: entry.seal), entry.lastUse,
-                    entry.kind == .standard ? nil : entry.kind.name,
+                    entry.kind.name,
                 ])
                 if !entry.isInFile { try fill.execute(arguments: [entry.id, Data(content.metadata) + content.body]) }
             }
@@ -259,31 +263,4 @@ extension DiskCacheStore {
     func limit(toPages count: Int) throws {
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
     }
-}
-
-/// A lock on a folder, or on a file, held while the value exists. The system releases it when the process ends, however it ends.
-final class FolderLock: Sendable {
-    private let file: Int32
-
-    /// Locks a folder.
-    ///
-    /// - Throws: As ``init(file:)``.
-    convenience init(_ folder: URL) throws { try self.init(file: folder.appending(path: "lock")) }
-
-    /// Locks an empty file, which is created unless it exists.
-    ///
-    /// - Throws: ``DiskCacheError/inUse`` if another process, or another lock of this one, has it.
-    init(file url: URL) throws {
-        let opened = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard opened >= 0 else { throw FileFailure("open the lock", errno) }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            Foundation.close(opened)
-            throw DiskCacheError.inUse
-        }
-        file = opened
-    }
-
-    func release() { flock(file, LOCK_UN) }
-
-    deinit { Foundation.close(file) }
 }

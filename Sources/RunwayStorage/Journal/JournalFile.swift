@@ -12,7 +12,7 @@ final class JournalFile: Sendable {
     private let limits: JournalLimits
     private let durability: StorageDatabase.Durability
     private let sealing: (any PayloadSealing)?
-    private let lock: FolderLock
+    private let lock: FileLock
 
     /// Locks the file by another one beside it, and creates their folder unless it exists.
     ///
@@ -30,10 +30,11 @@ final class JournalFile: Sendable {
         do {
             // What is created in the folder is protected as the folder is.
             if try StorageFolder.prepare(folder) { try StorageFolder.protect([folder]) }
-            lock = try FolderLock(file: file)
+            guard let lock = try FileLock(file) else {
+                throw StorageError(.locked, "\(url.lastPathComponent) is open elsewhere.")
+            }
+            self.lock = lock
             try StorageFolder.protect([file])
-        } catch let error as DiskCacheError where error == .inUse {
-            throw StorageError(.locked, "\(url.lastPathComponent) is open elsewhere.")
         } catch {
             throw StorageError(error, at: url)
         }
