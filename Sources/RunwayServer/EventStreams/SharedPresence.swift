@@ -18,6 +18,8 @@ struct SharedPresence: Sendable {
     /// Whether no members of ended leases are left.
     private(set) var isComplete = true
     private var renewalTime = Duration.zero
+    /// When the lease has ended, by the clock of the process.
+    private var leaseEnd = Duration.zero
 
     init(grace: Duration) { duration = grace + Self.renewalInterval * 3 }
 
@@ -27,19 +29,22 @@ struct SharedPresence: Sendable {
         guard !isRecording, now >= renewalTime || (lease != nil && hasMore) else { return false }
         isRecording = true
         renewalTime = now + Self.renewalInterval
+        // While there are no connections, nothing renews it. A renewal would fail, and be followed by a pause.
+        if now >= leaseEnd { lease = nil }
         return true
     }
 
     /// A lease has begun, under which nobody is recorded yet.
-    mutating func begin(_ lease: String) { self.lease = lease }
+    mutating func begin(_ lease: String, at now: Duration) { (self.lease, leaseEnd) = (lease, now + duration) }
 
-    /// A step has succeeded.
+    /// A step has succeeded, which has renewed the lease.
     ///
     /// - Parameters:
     ///   - continues: Whether another step follows; otherwise the recording has ended.
     ///   - isComplete: Whether no members of ended leases are left.
-    mutating func endStep(continues: Bool, isComplete: Bool) {
-        (isRecording, self.isComplete) = (continues, isComplete)
+    ///   - now: The present instant.
+    mutating func endStep(continues: Bool, isComplete: Bool, at now: Duration) {
+        (isRecording, self.isComplete, leaseEnd) = (continues, isComplete, now + duration)
     }
 
     /// The recording has failed, also because the lease had ended. Another lease begins after a random pause, so that many processes don't
@@ -62,7 +67,7 @@ extension EventHub {
                 try await shared.beginPresence(under: lease, for: presence.duration)
                 state.withLock { state in
                     state.presence?.rejoin()
-                    state.sharedPresence?.begin(lease)
+                    state.sharedPresence?.begin(lease, at: clock.now)
                 }
             }
             var continues = true
@@ -105,7 +110,7 @@ extension EventHub.State {
         // A step counts for one change at least, so that a second has a limited number of them.
         presence?.didPublish(max(1, count))
         let continues = mayContinue(isComplete: isComplete, at: now)
-        sharedPresence?.endStep(continues: continues, isComplete: isComplete)
+        sharedPresence?.endStep(continues: continues, isComplete: isComplete, at: now)
         return continues
     }
 

@@ -40,7 +40,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///   - rules: What requests must have, and what is stored.
     ///   - store: Stores their responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not forget it.
     ///   - now: Returns the date. The default is the system's.
-    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, which a request with a key is refused for.
+    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, which a request with a key is refused for. So is one
+    ///     whose principal has the character U+0000.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -65,7 +66,10 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         guard values.count == 1, let text = Self.key(values[0]),
             (1...rules.maximumKeyByteCount).contains(text.utf8.count)
         else { throw problem(.malformed) }
-        guard let principal = try await principal(request, context) else { throw problem(.principal) }
+        // SQLite would cut the name at the character U+0000: what one principal stores would count for another one.
+        guard let principal = try await principal(request, context), !principal.utf8.contains(0) else {
+            throw problem(.principal)
+        }
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: rules.maximumBodyByteCount)

@@ -288,7 +288,8 @@ extension ActionLog {
         defer { grace?.end() }
         if isOptedOut { buffer.setOptedOut(true) }
         let account = sender.account
-        try await store.run(isOptedOut ? .erasing : .writing) { [buffer] journal throws(StorageError) in
+        // Before recording resumes, what an interrupted opt-out has left is erased.
+        try await store.run(.erasing) { [buffer] journal throws(StorageError) in
             if isOptedOut, isErasedAtServer {
                 // Before the decision: a later run that knows it asks for no erasure any more.
                 let accounts = try journal.accounts().union(account.isEmpty ? [] : [account])

@@ -28,9 +28,13 @@ extension Journal {
 
     /// Stores whether nothing is recorded. When it begins, all entries are removed, and the accounts are forgotten that have recorded.
     ///
-    /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest.
+    /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest: at the latest before recording resumes, or what
+    /// is left would be sent then.
     func setOptedOut(_ isOptedOut: Bool) throws(StorageError) {
-        guard isOptedOut else { return try storeDecision(false) }
+        guard isOptedOut else {
+            try completeOptOut()
+            return try storeDecision(false)
+        }
         try erase(nil) { () throws(StorageError) in
             try storeDecision(true)
             try forgetAccounts()

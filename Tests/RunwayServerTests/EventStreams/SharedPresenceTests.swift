@@ -126,6 +126,26 @@ struct SharedPresenceTests {
         anna.disconnect()
     }
 
+    @Test func memberJoinsAtOnceAfterAQuietTime() async throws {
+        let server = try await server()
+        let anna = try await follow(server, as: "anna")
+        try await pass(seconds: 1, at: server)
+        anna.disconnect()
+        await anna.end()
+        try await pass(seconds: 30, at: server)
+        #expect(try await changes() == ["+anna", "-anna"])
+        server.clock.advance(by: .seconds(1))
+        try await waitUntil("the hub to have nothing to do") {
+            server.hub.state.withLock { !$0.isTicking && $0.sharedPresence?.isRecording == false }
+        }
+        // Its lease ends, since nothing renews it.
+        for clock in [server.clock, log.clock] { clock.advance(by: .seconds(45)) }
+        let ben = try await follow(server, as: "ben")
+        try await pass(seconds: 1, at: server)
+        #expect(try await changes() == ["+anna", "-anna", "+ben"])
+        ben.disconnect()
+    }
+
     @Test func failedRecordingPublishesNobodyTwice() async throws {
         let server = try await server()
         let anna = try await follow(server, as: "anna")
@@ -202,11 +222,11 @@ struct SharedPresenceTests {
             presence.beginRecording(hasMore: false, at: .zero), presence.beginRecording(hasMore: true, at: .seconds(9)),
         ]
         #expect(starts == [true, false])
-        presence.begin("1")
-        presence.endStep(continues: true, isComplete: true)
+        presence.begin("1", at: .zero)
+        presence.endStep(continues: true, isComplete: true, at: .zero)
         let isStarted = presence.beginRecording(hasMore: true, at: .seconds(9))
         #expect(!isStarted)
-        presence.endStep(continues: false, isComplete: true)
+        presence.endStep(continues: false, isComplete: true, at: .zero)
         let renewals = [4, 5].map { presence.beginRecording(hasMore: false, at: .seconds($0)) }
         #expect(renewals == [false, true], "the lease is renewed")
         presence.fail(at: .seconds(6))

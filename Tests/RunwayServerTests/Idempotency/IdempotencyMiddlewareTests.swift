@@ -26,8 +26,11 @@ struct IdempotencyMiddlewareTests {
         try await IdempotentServer.run { server in
             #expect(try await server.send(key: "k", by: "ada").body == "order 1: {}")
             #expect(try await server.send(key: "k", by: "bob").body == "order 2: {}")
-            let anonymous = try await server.send(key: "k", by: nil)
-            #expect(anonymous.status == 400 && anonymous.reason == "principal")
+            for principal in [nil, "ada%00x"] {
+                let refused = try await server.send(key: "k", by: principal)
+                #expect(refused.status == 400 && refused.reason == "principal")
+            }
+            #expect(server.effects.value == 2)
         }
     }
 

@@ -66,7 +66,7 @@ struct IdempotentServer: Sendable {
         let router = Router()
         router.add(
             middleware: IdempotencyMiddleware(rules, store: store, now: { clock.now }) { request, _ in
-                HTTPField.Name("Principal").flatMap { request.headers[$0] }
+                HTTPField.Name("Principal").flatMap { request.headers[$0]?.replacing("%00", with: "\u{0}") }
             })
         addRoutes(to: router, effects, gate)
         let (ports, port) = AsyncStream<Int>.makeStream()

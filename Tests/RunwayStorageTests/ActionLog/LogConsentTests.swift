@@ -40,9 +40,9 @@ struct LogConsentTests {
         await log.close()
     }
 
-    @Test func nextRunCompletesAnInterruptedOptOut() async throws {
-        let fixture = LogFixture()
-        let journal = try Journal(in: fixture.folder)
+    /// Leaves a file whose opt-out has removed all records but the oldest.
+    private func interruptOptOut(in folder: ScratchFolder) throws {
+        let journal = try Journal(in: folder)
         // The oldest is in a transaction of its own.
         try journal.append((0..<3).map { "\($0)" + String(repeating: "x", count: 600_000) })
         try journal.write { database in
@@ -56,6 +56,22 @@ struct LogConsentTests {
         #expect(try journal.isOptedOut() && journal.counts().waiting == ["": 1])
         try journal.write { try $0.execute(sql: "DROP TRIGGER interruption") }
         try journal.close()
+    }
+
+    @Test func resumingCompletesAnInterruptedOptOut() async throws {
+        let fixture = LogFixture()
+        try interruptOptOut(in: fixture.folder)
+        // It has no layer yet: nothing else completes the opt-out.
+        let log = ActionLog(at: fixture.folder.file)
+        try await log.setOptedOut(false)
+        let state = try await log.state()
+        #expect(!state.isOptedOut && state.waitingCount == 0)
+        await log.close()
+    }
+
+    @Test func nextRunCompletesAnInterruptedOptOut() async throws {
+        let fixture = LogFixture()
+        try interruptOptOut(in: fixture.folder)
         let log = fixture.open()
         try await waitUntil("the end of the erasure") { try await log.state().waitingCount == 0 }
         #expect(try await log.state().isOptedOut)
