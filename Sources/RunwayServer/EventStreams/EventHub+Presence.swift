@@ -21,7 +21,9 @@ extension EventHub {
         if publishesPresence, let shared = log as? any SharedEventLog {
             return try await shared.present(in: topic, upTo: maximumCount)
         }
-        return state.withLock { Array(($0.presence?.members(of: topic) ?? []).prefix(maximumCount)) }
+        // Sorted after the lock, which events wait for, was released.
+        let members = state.withLock { $0.presence?.members(of: topic) ?? [] }
+        return Array(members.sorted().prefix(maximumCount))
     }
 
     /// A connection follows other topics than before.

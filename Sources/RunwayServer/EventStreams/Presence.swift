@@ -86,10 +86,11 @@ struct Presence: Sendable {
             maximumRate: options.maximumPresenceEventsPerSecond)
     }
 
-    /// The present members of a topic, in alphabetical order: those whose join was published, and whose leave was not.
+    /// The present members of a topic, in no order: those whose join was published, and whose leave was not.
     func members(of topic: String) -> [String] {
-        let members = (topics[topic] ?? [:]).keys
-        return members.filter { !joining.contains(PresenceChange(topic: topic, member: $0, isPresent: true)) }.sorted()
+        (topics[topic] ?? [:]).keys.filter {
+            !joining.contains(PresenceChange(topic: topic, member: $0, isPresent: true))
+        }
     }
 
     /// When the next member leaves; `nil` if all have connections.

@@ -4,7 +4,8 @@ import Synchronization
 
 /// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed again.
 ///
-/// Records that have expired make room for others, and so do claims from before the clock was set back. None is removed before: a full
+/// Records that have expired make room for others, within a second, and so do claims from before the clock was set back. None is removed
+/// before: a full
 /// store claims nothing more. A principal that has used its share of what the others leave claims nothing more either, and others do.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
@@ -30,6 +31,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         var records: [IdempotencyKey: Record] = [:]
         var all = Tally()
         var principals: [ExactText: Tally] = [:]
+        var lastSearch: Date?
 
         /// Replaces the record of a key, and counts its bytes.
         mutating func set(_ key: IdempotencyKey, _ record: Record?) {
@@ -39,6 +41,13 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
             own.replace(old, by: record)
             principals[principal] = own.count > 0 ? own : nil
             records[key] = record
+        }
+
+        /// Removes the records that are over, at most once a second: that reads all records, and what is refused may be repeated at once.
+        mutating func removeEnded(at now: Date, _ lease: Duration) {
+            if let lastSearch, abs(now.timeIntervalSince(lastSearch)) < 1 { return }
+            lastSearch = now
+            for (key, record) in records where record.isOver(at: now, lease) { set(key, nil) }
         }
 
         func hasRoom(for key: IdempotencyKey, _ bounds: IdempotencyBounds) -> Bool {
@@ -75,7 +84,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
                     return .inFlight(until: record.expiry)
                 }
             } else if !state.hasRoom(for: key, bounds) {
-                for (key, record) in state.records where record.isOver(at: now, lease) { state.set(key, nil) }
+                state.removeEnded(at: now, lease)
                 guard state.hasRoom(for: key, bounds) else { throw IdempotencyStoreFull() }
             }
             let expiry = now.addingTimeInterval(lease / .seconds(1))

@@ -53,9 +53,14 @@ struct ContentFiles: Sendable {
     }
 
     /// The content of an entry; `nil` if there is no file, or it is too short.
-    func read(_ entry: DiskCacheEntry) -> CacheTierEntry? {
+    ///
+    /// - Throws: ``FileFailure`` if the file can't be opened now, such as in a process that has too many files open.
+    func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
         let file = open(path(entry.id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return nil }
+        guard file >= 0 else {
+            if errno == ENOENT || errno == ELOOP { return nil }
+            throw FileFailure("open a file", errno)
+        }
         defer { close(file) }
         guard let metadata = Self.read(file, entry.metadataByteCount, at: 0),
             let body = Self.read(file, entry.bodyByteCount, at: entry.metadataByteCount)

@@ -192,7 +192,7 @@ extension DiskCacheStore {
 
     /// The content of an entry; `nil` if it is missing or damaged.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
-        let content = entry.isInFile ? files.read(entry) : try readRow(entry)
+        let content = entry.isInFile ? try files.read(entry) : try readRow(entry)
         guard let content, entry.contentChecksum(content) == entry.checksum else { return nil }
         return content
     }

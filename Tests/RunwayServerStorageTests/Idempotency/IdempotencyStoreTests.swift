@@ -206,6 +206,17 @@ struct IdempotencyStoreTests {
         #expect(try await claim(store, "c", after: 1000) == .claimed)
     }
 
+    @Test func fullMemoryIsSearchedOnceASecond() async throws {
+        let store = try store(.memory, upTo: 1)
+        let token = UUID()
+        #expect(try await claim(store, "a", token: token) == .claimed)
+        _ = try await store.complete(
+            IdempotencyKey(principal: "ada", text: "a"), token: token, with: response, until: start + 100)
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "b", after: 99.5) }
+        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "b", after: 100.25) }
+        #expect(try await claim(store, "b", after: 100.5) == .claimed)
+    }
+
     @Test func abandonedClaimsAreRemovedInTheEnd() async throws {
         let store = try store(.sqlite, upTo: 2)
         for text in ["a", "b"] { #expect(try await claim(store, text) == .claimed) }

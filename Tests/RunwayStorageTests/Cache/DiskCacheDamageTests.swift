@@ -114,6 +114,19 @@ struct DiskCacheDamageTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.bodies.path).isEmpty)
     }
 
+    @Test func aBodyThatCannotBeOpenedStays() async throws {
+        let cache = folder.cache()
+        try await cache.store(.numbered(1, byteCount: 50_000), for: .named("a"))
+        let (files, aside) = (FileManager.default, folder.url.appending(path: "aside"))
+        try files.moveItem(at: folder.bodies, to: aside)
+        try Data().write(to: folder.bodies)
+        await #expect(throws: FileFailure.self) { _ = try await cache.find(.named("a")) }
+        try files.removeItem(at: folder.bodies)
+        try files.moveItem(at: aside, to: folder.bodies)
+        #expect(try await cache.find(.named("a")) == .numbered(1, byteCount: 50_000))
+        #expect(folder.kinds == [.unavailable])
+    }
+
     @Test func swappedBodiesAreAMiss() async throws {
         let cache = folder.cache()
         for (number, name) in ["a", "b"].enumerated() {
