@@ -28,7 +28,7 @@ struct BlindTests {
         Question(
             "the 250 ms of the race", "Runway/Hosts/HostPlan.swift", "defaultStagger = Duration.milliseconds(250)"),
         Question(
-            "another setting of HTTP/2", "RunwayTransport/NIO/HTTP2/HTTP2Connection+Settings.swift",
+            "another setting of HTTP/2", "RunwayTransport/NIO/HTTP2/HTTP2ServerSettings.swift",
             "HTTP2Setting(parameter:"),
         Question("one more secret header field", "Runway/Events/Redaction.swift", "static let secretHeaderFields"),
         Question("another content coding", "RunwayTransport/Coding/ContentCoding.swift", "case gzip"),

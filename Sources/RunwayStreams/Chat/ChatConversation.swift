@@ -98,7 +98,7 @@ public final class ChatConversation {
     ///
     /// - Parameter number: The number. The default, `nil`, is that of the last message that is shown.
     public func markRead(upTo number: Int64? = nil) {
-        perform(machine.read(upTo: number ?? machine.last ?? 0, at: clock.now))
+        perform(machine.read(upTo: number ?? machine.window.last ?? 0, at: clock.now))
     }
 }
 
@@ -116,9 +116,7 @@ extension ChatConversation {
         guard !isReady else { return }
         isReady = true
         if let state {
-            let written = machine.drafts
             machine.restore(state.isConsistent ? state : state.draftsAlone, isCurrent: isCurrent && state.isConsistent)
-            machine.drafts += written
         }
         perform([])
     }
@@ -218,15 +216,15 @@ extension ChatConversation {
     private func show() {
         onChange()
         let shown = machine.entries
-        let marks = machine.marks.sorted { $0.key < $1.key }.map(\.value)
-        let unread = machine.messages.count { $0.number > machine.readNumber && !machine.isOwn($0) }
+        let marks = machine.marks.all.sorted { $0.key < $1.key }.map(\.value)
+        let unread = machine.window.messages.count { $0.number > machine.marks.readNumber && !$0.isFrom(member) }
         let isNew =
             shown != entries || marks != self.marks || isLive != machine.isLive || isRefused != machine.isRefused
-            || hasOlder != machine.hasOlder
+            || hasOlder != machine.window.hasOlder
         let present = machine.presence.members.sorted().map(\.text)
         guard isNew || unread != unreadCount || present != self.present else { return }
         (entries, self.marks, unreadCount, self.present) = (shown, marks, unread, present)
-        (isLive, isRefused, hasOlder) = (machine.isLive, machine.isRefused, machine.hasOlder)
+        (isLive, isRefused, hasOlder) = (machine.isLive, machine.isRefused, machine.window.hasOlder)
         delegate?.conversationDidChange(self)
     }
 }

@@ -66,11 +66,11 @@ public struct ChatEntry: Sendable, Hashable, Identifiable {
 extension ChatMachine {
     /// The conversation as a screen shows it: stored messages by number, then messages that the server has not stored yet.
     var entries: [ChatEntry] {
-        let others = marks.filter { $0.key != MemberName(member) }.values
+        let others = marks.all.filter { $0.key != MemberName(member) }.values
         let (delivered, read) = (others.map(\.delivered).max() ?? 0, others.map(\.read).max() ?? 0)
-        let messages = messages.map { message in
+        let messages = window.messages.map { message in
             let state: ChatEntry.State =
-                if !isOwn(message) {
+                if !message.isFrom(member) {
                     .received
                 } else if message.number <= read {
                     .read
@@ -83,7 +83,7 @@ extension ChatMachine {
                 id: .init(sender: message.sender, message: message.id), number: message.number, text: message.text,
                 date: message.date, state: state, reason: "")
         }
-        return messages + drafts.map(entry)
+        return messages + outbox.drafts.map(entry)
     }
 
     private func entry(_ draft: ChatDraft) -> ChatEntry {

@@ -3,9 +3,9 @@ import Runway
 
 /// Decides about one conversation of a member: what the screen shows, what is fetched, and when a message is sent. Pure: times are passed to it.
 ///
-/// Messages are shown by their numbers, each once. A number that is missing is fetched in pages, and what follows it waits. Nothing is sent
-/// before the stream has caught up on its connection. A shell passes what comes, performs the returned actions, and calls
-/// ``tick(at:)`` at ``deadline``.
+/// ``ChatWindow`` has the messages that are shown, ``ChatOutbox`` those that are on their way to the server, ``ChatMarks`` how far the members
+/// are. What the window misses is fetched in pages. Nothing is sent before the stream has caught up on its connection. A shell passes what
+/// comes, performs the returned actions, and calls ``tick(at:)`` at ``deadline``.
 struct ChatMachine: Sendable {
     /// What the shell has to do.
     enum Action: Sendable, Hashable {
@@ -23,29 +23,12 @@ struct ChatMachine: Sendable {
 
     let member: String
     let options: ChatOptions
-    var random: any RandomNumberGenerator & Sendable
+    private var random: any RandomNumberGenerator & Sendable
 
-    /// The messages that are shown, by ascending number.
-    var messages: [ChatMessage] = []
-    /// The number at which what is shown begins.
-    var first: Int64 = 1
-    /// The number up to which every message has come; `nil` before the first page.
-    var last: Int64?
-    /// The number of the first message that the server still has.
-    var serverFirst: Int64 = 1
-    /// Whether older messages were loaded, and the member has not read the last message since.
-    var hasLoadedOlder = false
-    /// Messages that came before others with smaller numbers.
-    var early: [Int64: ChatMessage] = [:]
-    /// What identifies the messages that are shown.
-    var keys: Set<ChatMessage.Key> = []
-    var drafts: [ChatDraft] = []
-    var marks: [MemberName: ChatMark] = [:]
-    var presence = ChatPresence()
-    /// The number up to which the member has read.
-    var readNumber: Int64 = 0
-    /// How many messages came again.
-    private(set) var duplicateCount = 0
+    private(set) var window: ChatWindow
+    private(set) var outbox: ChatOutbox
+    private(set) var marks: ChatMarks
+    private(set) var presence = ChatPresence()
 
     private(set) var isConnected = false
     /// Whether the stream has caught up.
@@ -54,25 +37,16 @@ struct ChatMachine: Sendable {
     private var isExcluded = false
     /// Whether the server refuses the pages: the only call is for a page, after ``refusalPause``.
     private var arePagesRefused = false
-    /// Whether the server refuses the mark of the member: none is sent until the next connection.
-    private var areMarksRefused = false
-    /// Whether messages may be missing, or the marks may have moved, without a word from the stream.
-    var needsPage = false
     private(set) var fetching: ChatPage.Range?
     private var wantsOlder = false
-    private var sending: UUID?
-    private var marking: ChatMark?
     private var fetchPause = ChatPause()
-    private var sendPause = ChatPause()
-    private var markPause = ChatPause()
-    /// When a message that the server stored, and the stream has not brought, is fetched.
-    private var proofDeadline: Duration?
 
     init(
         member: String, options: ChatOptions = ChatOptions(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         (self.member, self.options, self.random) = (member, options, random)
+        (window, outbox, marks) = (ChatWindow(options), ChatOutbox(of: member), ChatMarks(of: member, options))
     }
 
     /// Whether messages are sent.
@@ -82,23 +56,19 @@ struct ChatMachine: Sendable {
     var isRefused: Bool { isExcluded || arePagesRefused }
 
     /// Whether the server refuses anything that it may allow after a sign-in.
-    var hasRefusal: Bool { isRefused || areMarksRefused }
+    var hasRefusal: Bool { isRefused || marks.areRefused }
 
     /// When ``tick(at:)`` has to be called next; `nil` if nothing is due.
     var deadline: Duration? {
-        var due = [proofDeadline].compactMap { $0 }
+        var due = [outbox.proofDeadline]
         if isConnected, fetching == nil, wantedRange != nil { due.append(fetchPause.end) }
-        if isLive, sending == nil, drafts.contains(where: { $0.state == .waiting }) { due.append(sendPause.end) }
-        if isLive, marking == nil, wantedMark != nil { due.append(markPause.end) }
-        return due.min()
+        if isLive { due += [outbox.sendDeadline, marks.deadline(window.last)] }
+        return due.compactMap(\.self).min()
     }
 
     /// A time that ``deadline`` named has come.
     mutating func tick(at now: Duration) -> [Action] {
-        if let proof = proofDeadline, now >= proof {
-            proofDeadline = nil
-            if awaitsStored { needsPage = true }
-        }
+        if outbox.isProofDue(at: now) { window.needsPage = true }
         return next(at: now)
     }
 }
@@ -107,8 +77,9 @@ struct ChatMachine: Sendable {
 extension ChatMachine {
     /// A connection of the stream began.
     mutating func connected(_ continuity: StreamContinuity, at now: Duration) -> [Action] {
-        (isConnected, isCaughtUp, areMarksRefused) = (true, false, false)
-        if continuity != .resumed { needsPage = true }
+        (isConnected, isCaughtUp) = (true, false)
+        marks.connected()
+        if continuity != .resumed { window.needsPage = true }
         return next(at: now)
     }
 
@@ -121,7 +92,7 @@ extension ChatMachine {
 
     /// The stream brings the messages from now on: earlier ones may be missing.
     mutating func followed(at now: Duration) -> [Action] {
-        needsPage = true
+        window.needsPage = true
         return next(at: now)
     }
 
@@ -138,20 +109,19 @@ extension ChatMachine {
     /// The calls in flight were cancelled.
     mutating func stop() {
         disconnected()
-        if fetching != nil { needsPage = true }
-        for index in drafts.indices where drafts[index].state == .sending { drafts[index].state = .waiting }
-        (fetching, wantsOlder, sending, marking, proofDeadline) = (nil, false, nil, nil, nil)
-        (fetchPause, sendPause, markPause) = (ChatPause(), ChatPause(), ChatPause())
-        if awaitsStored { needsPage = true }
+        if fetching != nil || outbox.awaitsStored { window.needsPage = true }
+        outbox.stop()
+        marks.stop()
+        (fetching, wantsOlder, fetchPause) = (nil, false, ChatPause())
     }
 
     mutating func received(_ message: ChatMessage, at now: Duration) -> [Action] {
-        insert(message)
+        window.insert(message, &outbox)
         return next(at: now)
     }
 
     mutating func received(_ mark: ChatMark, at now: Duration) -> [Action] {
-        merge(mark)
+        marks.merge(mark)
         return next(at: now)
     }
 
@@ -163,7 +133,7 @@ extension ChatMachine {
     /// Asks for the messages before those that are shown.
     mutating func loadOlder(at now: Duration) -> [Action] {
         if case .before = fetching { return [] }
-        wantsOlder = hasOlder
+        wantsOlder = window.hasOlder
         return next(at: now)
     }
 
@@ -171,8 +141,10 @@ extension ChatMachine {
     mutating func fetched(_ page: ChatPage, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
         (fetching, arePagesRefused) = (nil, false)
-        let before = last
-        take(page, range)
+        let before = window.last
+        for mark in page.marks { marks.merge(mark) }
+        if let found = page.presence { presence = found.limited(to: options.maximumMemberCount) }
+        window.take(page, range, &outbox)
         noteProgress(page, range, from: before, at: now)
         return next(at: now)
     }
@@ -183,16 +155,16 @@ extension ChatMachine {
         switch range {
         case .latest:
             // Without the last messages it is not known yet whether the next page will bring them.
-            if let last, page.last <= last { fetchPause = ChatPause() }
+            if let last = window.last, page.last <= last { fetchPause = ChatPause() }
         case .after:
-            guard let last else {
+            guard let last = window.last else {
                 let isFirst = fetchPause.failures == 0
                 fetchPause.fail(at: now, &random)
                 // The screen has begun anew: the last messages are fetched at once, unless that did not help before.
                 if isFirst { fetchPause.end = now }
                 return
             }
-            if last == before, page.last > last || !early.isEmpty {
+            if last == before, page.last > last || window.hasEarly {
                 fetchPause.fail(at: now, &random)
             } else {
                 fetchPause = ChatPause()
@@ -207,34 +179,12 @@ extension ChatMachine {
         fetching = nil
         fetchPause.fail(at: now, &random)
         if case .before = range { return next(at: now) }
-        needsPage = true
+        window.needsPage = true
         if case .refused = failure {
             arePagesRefused = true
             fetchPause.end = now + Self.refusalPause
         }
         return next(at: now)
-    }
-
-    /// Shows what a page has beyond what is shown.
-    private mutating func take(_ page: ChatPage, _ range: ChatPage.Range) {
-        serverFirst = page.first
-        for mark in page.marks { merge(mark) }
-        if let found = page.presence { presence = found.limited(to: options.maximumMemberCount) }
-        switch range {
-        case .latest:
-            guard last == nil else { return }
-            begin(at: page.messages.first?.number ?? page.last + 1)
-        case .after(let number):
-            guard let last, page.last >= number else { return restart(afterLoss: last != nil) }
-            // So much is missing that the screen begins anew; what is before it can be loaded as older messages.
-            if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false) }
-            if page.first > last + 1 { begin(at: page.first) }
-        case .before(let number):
-            if number == first { prepend(page.messages) }
-            return
-        }
-        for message in page.messages { insert(message) }
-        if let last, page.last > last { needsPage = true }
     }
 }
 
@@ -244,154 +194,94 @@ extension ChatMachine {
     ///
     /// - Returns: `nil` if too many wait.
     mutating func write(_ draft: ChatDraft, at now: Duration) -> [Action]? {
-        guard drafts.count < options.maximumDraftCount else { return nil }
-        drafts.append(draft)
+        guard outbox.add(draft, upTo: options.maximumDraftCount) else { return nil }
         return next(at: now)
     }
 
     /// The server has stored a message.
     mutating func sent(_ id: UUID, number: Int64, date: Date, at now: Duration) -> [Action] {
-        guard endSending(id) else { return [] }
-        sendPause = ChatPause()
-        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return next(at: now) }
-        if let last, number == last + 1 {
-            insert(ChatMessage(number: number, sender: member, id: id, text: drafts[index].text, date: date))
-        } else if let last, number <= last {
-            drafts.remove(at: index)
-        } else {
-            drafts[index].state = .stored(number)
-            proofDeadline = proofDeadline ?? (now + options.proofTime)
-        }
+        guard outbox.endSending(id) else { return [] }
+        let message = outbox.sent(
+            id, number: number, date: date, after: window.last, at: now, proofTime: options.proofTime)
+        if let message { window.insert(message, &outbox) }
         return next(at: now)
     }
 
     /// A message could not be sent.
     mutating func sendFailed(_ id: UUID, _ failure: Failure, at now: Duration) -> [Action] {
-        guard endSending(id) else { return [] }
-        if let index = drafts.firstIndex(where: { $0.id == id }) {
-            switch failure {
-            case .queued: drafts[index].state = .queued
-            case .refused(let reason): drafts[index].state = .failed(reason)
-            case .transient: drafts[index].state = .waiting
-            }
-        }
-        if failure == .transient { sendPause.fail(at: now, &random) } else { sendPause = ChatPause() }
+        guard outbox.endSending(id) else { return [] }
+        outbox.sendFailed(id, failure, at: now, &random)
         return next(at: now)
     }
 
     /// Sends a message again that was refused, or that the offline queue has. The server recognises one that it has.
     mutating func retry(_ id: UUID, at now: Duration) -> [Action] {
-        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return [] }
-        switch drafts[index].state {
-        case .failed, .queued: drafts[index].state = .waiting
-        case .waiting, .sending, .stored: break
-        }
-        return next(at: now)
+        outbox.retry(id) ? next(at: now) : []
     }
 
     /// Removes a message that has not been sent; returns `false` if it may have been.
-    mutating func discard(_ id: UUID) -> Bool {
-        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
-        switch drafts[index].state {
-        case .failed, .waiting: drafts.remove(at: index)
-        case .sending, .queued, .stored: return false
-        }
-        return true
-    }
+    mutating func discard(_ id: UUID) -> Bool { outbox.discard(id) }
 
     /// The member has read all messages up to a number.
     mutating func read(upTo number: Int64, at now: Duration) -> [Action] {
-        readNumber = max(readNumber, min(number, last ?? 0))
-        if number >= last ?? 0 { hasLoadedOlder = false }
+        marks.read(upTo: min(number, window.last ?? 0))
+        window.read(upTo: number)
         return next(at: now)
     }
 
     /// The server has moved the mark.
     mutating func marked(_ mark: ChatMark, at now: Duration) -> [Action] {
-        guard marking != nil else { return [] }
-        marking = nil
-        merge(mark)
-        // A server that does not move the mark is not asked at once again.
-        if wantedMark == nil {
-            markPause = ChatPause(end: now + options.markInterval)
-        } else {
-            markPause.fail(at: now, &random)
-        }
-        return next(at: now)
+        marks.moved(mark, window.last, at: now, &random) ? next(at: now) : []
     }
 
     /// The mark could not be moved.
     mutating func markFailed(_ failure: Failure, at now: Duration) -> [Action] {
-        guard marking != nil else { return [] }
-        if case .refused = failure { areMarksRefused = true }
-        marking = nil
-        markPause.fail(at: now, &random)
-        return next(at: now)
-    }
-
-    private mutating func endSending(_ id: UUID) -> Bool {
-        guard sending == id else { return false }
-        sending = nil
-        return true
+        marks.moveFailed(failure, at: now, &random) ? next(at: now) : []
     }
 }
 
 // What follows from the state.
 extension ChatMachine {
-    /// Whether the server has stored a message of this member that has not come yet.
-    private var awaitsStored: Bool {
-        drafts.contains { if case .stored = $0.state { true } else { false } }
-    }
-
-    private var wantedRange: ChatPage.Range? {
-        guard let last else { return .latest }
-        if needsPage || !early.isEmpty { return .after(last) }
-        return wantsOlder && hasOlder ? .before(first) : nil
-    }
-
-    private var wantedMark: ChatMark? {
-        guard let last, !areMarksRefused else { return nil }
-        let known = marks[MemberName(member)] ?? ChatMark(member: member, delivered: 0, read: 0)
-        guard last > known.delivered || readNumber > known.read else { return nil }
-        return ChatMark(
-            member: member, delivered: max(last, known.delivered), read: max(readNumber, known.read))
-    }
+    private var wantedRange: ChatPage.Range? { window.missingRange(wantsOlder: wantsOlder) }
 
     private mutating func next(at now: Duration) -> [Action] {
         var actions: [Action] = []
         if isConnected, fetching == nil, now >= fetchPause.end, let range = wantedRange {
             fetching = range
-            if case .before = range { wantsOlder = false } else { needsPage = false }
+            if case .before = range { wantsOlder = false } else { window.needsPage = false }
             actions.append(.fetch(range))
         }
-        if isLive, sending == nil, now >= sendPause.end,
-            let index = drafts.firstIndex(where: { $0.state == .waiting })
-        {
-            drafts[index].state = .sending
-            sending = drafts[index].id
-            actions.append(.send(drafts[index]))
-        }
-        if isLive, marking == nil, now >= markPause.end, let mark = wantedMark {
-            marking = mark
-            actions.append(.mark(mark))
-        }
+        if isLive, let draft = outbox.next(at: now) { actions.append(.send(draft)) }
+        if isLive, let mark = marks.next(window.last, at: now) { actions.append(.mark(mark)) }
         return actions
     }
+}
 
-    /// The window was left: the screen begins anew with the last messages.
+// The state.
+extension ChatMachine {
+    /// Continues where an earlier run stopped. Messages that were written since then are sent after the stored ones.
     ///
-    /// - Parameter isLoss: Whether the server has lost messages, which may be such that it had stored of this member.
-    private mutating func restart(afterLoss isLoss: Bool) {
-        (messages, keys, early, last) = ([], [], [:], nil)
-        // Messages that were queued may be among those that are passed over. The server recognises what it has when it is sent again.
-        for index in drafts.indices {
-            switch drafts[index].state {
-            case .queued: drafts[index].state = .waiting
-            case .stored: if isLoss { drafts[index].state = .waiting }
-            case .waiting, .sending, .failed: break
-            }
-        }
+    /// - Parameters:
+    ///   - state: What was stored.
+    ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
+    mutating func restore(_ state: ChatState, isCurrent: Bool) {
+        window.restore(state, isCurrent: isCurrent)
+        outbox.restore(state.drafts)
+        marks.restore(state.marks, readNumber: state.readNumber)
+        presence = state.presence
     }
 
-    mutating func noteDuplicate() { duplicateCount += 1 }
+    /// What has to be stored.
+    ///
+    /// - Parameter place: The cursor of the stream up to which the machine has received its events.
+    func state(at place: String) -> ChatState {
+        var state = ChatState()
+        window.store(in: &state)
+        state.drafts = outbox.drafts
+        state.marks = marks.all.values.sorted { MemberName($0.member) < MemberName($1.member) }
+        (state.readNumber, state.presence) = (marks.readNumber, presence)
+        if fetching != nil { state.needsPage = true }
+        state.place = place
+        return state
+    }
 }

@@ -36,6 +36,9 @@ public struct ChatMessage: Sendable, Hashable, Codable {
     }
 
     var key: Key { Key(sender: MemberName(sender), id: id) }
+
+    /// Whether a member has sent it.
+    func isFrom(_ member: String) -> Bool { MemberName(sender) == MemberName(member) }
 }
 
 /// How far a member has received and read a conversation.

@@ -51,38 +51,3 @@ public protocol ChatStateStore: Sendable {
     /// Stores the states of conversations, and returns when they survive the end of the app.
     func store(_ states: [String: ChatState]) async throws
 }
-
-extension ChatMachine {
-    /// Continues where an earlier run stopped.
-    ///
-    /// - Parameters:
-    ///   - state: What was stored.
-    ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
-    mutating func restore(_ state: ChatState, isCurrent: Bool) {
-        (messages, first, last, serverFirst) = (state.messages, state.first, state.last, state.serverFirst)
-        keys = Set(messages.map(\.key))
-        drafts = state.drafts
-        // What became of a call that was in flight is unknown. The server recognises a message that it has.
-        for index in drafts.indices where drafts[index].state == .sending { drafts[index].state = .waiting }
-        marks = Dictionary(state.marks.map { (MemberName($0.member), $0) }) { $1 }
-        (readNumber, presence) = (state.readNumber, state.presence)
-        needsPage = state.needsPage || !isCurrent
-    }
-
-    /// What has to be stored.
-    ///
-    /// - Parameter place: The cursor of the stream up to which the machine has received its events.
-    func state(at place: String) -> ChatState {
-        var state = ChatState()
-        state.messages = Array(messages.suffix(options.maximumStoredCount))
-        state.first = state.messages.count < messages.count ? state.messages.first?.number ?? first : first
-        (state.last, state.serverFirst) = (last, serverFirst)
-        state.drafts = drafts
-        state.marks = marks.values.sorted { MemberName($0.member) < MemberName($1.member) }
-        (state.readNumber, state.presence) = (readNumber, presence)
-        // What came before a missing message is not stored: it is fetched with it.
-        state.needsPage = needsPage || !early.isEmpty || fetching != nil
-        state.place = place
-        return state
-    }
-}

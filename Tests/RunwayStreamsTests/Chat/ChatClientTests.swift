@@ -151,7 +151,7 @@ struct ChatClientTests {
         client.start()
         let conversation = client.conversation("harbour")
         try await waitUntil("the state") { conversation.isReady }
-        #expect(conversation.machine.last == nil)
+        #expect(conversation.machine.window.last == nil)
         client.stop()
     }
 
@@ -171,10 +171,10 @@ struct ChatClientTests {
         let conversation = client.conversation("harbour")
         conversation.send("two")
         try await waitUntil("the state") { conversation.isReady }
-        let drafts = conversation.machine.drafts
+        let drafts = conversation.machine.outbox.drafts
         #expect(drafts.map(\.state) == [.waiting, .waiting, .queued, .failed("no"), .waiting])
         #expect(drafts.dropLast().map(\.id) == state.drafts.map(\.id) && drafts.last?.text == "two")
-        #expect(conversation.machine.last == nil)
+        #expect(conversation.machine.window.last == nil)
         client.stop()
     }
 

@@ -108,7 +108,7 @@ struct ChatFollowingTests {
         let first = try await link(1)
         first.open("reset", at: 0)
         first.send(live)
-        try await waitUntil("the first page") { staff.isLive && staff.machine.last == 0 }
+        try await waitUntil("the first page") { staff.isLive && staff.machine.window.last == 0 }
         first.end()
         let second = try await link(2)
         second.open("resumed", at: 0, refusing: ["chat/staff"])
@@ -127,7 +127,7 @@ struct ChatFollowingTests {
         client.start()
         let first = try await link(1)
         first.open("reset", at: 0)
-        try await waitUntil("the first page") { staff.machine.last == 0 }
+        try await waitUntil("the first page") { staff.machine.window.last == 0 }
         server.loseTopics(["chat/staff"])
         _ = client.conversation("harbour")
         try await waitUntil("the loss") { staff.isRefused }
@@ -255,13 +255,13 @@ struct ChatFollowingTests {
         let link = try await link(1)
         link.open("reset", at: 0)
         link.send(live)
-        try await waitUntil("the first page") { staff.isLive && staff.machine.last == 0 }
+        try await waitUntil("the first page") { staff.isLive && staff.machine.window.last == 0 }
         server.loseTopics(["chat/staff"])
         // The app comes to the foreground: the response to the probe names the topic.
         client.resume()
         try await waitUntil("the loss") { staff.isRefused }
         staff.send("later")
-        #expect(!staff.isLive && staff.machine.drafts.map(\.state) == [.waiting])
+        #expect(!staff.isLive && staff.machine.outbox.drafts.map(\.state) == [.waiting])
         client.stop()
     }
 

@@ -30,13 +30,13 @@ struct ChatMachineTests {
         var machine = machine(upTo: 3)
         _ = machine.caughtUp(at: .zero)
         let draft = ChatDraft(id: UUID(), text: "mine", date: .distantPast)
-        #expect(machine.write(draft, at: .zero) == [.send(machine.drafts[0])])
+        #expect(machine.write(draft, at: .zero) == [.send(machine.outbox.drafts[0])])
         _ = machine.sent(draft.id, number: 9, date: .distantPast, at: .zero)
-        #expect(machine.drafts.map(\.state) == [.stored(9)])
+        #expect(machine.outbox.drafts.map(\.state) == [.stored(9)])
         // The server begins anew with less than the screen shows.
         _ = machine.connected(.reset(.serverLost), at: .zero)
         _ = machine.fetched(page(nil, last: 0), at: .zero)
-        #expect(machine.drafts.map(\.state) == [.waiting])
+        #expect(machine.outbox.drafts.map(\.state) == [.waiting])
         _ = machine.fetched(page(nil, last: 0), at: .zero)
         #expect(machine.caughtUp(at: .zero).contains { if case .send = $0 { true } else { false } })
     }
@@ -49,7 +49,7 @@ struct ChatMachineTests {
         #expect(machine.write(ChatDraft(id: UUID(), text: "mine", date: .distantPast), at: .zero) == [])
         #expect(machine.isRefused && !machine.isLive && machine.deadline == ChatMachine.refusalPause)
         #expect(machine.tick(at: .seconds(60)) == [.fetch(.latest)])
-        #expect(machine.fetched(page(nil, last: 0), at: .seconds(60)) == [.send(machine.drafts[0])])
+        #expect(machine.fetched(page(nil, last: 0), at: .seconds(60)) == [.send(machine.outbox.drafts[0])])
         #expect(!machine.isRefused && machine.isLive)
     }
 
@@ -125,7 +125,8 @@ struct ChatMachineTests {
         var machine = ChatMachine(member: "ada")
         _ = machine.connected(.reset(.first), at: .zero)
         #expect(machine.fetched(read, at: .zero) == [])
-        #expect(machine.received(message, at: .zero) == [] && machine.last == greatest && machine.messages.count == 1)
+        #expect(machine.received(message, at: .zero) == [])
+        #expect(machine.window.last == greatest && machine.window.messages.count == 1)
     }
 
     @Test func membersAreDistinguishedByTheirBytes() {
@@ -138,13 +139,13 @@ struct ChatMachineTests {
         }
         let marks = [ChatMark(member: decomposed, delivered: 2, read: 2)]
         _ = machine.fetched(ChatPage(messages: messages, first: 1, last: 2, marks: marks), at: .zero)
-        #expect(machine.entries.map(\.state) == [.read, .received] && machine.readNumber == 0)
+        #expect(machine.entries.map(\.state) == [.read, .received] && machine.marks.readNumber == 0)
         #expect(machine.entries[0].id != machine.entries[1].id)
         _ = machine.write(draft, at: .zero)
         _ = machine.received(
             ChatMessage(number: 3, sender: decomposed, id: draft.id, text: "other", date: .distantPast), at: .zero)
-        #expect(machine.drafts.count == 1, "the message of the other member does not remove the draft")
-        #expect(ChatMachine.restored(from: machine.state(at: "")).marks.count == machine.marks.count)
+        #expect(machine.outbox.drafts.count == 1, "the message of the other member does not remove the draft")
+        #expect(ChatMachine.restored(from: machine.state(at: "")).marks.all.count == machine.marks.all.count)
     }
 
     @Test func membersOfAPageHaveABound() throws {
@@ -154,7 +155,7 @@ struct ChatMachineTests {
         var machine = ChatMachine(member: "ada")
         _ = machine.connected(.reset(.first), at: .zero)
         _ = machine.fetched(try #require(ChatPage(try json(text))), at: .zero)
-        #expect(machine.marks.count == 1000 && machine.presence.members.count == 1000)
+        #expect(machine.marks.all.count == 1000 && machine.presence.members.count == 1000)
     }
 
     @Test func messageThatFoundNoRoomIsFetched() {
@@ -167,7 +168,7 @@ struct ChatMachineTests {
         #expect(machine.received(message(13), at: .zero) == [])
         // The page was made before the message 13 was stored.
         #expect(machine.fetched(page(11...12, last: 12), at: .zero) == [.fetch(.after(12))])
-        #expect(machine.fetched(page(13...13, last: 13), at: .zero) == [] && machine.messages.count == 13)
+        #expect(machine.fetched(page(13...13, last: 13), at: .zero) == [] && machine.window.messages.count == 13)
     }
 
     @Test func missingMessageIsFetchedMoreAndMoreRarely() {
@@ -176,7 +177,7 @@ struct ChatMachineTests {
         // The server never sends the message 11.
         let count = fetchCount(&machine, within: .seconds(600)) { _ in page(nil, last: 10) }
         #expect((10...80).contains(count), "\(count)")
-        #expect(machine.messages.count == 10)
+        #expect(machine.window.messages.count == 10)
     }
 
     /// A machine that shows ten messages, and has loaded ten before them.
@@ -194,17 +195,17 @@ struct ChatMachineTests {
     @Test func loadedMessagesStayUntilTheLastIsRead() {
         var machine = machineWithOlderMessages(upTo: 100)
         for number in 31...40 as ClosedRange<Int64> { _ = machine.received(message(number), at: .zero) }
-        #expect(machine.messages.map(\.number) == Array(11...40) && machine.hasOlder)
+        #expect(machine.window.messages.map(\.number) == Array(11...40) && machine.window.hasOlder)
         _ = machine.read(upTo: 40, at: .zero)
         _ = machine.received(message(41), at: .zero)
-        #expect(machine.messages.map(\.number) == Array(32...41))
+        #expect(machine.window.messages.map(\.number) == Array(32...41))
     }
 
     @Test func loadedMessagesHaveABound() {
         var machine = machineWithOlderMessages(upTo: 10)
-        #expect(!machine.hasOlder && machine.loadOlder(at: .zero) == [])
+        #expect(!machine.window.hasOlder && machine.loadOlder(at: .zero) == [])
         for number in 31...33 as ClosedRange<Int64> { _ = machine.received(message(number), at: .zero) }
-        #expect(machine.messages.map(\.number) == Array(14...33) && !machine.hasOlder)
+        #expect(machine.window.messages.map(\.number) == Array(14...33) && !machine.window.hasOlder)
     }
 
     @Test func greatestBoundsCauseNoOverflow() {
@@ -215,7 +216,7 @@ struct ChatMachineTests {
         _ = machine.fetched(page(21...30, last: 30), at: .zero)
         #expect(machine.loadOlder(at: .zero) == [.fetch(.before(21))])
         _ = machine.received(message(31), at: .zero)
-        #expect(machine.messages.count == 11 && machine.hasOlder)
+        #expect(machine.window.messages.count == 11 && machine.window.hasOlder)
     }
 
     @Test func stateWithImpossibleNumbersIsFound() {
@@ -249,7 +250,7 @@ struct ChatMachineTests {
         #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(10))])
         #expect(machine.fetched(page(11...20, last: 5000), at: .zero) == [.fetch(.latest)])
         #expect(machine.fetched(page(4901...5000, last: 5000), at: .zero) == [])
-        #expect(machine.messages.count == 100 && machine.deadline == nil)
+        #expect(machine.window.messages.count == 100 && machine.deadline == nil)
         // The pause has ended: the next gap is fetched at once, and so is every page that brings something.
         #expect(machine.connected(.reset(.first), at: .zero) == [.fetch(.after(5000))])
         #expect(machine.fetched(page(5001...5100, last: 5150), at: .zero) == [.fetch(.after(5100))])

@@ -129,13 +129,16 @@ extension ModelChatClient {
 
     /// What is shown begins anywhere, has every number once, and is in order.
     private func checkScreen() {
-        let screen = [machine.messages.count, machine.drafts.count, Int(machine.first), Int(machine.last ?? -1)]
+        let window = machine.window
+        let screen = [
+            window.messages.count, machine.outbox.drafts.count, Int(window.first), Int(window.last ?? -1),
+        ]
         guard screen != checkedScreen else { return }
         checkedScreen = screen
-        var number = machine.first
-        for message in machine.messages {
+        var number = window.first
+        for message in window.messages {
             if message.number != number {
-                return world.fail("client \(index) shows \(machine.messages.map(\.number)) from \(machine.first)")
+                return world.fail("client \(index) shows \(window.messages.map(\.number)) from \(window.first)")
             }
             number += 1
         }

@@ -110,13 +110,15 @@ final class ModelChatClient {
     /// What is not as it has to be at the end; `nil` if nothing is.
     var incompleteness: String? {
         guard isAlive else { return "does not run" }
-        let shown = machine.messages.map(\.number)
-        if machine.messages != world.server.messages { return "shows \(shown) of \(world.server.messages.count)" }
-        if !machine.drafts.isEmpty { return "has unsent messages: \(machine.drafts.map(\.state))" }
-        for (member, mark) in world.server.marks where machine.marks[MemberName(member)] != mark {
-            return "has the mark \(String(describing: machine.marks[MemberName(member)])) and not \(mark)"
+        let messages = machine.window.messages
+        if messages != world.server.messages {
+            return "shows \(messages.map(\.number)) of \(world.server.messages.count)"
         }
-        if machine.marks[MemberName(member)]?.delivered != Int64(world.server.messages.count) {
+        if !machine.outbox.drafts.isEmpty { return "has unsent messages: \(machine.outbox.drafts.map(\.state))" }
+        for (member, mark) in world.server.marks where machine.marks.all[MemberName(member)] != mark {
+            return "has the mark \(String(describing: machine.marks.all[MemberName(member)])) and not \(mark)"
+        }
+        if machine.marks.all[MemberName(member)]?.delivered != Int64(world.server.messages.count) {
             return "did not acknowledge all"
         }
         return nil
@@ -125,10 +127,10 @@ final class ModelChatClient {
     /// What the member does at the end: loads all messages, and sends those again that the queue does not have any more.
     func settle() {
         guard isAlive else { return }
-        for draft in machine.drafts where draft.state == .queued && queue.isEmpty {
+        for draft in machine.outbox.drafts where draft.state == .queued && queue.isEmpty {
             perform(machine.retry(draft.id, at: now))
         }
-        if machine.hasOlder { perform(machine.loadOlder(at: now)) }
+        if machine.window.hasOlder { perform(machine.loadOlder(at: now)) }
     }
 }
 
@@ -184,7 +186,7 @@ extension ModelChatClient {
             taken = id
             if event.type == "chat.message", let message { perform(machine.received(message, at: now)) }
             if event.type == "chat.mark", let mark { perform(machine.received(mark, at: now)) }
-            if world.chance(0.3), let last = machine.last { perform(machine.read(upTo: last, at: now)) }
+            if world.chance(0.3), let last = machine.window.last { perform(machine.read(upTo: last, at: now)) }
         case .continuity(let continuity, let id):
             taken = id
             machine.setRefused(false)

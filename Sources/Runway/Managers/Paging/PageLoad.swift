@@ -10,6 +10,16 @@ protocol PageLoad: Sendable {
     mutating func take(_ content: PageContent, isCached: Bool) -> PageStep
 }
 
+extension PagedEndpoint {
+    /// Makes the load of a page, by the way in which the list is paged.
+    static func pageLoad(_ direction: PageDirection, of window: PageWindow, _ limits: PagingLimits) -> any PageLoad {
+        let size = max(1, pageSize)
+        if paging == .cursor { return CursorLoad(direction, of: window, size: size, limits) }
+        let overlaps = direction == .first || window.edgeID != nil
+        return PositionalLoad(direction, of: window, PageLayout(paging, size: size, overlaps: overlaps), limits)
+    }
+}
+
 /// A request of a load.
 struct PageQuery: Sendable {
     let page: PageRequest

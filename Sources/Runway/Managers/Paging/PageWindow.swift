@@ -30,6 +30,9 @@ struct PageWindow {
     /// The number of the first row's page; for lists that are paged by cursor.
     var firstPage = 0
 
+    /// Whether the first row is the first of the list.
+    var isAtStart: Bool { start == 0 && firstPage == 0 }
+
     /// Returns the indices of the rows that have an id.
     func indices() -> [String: Int] {
         var indices: [String: Int] = [:]

@@ -38,9 +38,7 @@ extension PagedAPIManager {
     @discardableResult
     public func loadNextPage(options: CallOptions = .standard) -> FlightID? {
         if let load = machine.load { return load.id }
-        guard isListOfCurrentAccount else { return start(.first, endpoint, options) }
-        guard hasMore else { return nil }
-        return start(list.window.rows.isEmpty ? .first : .next, endpoint, options)
+        return list.next.map { start($0, endpoint, options) }
     }
 
     /// Loads the page before the first row in memory, which was evicted, or the first page if the rows belong to an account that is
@@ -50,9 +48,7 @@ extension PagedAPIManager {
     @discardableResult
     public func loadPreviousPage(options: CallOptions = .standard) -> FlightID? {
         if let load = machine.load { return load.id }
-        guard isListOfCurrentAccount else { return start(.first, endpoint, options) }
-        guard !isFirstPage else { return nil }
-        return start(.previous, endpoint, options)
+        return list.previous.map { start($0, endpoint, options) }
     }
 
     /// Cancels a load: it does not land and changes nothing. A load that has landed is left alone.
@@ -130,9 +126,6 @@ extension PagedAPIManager {
         landedFlight = nil
     }
 
-    /// Whether the rows were loaded for the account that is signed in, or for nobody.
-    private var isListOfCurrentAccount: Bool { list.response?.flight.isOfCurrentAccount ?? true }
-
     // MARK: Requests
 
     private func start(_ direction: PageDirection, _ endpoint: E?, _ options: CallOptions) -> FlightID {
@@ -143,15 +136,7 @@ extension PagedAPIManager {
             return id
         }
         if machine.load == nil { showParameters(endpoint) }
-        let size = max(1, E.pageSize)
-        var pages: any PageLoad
-        if E.paging == .cursor {
-            pages = CursorLoad(direction, of: list.window, size: size, limits)
-        } else {
-            let overlaps = direction == .first || list.window.edgeID != nil
-            pages = PositionalLoad(
-                direction, of: list.window, PageLayout(E.paging, size: size, overlaps: overlaps), limits)
-        }
+        var pages = E.pageLoad(direction, of: list.window, limits)
         let query = pages.start()
         return send(query, for: machine.start(direction, endpoint, options, pages))
     }
@@ -248,23 +233,11 @@ extension PagedAPIManager {
 
     // MARK: Reading
 
-    /// What a load made of a response.
-    private enum Reading: Sendable {
-        /// It needs another page.
-        case query(PageQuery, any PageLoad)
-        /// It lands with this list.
-        case list(PageList<E>)
-        /// Its pages can't be combined.
-        case unconnected(PagingFailure)
-        /// The response has no page.
-        case failure(NetworkError)
-    }
-
     private func read(
         _ rawData: RawData, of endpoint: E, _ flight: Flight, for load: PagedLoadMachine<E>.Load
     ) {
         Task { [weak self, items = list.items] in
-            let reading = await Self.reading(of: rawData, of: endpoint, flight, for: load.pages, after: items)
+            let reading = await PageReading<E>.reading(of: rawData, of: endpoint, flight, for: load.pages, after: items)
             // The load may have been cancelled or replaced meanwhile.
             guard let self, machine.load?.number == load.number else { return }
             guard flight.isOfCurrentAccount else {
@@ -283,24 +256,6 @@ extension PagedAPIManager {
                 fail(NetworkError(.invalidResponse, in: .landing, "\(failure)", underlying: failure), load)
             case .failure(let error): fail(error, load)
             }
-        }
-    }
-
-    /// Reads and combines pages off the main actor, since they may be long.
-    @concurrent
-    private nonisolated static func reading(
-        of rawData: RawData, of endpoint: E, _ flight: Flight, for pages: any PageLoad, after items: [PageItem]
-    ) async -> Reading {
-        do {
-            let page = PageList<E>.Page(rawData: rawData, content: try endpoint.read(rawData))
-            var pages = pages
-            switch pages.take(page.content, isCached: rawData.source != .network) {
-            case .ask(let query): return .query(query, pages)
-            case .land(let window): return .list(PageList(window, after: items, by: flight, endpoint, page))
-            case .fail(let failure): return .unconnected(failure)
-            }
-        } catch {
-            return .failure(flight.locate(.invalidResponse(in: .checking, rawData, error)))
         }
     }
 

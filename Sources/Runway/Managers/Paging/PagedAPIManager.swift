@@ -74,7 +74,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// Whether the last row in memory is the last of the list.
     public var isLastPage: Bool { list.window.isAtEnd }
     /// Whether the first row in memory is the first of the list.
-    public var isFirstPage: Bool { list.window.start == 0 && list.window.firstPage == 0 }
+    public var isFirstPage: Bool { list.window.isAtStart }
     /// How many rows the list has, as the last response says; `nil` if it does not say so.
     public var total: Int? { list.window.total }
     /// Whether rows were inserted before the last page that were not found within the requests that a load may make. A reload finds

@@ -1,4 +1,3 @@
-import HTTPTypes
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
@@ -7,10 +6,12 @@ import Runway
 /// A connection over HTTP/2: many exchanges at once, each on a stream of its own.
 ///
 /// It reads and writes frames through NIO's handler, which validates them. A channel for each stream would cost more than all the
-/// rest. It is the last handler of its channel, and runs on the channel's event loop.
+/// rest. It is the last handler of its channel, and runs on the channel's event loop, as do its parts.
+///
+/// It decides about the connection as a whole. ``HTTP2Streams`` and ``HTTP2Tunnels`` have what it carries, ``HTTP2Sender`` writes,
+/// ``HTTP2ReceiveWindows`` lets the server send.
 final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     typealias InboundIn = HTTP2Frame
-    typealias OutboundOut = HTTP2Frame
 
     /// The most streams before the server's settings came (RFC 9113 §6.5.2 recommends no less).
     private static let limitBeforeSettings = 100
@@ -20,124 +21,102 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     let id: ConnectionID
     let facts: ConnectionFacts
     let initialLimit: Int
-    let pool: OriginPool
-    let channel: any Channel
-    let streamWindow: Int
-    let connectionWindow: Int
-    let maximumUnreadByteCount: Int
-    /// How many bytes the server may still send on all streams.
-    var connectionWindowLeft: Int
-    /// Counts the unread bytes of streamed responses.
-    let unreadBytes = UnreadBytes()
-    var unread: UnreadBytes? { unreadBytes }
-    /// The initial size of the server's stream windows (RFC 9113 §6.9.2).
-    var peerStreamWindow = 65_535
-    /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not count
-    /// before.
-    private(set) var pendingWindowIncrement: Int
-    private(set) var context: ChannelHandlerContext?
-    private(set) var streams: [HTTP2StreamID: HTTP2Stream] = [:]
-    /// The streams that carry other protocols.
-    var tunnels: [HTTP2StreamID: HTTP2Tunnel] = [:]
-    var isInUse: Bool { !streams.isEmpty || !tunnels.isEmpty }
-    /// Whether the server accepts streams that carry other protocols.
-    var allowsTunnels = false
-    var acceptsTunnels: Bool { allowsTunnels && !isDraining && !isClosed }
+    private let pool: OriginPool
+    private let sender: HTTP2Sender
+    private let windows: HTTP2ReceiveWindows
+    private let streams: HTTP2Streams
+    private let tunnels: HTTP2Tunnels
+    private var settings = HTTP2ServerSettings()
+    private var liveness: HTTP2Liveness
+    private let silenceLimits: SilenceLimits
+    private let wakeUp: WakeUp
     private var nextStreamNumber = 1
-    /// Whether the server has sent its settings.
-    var hasSettings = false
     /// Whether no further stream may be opened.
-    private(set) var isDraining = false
+    private var isDraining = false
     /// The error code of the server's GOAWAY, `noError` included; `nil` before one.
     private var goAwayCode: NIOHTTP2.HTTP2ErrorCode?
     private(set) var isClosed = false
     /// The stream that NIO's handler has just closed because of an error, which it reports next.
     private var brokenStream: HTTP2StreamID?
 
-    private var isFlushDue = false
-    /// The streams whose requests the next flush completes.
-    var leaving: [HTTP2Stream] = []
-    private var isReading = false
-    let wakeUp: WakeUp
-    /// When bytes came last, and when the PING was sent that is not acknowledged.
-    var lastRead = NIODeadline.now()
-    var pingInstant: NIODeadline?
+    var isInUse: Bool { !streams.isEmpty || !tunnels.isEmpty }
+    var unread: UnreadBytes? { windows.unread }
 
     init(_ id: ConnectionID, _ dialed: DialedConnection, in pool: OriginPool) throws {
         self.id = id
         self.pool = pool
-        channel = dialed.channel
         facts = ConnectionFacts(dialed)
-        let settings = pool.configuration.wire
-        streamWindow = min(max(settings.streamWindowByteCount, 65_535), Int(Int32.max))
-        maximumUnreadByteCount = max(settings.maximumUnreadByteCount, 65_535)
-        connectionWindow = min(
-            max(settings.connectionWindowByteCount, 65_535), maximumUnreadByteCount, Int(Int32.max))
-        connectionWindowLeft = connectionWindow
-        pendingWindowIncrement = streamWindow - 65_535
-        initialLimit = min(Self.limitBeforeSettings, max(1, settings.maximumConcurrentStreams))
-        wakeUp = WakeUp(on: dialed.channel.eventLoop)
+        let channel = dialed.channel
+        let configuration = pool.configuration
+        initialLimit = min(Self.limitBeforeSettings, max(1, configuration.wire.maximumConcurrentStreams))
+        wakeUp = WakeUp(on: channel.eventLoop)
+        sender = HTTP2Sender(on: channel, wakeUp: wakeUp, configuration.wire)
+        windows = HTTP2ReceiveWindows(sender, configuration.wire)
+        streams = HTTP2Streams(of: id, in: pool, sender, windows)
+        tunnels = HTTP2Tunnels(of: id, in: pool, sender, windows)
+        liveness = HTTP2Liveness(configuration, now: .now())
+        silenceLimits = SilenceLimits(configuration)
         guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
-        let meter = HTTP2FrameMeter()
         // NIO's handler sends the preface and the settings when it is added.
         try channel.pipeline.syncOperations.addHandlers(
-            meter, Self.protocolHandler(settings, window: streamWindow), self)
-        meter.connection = self
+            HTTP2FrameMeter(streams),
+            NIOHTTP2Handler(announcing: configuration.wire, window: windows.streamWindow), self)
         wakeUp.handler = { [weak self] in self?.checkSilence() }
-        if connectionWindow > 65_535 {
-            write(.rootStream, .windowUpdate(windowSizeIncrement: connectionWindow - 65_535))
-            flushSoon()
-        }
+        windows.announce()
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerAdded(context: ChannelHandlerContext) { sender.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-    func write(_ stream: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>? = nil) {
-        guard let context else {
-            promise?.fail(WireError.closed)
-            return
-        }
-        if case .data(let part) = payload { streams[stream]?.sentByteCount += part.data.readableBytes }
-        context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: promise)
-    }
-
-    /// Flushes at the end of this turn of the loop.
-    func flushSoon() {
-        if isFlushDue { return }
-        isFlushDue = true
-        // The end of the read flushes anyway.
-        if !isReading { channel.eventLoop.assumeIsolated().execute { self.flushNow() } }
-    }
-
-    private func flushNow() {
-        guard isFlushDue else { return }
-        isFlushDue = false
-        context?.flush()
-        if leaving.isEmpty { return }
-        let now = NIODeadline.now()
-        for stream in leaving where streams[stream.id] === stream { requestSent(on: stream, at: now) }
-        leaving.removeAll(keepingCapacity: true)
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { sender.context = nil }
 }
 
-/// The streams.
+/// What is sent.
 extension HTTP2Connection {
     func send(_ exchange: Exchange) {
         guard !isClosed, !isDraining else { return exchange.lost(WireError.closed, isUnprocessed: true) }
         let head = HPACKHeaders(exchange.head, expectsContinue: exchange.expectsContinue)
         guard accepts(head) else { return refuse(exchange) }
         let now = NIODeadline.now()
-        let stream = HTTP2Stream(nextStream(), exchange, window: streamWindow, now: now)
-        exchange.streamNumber = Int(stream.id)
-        streams[stream.id] = stream
-        exchange.noteVersion("HTTP/2")
-        sendRequest(head, on: stream, now: now)
+        streams.send(exchange, head, on: nextStream(), now: now)
+        watchSilence(now)
+    }
+
+    func sendPart(_ part: [UInt8], of exchange: Exchange, promise: EventLoopPromise<Void>) {
+        streams.sendPart(part, of: exchange, promise: promise)
+    }
+
+    func sendEnd(of exchange: Exchange) { streams.sendEnd(of: exchange) }
+
+    func cancel(_ exchange: Exchange) { streams.cancel(exchange) }
+
+    func consumed(_ byteCount: Int, of exchange: Exchange) { streams.consumed(byteCount, of: exchange) }
+
+    func readersConsumed() { windows.readersConsumed() }
+
+    var acceptsTunnels: Bool { settings.allowsTunnels && !isDraining && !isClosed }
+
+    func openTunnel(_ head: WireRequestHead, to name: String) -> (any Channel)? {
+        let headers = HPACKHeaders(head, expectsContinue: false, connectingTo: name)
+        guard acceptsTunnels, accepts(headers) else { return nil }
+        let tunnel = tunnels.open(nextStream(), headers)
+        watchSilence(.now())
+        return tunnel
+    }
+
+    /// Whether the server accepts a head of this size, as far as its settings have come.
+    ///
+    /// A larger head may fail as an error of the whole connection, and so of everything else that it carries.
+    private func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= pool.maximumHeaderListSize }
+
+    /// Fails a request whose head is too large. Its stream slot is released in a later turn of the event loop, so that refusals of many
+    /// waiting requests do not recurse.
+    private func refuse(_ exchange: Exchange) {
+        exchange.finish(failing: ExchangeFailure(WireError.headTooLarge(limit: pool.maximumHeaderListSize)))
+        sender.channel.eventLoop.assumeIsolated().execute { self.pool.ended(self.id) }
     }
 
     /// The number of a new stream, which the pool has reserved a place for.
-    func nextStream() -> HTTP2StreamID {
+    private func nextStream() -> HTTP2StreamID {
         let number = nextStreamNumber
         nextStreamNumber += 2
         if nextStreamNumber > Self.lastStreamNumber {
@@ -146,160 +125,58 @@ extension HTTP2Connection {
         }
         return HTTP2StreamID(number)
     }
-
-    func stream(of exchange: Exchange) -> HTTP2Stream? {
-        let stream = streams[HTTP2StreamID(exchange.streamNumber)]
-        return stream?.exchange === exchange ? stream : nil
-    }
-
-    /// Stops carrying a stream.
-    private func remove(_ stream: HTTP2Stream) {
-        streams[stream.id] = nil
-        stream.cancelContinueTimer()
-    }
-
-    /// Resets a stream that is open for the server.
-    func reset(_ stream: HTTP2Stream, _ code: NIOHTTP2.HTTP2ErrorCode) {
-        remove(stream)
-        write(stream.id, .rstStream(code))
-        flushSoon()
-    }
-
-    func cancel(_ exchange: Exchange) {
-        guard let stream = stream(of: exchange) else { return }
-        reset(stream, .cancel)
-        pool.ended(id)
-    }
-
-    func fail(_ stream: HTTP2Stream, _ error: any Error, _ code: NIOHTTP2.HTTP2ErrorCode = .cancel) {
-        reset(stream, code)
-        stream.exchange.failed(error)
-        pool.ended(id)
-    }
-
-    /// The server ended a stream without processing its request.
-    private func refused(_ stream: HTTP2Stream, _ error: WireError) {
-        remove(stream)
-        stream.exchange.lost(error, isUnprocessed: true)
-        pool.ended(id)
-    }
-
-    /// The response of a stream is complete.
-    ///
-    /// - Throws: ``WireError/malformed(_:)`` if it is shorter than its Content-Length.
-    private func end(_ stream: HTTP2Stream) throws(WireError) {
-        try stream.checkLength()
-        if stream.isRequestSent { remove(stream) } else { reset(stream, .cancel) }
-        stream.exchange.receiveEnd()
-        pool.ended(id)
-    }
 }
 
 /// Frames that came.
 extension HTTP2Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if !isReading {
-            isReading = true
-            lastRead = .now()
-            pingInstant = nil
+        if !sender.isReading {
+            sender.beginReading()
+            liveness.received(at: .now())
         }
         let frame = unwrapInboundIn(data)
-        if !tunnels.isEmpty, let tunnel = tunnels[frame.streamID] { return receive(frame.payload, on: tunnel) }
+        let id = frame.streamID
+        if !tunnels.isEmpty, let tunnel = tunnels[id] { return tunnels.receive(frame.payload, on: tunnel) }
         switch frame.payload {
-        case .headers(let payload): receive(payload, on: frame.streamID)
-        case .data(let payload): receive(payload, on: frame.streamID)
-        case .rstStream(let code): receiveReset(code, on: frame.streamID)
+        case .headers(let payload): streams.receive(payload, on: id, at: liveness.lastRead)
+        case .data(let payload): streams.receive(payload, on: id, at: liveness.lastRead)
+        case .rstStream(let code): streams.receiveReset(code, on: id)
         case .goAway(let last, let code, _): receiveGoAway(last, code)
         case .settings(.settings(let settings)): receive(settings)
-        case .settings(.ack): pendingWindowIncrement = 0
-        case .windowUpdate(let increment): receive(windowUpdate: increment, on: frame.streamID)
+        case .settings(.ack): windows.acknowledged()
+        case .windowUpdate(let increment):
+            streams.receive(windowUpdate: increment, on: id, initialSize: settings.initialWindowSize)
         case .ping, .priority, .pushPromise, .alternativeService, .origin: break
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        isReading = false
-        flushNow()
+        sender.endReading()
         context.fireChannelReadComplete()
     }
 
-    private func receive(_ payload: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID) {
-        guard let stream = streams[id] else { return }
-        stream.lastProgress = lastRead
-        // Fields after the head are trailers, whose order NIO's handler has validated.
-        let exchange = stream.exchange
-        do {
-            if stream.hasHead { return payload.endStream ? try end(stream) : () }
-            let (head, omittedFields) = try payload.response(upTo: pool.configuration.wire.maximumFieldCount)
-            if head.status.kind == .informational {
-                try exchange.receive(informational: head)
-                if head.status == .continue { startBody(stream) }
-                return
-            }
-            stream.hasHead = true
-            if stream.continueTimer != nil, head.status == .expectationFailed {
-                reset(stream, .cancel)
-                exchange.expectationFailed()
-                return pool.ended(self.id)
-            }
-            // The server that refuses the request needs no more of it.
-            if stream.continueTimer != nil || (!stream.isRequestSent && head.status.code >= 300) {
-                abandonRequest(of: stream)
-            }
-            // An invalid length makes the response malformed (RFC 9113 §8.1.1).
-            stream.isBodiless = isBodiless(head.status, to: exchange.head.method)
-            let contentLength = try head.headerFields.contentLength()
-            if !stream.isBodiless { stream.missingByteCount = contentLength }
-            try exchange.receive(
-                head, leavingOut: omittedFields, isEmpty: payload.endStream || stream.isBodiless,
-                contentLength: contentLength)
-            if payload.endStream { try end(stream) }
+    private func receive(_ settings: HTTP2Settings) {
+        guard !isClosed else { return }
+        do throws(HTTP2Violation) {
+            let change = try self.settings.receive(settings, windows: streams.sendWindows)
+            // A connection that sends no further request has no say.
+            if !isDraining, let size = change.maximumHeaderListSize { pool.maximumHeaderListSize = size }
+            guard let limit = change.maximumConcurrentStreams else { return }
+            pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
         } catch {
-            fail(stream, error, error is WireError ? .protocolError : .cancel)
+            // A connection error that NIO's handler does not detect (RFC 9113 §5.4.1).
+            sender.write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: error.code, opaqueData: nil))
+            sender.context?.flush()
+            abandon(WireError.malformed(error.reason))
         }
-    }
-
-    private func receive(_ payload: HTTP2Frame.FramePayload.Data, on id: HTTP2StreamID) {
-        guard let stream = streams[id], case .byteBuffer(let part) = payload.data else { return }
-        stream.lastProgress = lastRead
-        do {
-            if stream.isBodiless, part.readableBytes > 0 {
-                throw WireError.malformed("it has content, which a response of its status can't have")
-            }
-            try stream.count(part.readableBytes)
-            try stream.exchange.receive(part)
-            if stream.exchange.stream != nil { stream.unreadByteCount += part.readableBytes }
-            if payload.endStream { try end(stream) }
-        } catch {
-            fail(stream, error, error is WireError ? .protocolError : .cancel)
-        }
-    }
-
-    private func receiveReset(_ code: NIOHTTP2.HTTP2ErrorCode, on id: HTTP2StreamID) {
-        guard let stream = streams[id] else { return }
-        let error = WireError.reset(code)
-        if code == .refusedStream { return refused(stream, error) }
-        // With any other code the server may have processed the request (RFC 9113 §8.7).
-        remove(stream)
-        stream.exchange.failed(error)
-        pool.ended(self.id)
     }
 
     private func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         isDraining = true
         if goAwayCode == nil || code != .noError { goAwayCode = code }
         pool.drain(id)
-        for tunnel in tunnels.values where tunnel.id > last { end(tunnel, WireError.goneAway(code)) }
-        // A server that wants fewer requests is not sent another at once; the layer may retry after a backoff.
-        for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
-            if code == .enhanceYourCalm {
-                remove(stream)
-                stream.exchange.finish(failing: ExchangeFailure(WireError.goneAway(code)))
-                pool.ended(id)
-            } else {
-                refused(stream, .goneAway(code))
-            }
-        }
+        tunnels.receiveGoAway(last, code)
+        streams.receiveGoAway(last, code)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -312,23 +189,70 @@ extension HTTP2Connection {
         default: context.fireUserInboundEventTriggered(event)
         }
     }
+
+    /// A window of the server has a new size, which received bytes have reduced or our WINDOW_UPDATE has increased.
+    private func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
+        guard let counted = event.inboundWindowSize else { return }
+        if event.streamID == .rootStream {
+            windows.connectionChanged(left: counted)
+        } else if let stream = streams[event.streamID] {
+            streams.windowChanged(of: stream, left: windows.left(of: counted))
+        } else if let tunnel = tunnels[event.streamID] {
+            tunnels.windowChanged(of: tunnel, left: windows.left(of: counted))
+        }
+    }
+}
+
+/// Time-outs.
+extension HTTP2Connection {
+    /// Whether a silent server may be gone; `false` while responses that stay open and tunnels are all that is open: their callers notice
+    /// by heartbeats or pings of their own that a server is gone, and learn how long a silence the network allows.
+    private var expectsBytes: Bool { !(streams.mayBeSilent && tunnels.areAccepted) }
+
+    /// Sends what was written, and watches from now on whether the server is silent.
+    private func watchSilence(_ now: NIODeadline) {
+        let expectsBytes = expectsBytes
+        if liveness.pingIfSilent(at: now, expectsBytes: expectsBytes) { sendPing(now) }
+        sender.flushSoon()
+        wakeUp.set(liveness.nextCheck(after: now, expectsBytes: expectsBytes))
+    }
+
+    private func sendPing(_ now: NIODeadline) {
+        sender.write(.rootStream, .ping(HTTP2PingData(withInteger: UInt64(now.uptimeNanoseconds)), ack: false))
+        sender.flushSoon()
+    }
+
+    func checkLiveness() {
+        let now = NIODeadline.now()
+        guard !isClosed, isInUse, liveness.ping(at: now) else { return }
+        sendPing(now)
+        wakeUp.set(now + TimeAmount(pool.configuration.wire.pingTimeout))
+    }
+
+    /// Fails the exchanges for which the server was silent for too long, and closes the connection if a PING was not acknowledged.
+    private func checkSilence() {
+        guard !isClosed, isInUse else { return }
+        let now = NIODeadline.now()
+        if liveness.isLost(at: now) { return abandon(WireError.pingTimedOut) }
+        let expectsBytes = expectsBytes
+        if liveness.pingIfSilent(at: now, expectsBytes: expectsBytes) { sendPing(now) }
+        let next = liveness.nextCheck(at: now, expectsBytes: expectsBytes)
+        let due = streams.failSilent(silenceLimits, at: now, reportingTo: facts.report)
+        if !isClosed, isInUse { wakeUp.set(min(next, due)) }
+    }
 }
 
 /// The end.
 extension HTTP2Connection {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? NIOHTTP2Errors.StreamError {
-            if let tunnel = tunnels[error.streamID] { return fail(tunnel, error.baseError) }
+            if let tunnel = tunnels[error.streamID] { return tunnels.fail(tunnel, error.baseError) }
             guard let stream = streams[error.streamID] else { return }
-            return fail(stream, error.baseError)
+            return streams.fail(stream, error.baseError)
         }
         let broken = brokenStream.take()
-        if let stream = broken.flatMap({ streams[$0] }) {
-            remove(stream)
-            stream.exchange.failed(error)
-            return pool.ended(id)
-        }
-        if let tunnel = broken.flatMap({ tunnels[$0] }) { return end(tunnel, error) }
+        if let stream = broken.flatMap({ streams[$0] }) { return streams.end(stream, error) }
+        if let tunnel = broken.flatMap({ tunnels[$0] }) { return tunnels.end(tunnel, error) }
         // Not when the channel has closed, which with TLS takes as long as the server likes: until then the pool would send more
         // requests over the broken connection.
         abandon(error)
@@ -340,39 +264,35 @@ extension HTTP2Connection {
     }
 
     func close(failing error: any Error) {
-        let carried = streams.values
-        let tunnels = takeTunnels()
-        streams = [:]
-        if !isClosed { write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)) }
-        tearDown()
-        for stream in carried {
-            stream.cancelContinueTimer()
-            stream.exchange.failed(error)
+        let carried = streams.takeAll()
+        let carriedTunnels = tunnels.takeAll()
+        if !isClosed {
+            sender.write(.rootStream, .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil))
         }
-        for tunnel in tunnels { tunnel.end(error) }
-        context?.close(promise: nil)
+        tearDown()
+        for stream in carried { stream.exchange.failed(error) }
+        for tunnel in carriedTunnels { tunnel.end(error) }
+        sender.context?.close(promise: nil)
     }
 
     func abandon(_ error: any Error) {
         tearDown()
         lose(error)
         // Last, since the channel may report at once that it has closed, without the reason.
-        context?.close(promise: nil)
+        sender.context?.close(promise: nil)
     }
 
     /// Reports the loss of the connection to its exchanges. They may move to another, unless the server closed the connection with
     /// an error, and so may have processed them (RFC 9113 §6.8).
     private func lose(_ error: (any Error)?) {
-        let carried = streams.values.sorted { $0.id < $1.id }
+        let carried = streams.takeAll()
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
-        streams = [:]
         // A violation by another stream, or by the connection, says nothing about what a tunnel carries; a network that is gone does.
         let failure: WireError? = goAwayCode.flatMap { $0 == .noError ? nil : .ended($0) }
         let silence = (error as? WireError).flatMap { [WireError.pingTimedOut, .networkGone].contains($0) ? $0 : nil }
-        for tunnel in takeTunnels() { tunnel.end(failure ?? silence ?? .closed) }
+        for tunnel in tunnels.takeAll() { tunnel.end(failure ?? silence ?? .closed) }
         let isAnnounced = goAwayCode != nil && error?.isCloseOrReset ?? true
         for stream in carried {
-            stream.cancelContinueTimer()
             if let failure {
                 stream.exchange.failed(failure)
             } else if isAnnounced, stream.mayBeSilent, stream.missingByteCount ?? 0 == 0 {
@@ -388,6 +308,7 @@ extension HTTP2Connection {
         guard !isClosed else { return }
         isClosed = true
         wakeUp.stop()
+        windows.stop()
         pool.closed(id)
     }
 }

@@ -14,13 +14,14 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
     private var inbound = FrameLengths(skipping: 0)
     /// The preface of a client is not a frame (RFC 9113 §3.4).
     private var outbound = FrameLengths(skipping: 24)
-    /// The connection of the streams.
-    weak var connection: HTTP2Connection?
+    private let streams: HTTP2Streams
+
+    init(_ streams: HTTP2Streams) { self.streams = streams }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         let dependencies = inbound.read(bytes) { stream, byteCount in
-            connection?.streams[HTTP2StreamID(stream)]?.exchange.received(byteCount: byteCount)
+            streams[HTTP2StreamID(stream)]?.exchange.received(byteCount: byteCount)
         }
         for range in dependencies { bytes.setRepeatingByte(0, count: range.count, at: range.lowerBound) }
         context.fireChannelRead(wrapInboundOut(bytes))
@@ -29,7 +30,7 @@ final class HTTP2FrameMeter: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
             _ = outbound.read(bytes) { stream, byteCount in
-                connection?.streams[HTTP2StreamID(stream)]?.exchange.sent(byteCount: byteCount)
+                streams[HTTP2StreamID(stream)]?.exchange.sent(byteCount: byteCount)
             }
         }
         context.write(data, promise: promise)

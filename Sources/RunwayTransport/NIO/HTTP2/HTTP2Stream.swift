@@ -1,22 +1,36 @@
+import HTTPTypes
 import NIOCore
 import NIOHTTP2
 
 /// One exchange on an HTTP/2 connection.
 final class HTTP2Stream {
+    /// What the head of a response, or trailers, mean for the connection.
+    enum HeadEffect {
+        /// More of the response comes.
+        case none
+        /// The server wants the body that waits for status 100.
+        case startsBody
+        /// The server does not support `Expect`.
+        case failsExpectation
+        /// The response is complete.
+        case ends
+    }
+
     let id: HTTP2StreamID
     let exchange: Exchange
+    /// Whether the connection carries the exchange.
+    private(set) var isOpen = true
     /// Whether the request is sent in full.
-    var isRequestSent = false
+    private(set) var isRequestSent = false
     /// Whether the rest of the request is not sent, since the final response came first.
-    var isRequestAbandoned = false
-    var hasHead = false
+    private(set) var isRequestAbandoned = false
+    private(set) var hasHead = false
     /// Whether the response can't have content (RFC 9110 §6.4.1).
-    var isBodiless = false
+    private var lacksContent = false
     /// How many bytes of the Content-Length have not come; `nil` without one, or if the response can't have content.
-    var missingByteCount: Int?
-    /// How many bytes of the request's body were written, and by how many the server opened its window.
-    var sentByteCount = 0
-    var grantedByteCount = 0
+    private(set) var missingByteCount: Int?
+    /// How many bytes the client may still send.
+    var sendWindow = HTTP2SendWindow()
     /// Sends the body if status 100 does not come in time.
     var continueTimer: Scheduled<Void>?
     /// How many bytes the server may still send.
@@ -25,7 +39,7 @@ final class HTTP2Stream {
     var unreadByteCount = 0
     /// When bytes were last written or read, and when the request was sent in full.
     var lastProgress: NIODeadline
-    var sentInstant = NIODeadline.uptimeNanoseconds(0)
+    private var sentInstant = NIODeadline.uptimeNanoseconds(0)
     /// Whether the producer of the request's body has not supplied the next part, so that the server is not silent.
     var isPartDue = false
 
@@ -39,21 +53,10 @@ final class HTTP2Stream {
     /// Whether the response has begun and stays open, so that silence does not mean that the server is gone.
     var mayBeSilent: Bool { hasHead && exchange.isLongLived }
 
-    /// By how much the window can be opened again: what came and was consumed.
-    func credit(of target: Int) -> Int { target - window - unreadByteCount }
-
-    /// Counts content that came (RFC 9113 §8.1.1).
-    ///
-    /// - Throws: ``WireError/malformed(_:)`` if it exceeds the Content-Length.
-    func count(_ byteCount: Int) throws(WireError) {
-        guard let missing = missingByteCount else { return }
-        guard byteCount <= missing else { throw .malformed("it is longer than its Content-Length") }
-        missingByteCount = missing - byteCount
-    }
-
-    /// - Throws: ``WireError/malformed(_:)`` if the content is shorter than the Content-Length (RFC 9113 §8.1.1).
-    func checkLength() throws(WireError) {
-        if let missingByteCount, missingByteCount > 0 { throw .malformed("it is shorter than its Content-Length") }
+    /// The connection stops carrying the exchange.
+    func close() {
+        isOpen = false
+        cancelContinueTimer()
     }
 
     func cancelContinueTimer() {
@@ -67,5 +70,74 @@ final class HTTP2Stream {
         if isPartDue || exchange.stream?.hasUnread == true { lastProgress = now }
         let isAwaited = isRequestSent && exchange.meter.firstByte == nil
         return limits.due(after: lastProgress, awaitedSince: isAwaited ? sentInstant : nil)
+    }
+}
+
+/// The request.
+extension HTTP2Stream {
+    /// The request was sent in full.
+    func requestSent(at now: NIODeadline) {
+        isRequestSent = true
+        isPartDue = false
+        lastProgress = now
+        sentInstant = now
+        exchange.requestSent(at: now)
+    }
+
+    private func abandonRequest() {
+        cancelContinueTimer()
+        isRequestAbandoned = true
+        isPartDue = false
+        exchange.upload?.stop()
+    }
+}
+
+/// The response.
+extension HTTP2Stream {
+    /// A head or trailers came. Trailers are ignored.
+    ///
+    /// - Throws: ``WireError`` if the head is invalid or has more than this many fields, or what the exchange throws.
+    func receive(_ payload: HTTP2Frame.FramePayload.Headers, upTo maximumFieldCount: Int) throws -> HeadEffect {
+        // Fields after the head are trailers, whose order NIO's handler has validated.
+        if hasHead { return payload.endStream ? .ends : .none }
+        let (head, omittedFields) = try payload.response(upTo: maximumFieldCount)
+        if head.status.kind == .informational {
+            try exchange.receive(informational: head)
+            return head.status == .continue ? .startsBody : .none
+        }
+        hasHead = true
+        if continueTimer != nil, head.status == .expectationFailed { return .failsExpectation }
+        // The server that refuses the request needs no more of it.
+        if continueTimer != nil || (!isRequestSent && head.status.code >= 300) { abandonRequest() }
+        // An invalid length makes the response malformed (RFC 9113 §8.1.1).
+        lacksContent = isBodiless(head.status, to: exchange.head.method)
+        let contentLength = try head.headerFields.contentLength()
+        if !lacksContent { missingByteCount = contentLength }
+        try exchange.receive(
+            head, leavingOut: omittedFields, isEmpty: payload.endStream || lacksContent, contentLength: contentLength)
+        return payload.endStream ? .ends : .none
+    }
+
+    /// A part of the content came.
+    ///
+    /// - Throws: ``WireError/malformed(_:)`` if it exceeds the Content-Length or can't be there (RFC 9113 §8.1.1), or what the
+    ///   exchange throws.
+    func receive(_ part: ByteBuffer) throws {
+        if lacksContent, part.readableBytes > 0 {
+            throw WireError.malformed("it has content, which a response of its status can't have")
+        }
+        if let missing = missingByteCount {
+            guard part.readableBytes <= missing else {
+                throw WireError.malformed("it is longer than its Content-Length")
+            }
+            missingByteCount = missing - part.readableBytes
+        }
+        try exchange.receive(part)
+        if exchange.stream != nil { unreadByteCount += part.readableBytes }
+    }
+
+    /// - Throws: ``WireError/malformed(_:)`` if the content is shorter than the Content-Length (RFC 9113 §8.1.1).
+    func checkLength() throws(WireError) {
+        if let missingByteCount, missingByteCount > 0 { throw .malformed("it is shorter than its Content-Length") }
     }
 }

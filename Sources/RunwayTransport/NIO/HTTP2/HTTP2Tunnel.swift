@@ -27,8 +27,9 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
     let eventLoop: any EventLoop
     let localAddress: SocketAddress?
     let remoteAddress: SocketAddress?
-    var parent: (any Channel)? { connection?.channel }
-    private var connection: HTTP2Connection?
+    var parent: (any Channel)? { owner?.sender.channel }
+    /// The tunnels of the connection; `nil` after the end.
+    private var owner: HTTP2Tunnels?
     private let closePromise: EventLoopPromise<Void>
     private var ownPipeline: ChannelPipeline?
     /// Guards what other threads may ask for.
@@ -49,11 +50,11 @@ final class HTTP2Tunnel: Channel, ChannelCore, @unchecked Sendable {
 
     var unreadByteCount: Int { arrived.readableBytes }
 
-    init(_ id: HTTP2StreamID, on connection: HTTP2Connection, window: Int) {
+    init(_ id: HTTP2StreamID, in owner: HTTP2Tunnels, window: Int) {
         self.id = id
-        self.connection = connection
+        self.owner = owner
         self.window = window
-        let channel = connection.channel
+        let channel = owner.sender.channel
         allocator = channel.allocator
         eventLoop = channel.eventLoop
         localAddress = channel.localAddress
@@ -85,7 +86,7 @@ extension HTTP2Tunnel {
     func receive(_ part: ByteBuffer) {
         guard isActive, part.readableBytes > 0 else { return }
         if arrived.readableBytes == 0 { arrived = part } else { arrived.writeImmutableBuffer(part) }
-        connection?.unreadBytes.add(part.readableBytes)
+        owner?.buffered(part.readableBytes)
         deliver()
     }
 
@@ -98,7 +99,7 @@ extension HTTP2Tunnel {
     func end(_ error: (any Error)?) {
         guard isActive else { return }
         flags.withLock { $0 = Flags(isActive: false, isWritable: false) }
-        connection = nil
+        owner = nil
         arrived = ByteBuffer()
         if let error { pipeline.fireErrorCaught(error) }
         pipeline.fireChannelInactive()
@@ -118,7 +119,7 @@ extension HTTP2Tunnel {
             guard byteCount > 0, let part = arrived.readSlice(length: byteCount) else { break }
             if arrived.readableBytes == 0 { arrived = ByteBuffer() }
             isReadPending = false
-            connection?.consumed(byteCount, of: self)
+            owner?.consumed(byteCount, of: self)
             pipeline.fireChannelRead(part)
             pipeline.fireChannelReadComplete()
             pipeline.read()
@@ -131,7 +132,7 @@ extension HTTP2Tunnel {
 /// What handlers ask for. On the loop.
 extension HTTP2Tunnel {
     func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard let connection else {
+        guard let owner else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
@@ -145,10 +146,10 @@ extension HTTP2Tunnel {
             if self.unwrittenByteCount <= Self.lowWaterMark { self.setWritable(true) }
             promise?.completeWith(result)
         }
-        connection.write(id, .data(.init(data: .byteBuffer(part))), promise: written)
+        owner.sender.write(id, .data(.init(data: .byteBuffer(part))), promise: written)
     }
 
-    func flush0() { connection?.flushSoon() }
+    func flush0() { owner?.sender.flushSoon() }
 
     func read0() {
         isReadPending = true
@@ -160,7 +161,7 @@ extension HTTP2Tunnel {
             promise?.fail(ChannelError.operationUnsupported)
             return
         }
-        connection?.close(self)
+        owner?.close(self)
         end(nil)
         promise?.succeed()
     }

@@ -1,0 +1,36 @@
+/// What a load makes of a response.
+enum PageReading<E: PagedEndpoint>: Sendable {
+    /// It needs another page.
+    case query(PageQuery, any PageLoad)
+    /// It lands with this list.
+    case list(PageList<E>)
+    /// Its pages can't be combined.
+    case unconnected(PagingFailure)
+    /// The response has no page.
+    case failure(NetworkError)
+
+    /// Reads and combines pages off the main actor, since they may be long.
+    ///
+    /// - Parameters:
+    ///   - rawData: The response.
+    ///   - endpoint: The request that it is for.
+    ///   - flight: The call of the request.
+    ///   - pages: The load, which takes the page.
+    ///   - items: The rows that are in memory.
+    @concurrent
+    static func reading(
+        of rawData: RawData, of endpoint: E, _ flight: Flight, for pages: any PageLoad, after items: [PageItem]
+    ) async -> Self {
+        do {
+            let page = PageList<E>.Page(rawData: rawData, content: try endpoint.read(rawData))
+            var pages = pages
+            switch pages.take(page.content, isCached: rawData.source != .network) {
+            case .ask(let query): return .query(query, pages)
+            case .land(let window): return .list(PageList(window, after: items, by: flight, endpoint, page))
+            case .fail(let failure): return .unconnected(failure)
+            }
+        } catch {
+            return .failure(flight.locate(.invalidResponse(in: .checking, rawData, error)))
+        }
+    }
+}

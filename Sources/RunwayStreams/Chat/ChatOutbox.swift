@@ -1,0 +1,162 @@
+import Foundation
+
+/// The messages that a member has written and that are not shown as stored yet. Pure: times are passed to it.
+///
+/// They are sent one at a time, so that they arrive in the order in which they were written.
+struct ChatOutbox: Sendable {
+    private let member: String
+    private(set) var drafts: [ChatDraft] = []
+    /// When a message that the server stored, and the stream has not brought, is fetched.
+    private(set) var proofDeadline: Duration?
+    private var sending: UUID?
+    private var pause = ChatPause()
+
+    init(of member: String) { self.member = member }
+
+    /// Whether the server has stored a message that has not come yet.
+    var awaitsStored: Bool {
+        drafts.contains { if case .stored = $0.state { true } else { false } }
+    }
+
+    /// When the next message can be sent; `nil` if none waits, or one is being sent.
+    var sendDeadline: Duration? {
+        sending == nil && drafts.contains { $0.state == .waiting } ? pause.end : nil
+    }
+
+    /// Adds a message; returns `false` if as many wait as may.
+    mutating func add(_ draft: ChatDraft, upTo maximumCount: Int) -> Bool {
+        guard drafts.count < maximumCount else { return false }
+        drafts.append(draft)
+        return true
+    }
+
+    /// Adds the messages that an earlier run stored, before those that were written since then.
+    mutating func restore(_ stored: [ChatDraft]) {
+        drafts = stored.map(\.withoutCall) + drafts
+    }
+
+    /// The calls in flight were cancelled.
+    mutating func stop() {
+        drafts = drafts.map(\.withoutCall)
+        (sending, proofDeadline, pause) = (nil, nil, ChatPause())
+    }
+
+    /// Returns the message that is sent now; `nil` if none is.
+    mutating func next(at now: Duration) -> ChatDraft? {
+        guard sending == nil, now >= pause.end, let index = drafts.firstIndex(where: { $0.state == .waiting }) else {
+            return nil
+        }
+        drafts[index].state = .sending
+        sending = drafts[index].id
+        return drafts[index]
+    }
+
+    /// Returns whether a stored message has not come in time; it is fetched then.
+    mutating func isProofDue(at now: Duration) -> Bool {
+        guard let proof = proofDeadline, now >= proof else { return false }
+        proofDeadline = nil
+        return awaitsStored
+    }
+}
+
+// What became of a message.
+extension ChatOutbox {
+    /// A call with a message ended. Returns `false` if it is not the one that is being sent.
+    mutating func endSending(_ id: UUID) -> Bool {
+        guard sending == id else { return false }
+        sending = nil
+        return true
+    }
+
+    /// The server has stored a message.
+    ///
+    /// - Returns: The message that is shown next because of that; `nil` if those before it have not come, or it is shown.
+    mutating func sent(
+        _ id: UUID, number: Int64, date: Date, after last: Int64?, at now: Duration, proofTime: Duration
+    ) -> ChatMessage? {
+        pause = ChatPause()
+        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return nil }
+        if let last, number == last + 1 {
+            return ChatMessage(number: number, sender: member, id: id, text: drafts[index].text, date: date)
+        }
+        if let last, number <= last {
+            drafts.remove(at: index)
+        } else {
+            drafts[index].state = .stored(number)
+            proofDeadline = proofDeadline ?? (now + proofTime)
+        }
+        return nil
+    }
+
+    /// A message could not be sent.
+    mutating func sendFailed(
+        _ id: UUID, _ failure: ChatMachine.Failure, at now: Duration,
+        _ random: inout any RandomNumberGenerator & Sendable
+    ) {
+        if let index = drafts.firstIndex(where: { $0.id == id }) {
+            switch failure {
+            case .queued: drafts[index].state = .queued
+            case .refused(let reason): drafts[index].state = .failed(reason)
+            case .transient: drafts[index].state = .waiting
+            }
+        }
+        if failure == .transient { pause.fail(at: now, &random) } else { pause = ChatPause() }
+    }
+
+    /// Sends a message again that was refused, or that the offline queue has; returns `false` if there is no such message. The server
+    /// recognises one that it has.
+    mutating func retry(_ id: UUID) -> Bool {
+        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
+        switch drafts[index].state {
+        case .failed, .queued: drafts[index].state = .waiting
+        case .waiting, .sending, .stored: break
+        }
+        return true
+    }
+
+    /// Removes a message that has not been sent; returns `false` if it may have been.
+    mutating func discard(_ id: UUID) -> Bool {
+        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
+        switch drafts[index].state {
+        case .failed, .waiting: drafts.remove(at: index)
+        case .sending, .queued, .stored: return false
+        }
+        return true
+    }
+}
+
+// What the window of the conversation reports.
+extension ChatOutbox {
+    /// The server has this message, which may be one of the member's.
+    mutating func received(_ message: ChatMessage) {
+        if message.isFrom(member) { drafts.removeAll { $0.id == message.id } }
+    }
+
+    /// Messages before a number are passed over.
+    mutating func passedOver(before number: Int64) {
+        drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
+    }
+
+    /// The screen begins anew. Messages that were queued may be among those that are passed over. The server recognises what it has
+    /// when it is sent again.
+    ///
+    /// - Parameter isLoss: Whether the server has lost messages, which may be such that it had stored of this member.
+    mutating func restart(afterLoss isLoss: Bool) {
+        for index in drafts.indices {
+            switch drafts[index].state {
+            case .queued: drafts[index].state = .waiting
+            case .stored: if isLoss { drafts[index].state = .waiting }
+            case .waiting, .sending, .failed: break
+            }
+        }
+    }
+}
+
+extension ChatDraft {
+    /// The message, to be sent again if a call with it was in flight: what became of that is unknown.
+    fileprivate var withoutCall: ChatDraft {
+        var draft = self
+        if state == .sending { draft.state = .waiting }
+        return draft
+    }
+}

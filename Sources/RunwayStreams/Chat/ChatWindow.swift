@@ -1,0 +1,163 @@
+/// The messages of a conversation that are shown, which have consecutive numbers, and what is missing after them. Pure.
+///
+/// Each message is shown once. What comes after a missing number waits.
+struct ChatWindow: Sendable {
+    private let options: ChatOptions
+
+    /// The messages that are shown, by ascending number.
+    private(set) var messages: [ChatMessage] = []
+    /// The number at which what is shown begins.
+    private(set) var first: Int64 = 1
+    /// The number up to which every message has come; `nil` before the first page.
+    private(set) var last: Int64?
+    /// Whether messages may be missing, or the marks may have moved, without a word from the stream.
+    var needsPage = false
+    /// The number of the first message that the server still has.
+    private var serverFirst: Int64 = 1
+    /// Whether older messages were loaded, and the member has not read the last message since.
+    private var hasLoadedOlder = false
+    /// Messages that came before others with smaller numbers.
+    private var early: [Int64: ChatMessage] = [:]
+    /// What identifies the messages that are shown.
+    private var keys: Set<ChatMessage.Key> = []
+
+    init(_ options: ChatOptions) { self.options = options }
+
+    /// Whether there are messages before those that are shown, and room for them.
+    var hasOlder: Bool { last != nil && first > serverFirst && messages.count < options.maximumLoadedCount }
+
+    /// Whether messages wait for others before them.
+    var hasEarly: Bool { !early.isEmpty }
+
+    /// The page that is missing; `nil` if none is.
+    ///
+    /// - Parameter wantsOlder: Whether the member wants the messages before those that are shown.
+    func missingRange(wantsOlder: Bool) -> ChatPage.Range? {
+        guard let last else { return .latest }
+        if needsPage || hasEarly { return .after(last) }
+        return wantsOlder && hasOlder ? .before(first) : nil
+    }
+
+    /// The member has read all messages up to a number.
+    mutating func read(upTo number: Int64) {
+        if number >= last ?? 0 { hasLoadedOlder = false }
+    }
+}
+
+// What comes. The outbox is notified of every message that came or is passed over.
+extension ChatWindow {
+    /// Shows what a page has beyond what is shown.
+    mutating func take(_ page: ChatPage, _ range: ChatPage.Range, _ outbox: inout ChatOutbox) {
+        serverFirst = page.first
+        switch range {
+        case .latest:
+            guard last == nil else { return }
+            begin(at: page.messages.first?.number ?? page.last + 1, &outbox)
+        case .after(let number):
+            guard let last, page.last >= number else { return restart(afterLoss: last != nil, &outbox) }
+            // So much is missing that the screen begins anew; what is before it can be loaded as older messages.
+            if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false, &outbox) }
+            if page.first > last + 1 { begin(at: page.first, &outbox) }
+        case .before(let number):
+            if number == first { prepend(page.messages, &outbox) }
+            return
+        }
+        for message in page.messages { insert(message, &outbox) }
+        if let last, page.last > last { needsPage = true }
+    }
+
+    /// Shows a message if all before it are shown; otherwise it waits for them.
+    mutating func insert(_ message: ChatMessage, _ outbox: inout ChatOutbox) {
+        guard let last else { return store(early: message) }
+        guard message.number > last else { return outbox.received(message) }
+        guard message.number == last + 1 else { return store(early: message) }
+        append(message, &outbox)
+        appendEarly(&outbox)
+    }
+
+    /// Begins what is shown at a number, without messages.
+    private mutating func begin(at number: Int64, _ outbox: inout ChatOutbox) {
+        (messages, keys, hasLoadedOlder) = ([], [], false)
+        (first, last) = (number, number - 1)
+        early = early.filter { $0.key >= number }
+        outbox.passedOver(before: number)
+        appendEarly(&outbox)
+    }
+
+    /// The window was left: the screen begins anew with the last messages.
+    ///
+    /// - Parameter isLoss: Whether the server has lost messages.
+    private mutating func restart(afterLoss isLoss: Bool, _ outbox: inout ChatOutbox) {
+        (messages, keys, early, last) = ([], [], [:], nil)
+        outbox.restart(afterLoss: isLoss)
+    }
+
+    /// Shows messages before the first.
+    private mutating func prepend(_ older: [ChatMessage], _ outbox: inout ChatOutbox) {
+        // A message of the page that is not consecutive is not shown.
+        var number = first
+        var added: [ChatMessage] = []
+        for message in older.reversed() {
+            guard message.number == number - 1 else { break }
+            number -= 1
+            outbox.received(message)
+            if keys.insert(message.key).inserted { added.append(message) }
+        }
+        messages.insert(contentsOf: added.reversed(), at: 0)
+        if !added.isEmpty { hasLoadedOlder = true }
+        if number == first { serverFirst = first }
+        first = number
+    }
+
+    private mutating func append(_ message: ChatMessage, _ outbox: inout ChatOutbox) {
+        last = message.number
+        outbox.received(message)
+        // A server that stored a message twice does not make it appear twice.
+        guard keys.insert(message.key).inserted else { return }
+        messages.append(message)
+        // The oldest are removed a tenth at a time, since removing moves the others. The member may be reading what was loaded.
+        let maximumCount = hasLoadedOlder ? options.maximumLoadedCount : options.maximumMessageCount
+        guard messages.count - maximumCount > maximumCount / 10 else { return }
+        let removed = messages.prefix(messages.count - maximumCount)
+        for message in removed { keys.remove(message.key) }
+        messages.removeFirst(removed.count)
+        first = messages.first?.number ?? first
+    }
+
+    /// Shows the messages that waited for what is shown now.
+    private mutating func appendEarly(_ outbox: inout ChatOutbox) {
+        while let last, let next = early.removeValue(forKey: last + 1) { append(next, &outbox) }
+    }
+
+    private mutating func store(early message: ChatMessage) {
+        if early[message.number] != nil { return }
+        early[message.number] = message
+        // Those with the greatest numbers are fetched again: a page that is in flight may have been made before they were stored.
+        if early.count > options.maximumEarlyCount, let greatest = early.keys.max() {
+            early[greatest] = nil
+            needsPage = true
+        }
+    }
+}
+
+// The state.
+extension ChatWindow {
+    /// Continues where an earlier run stopped.
+    ///
+    /// - Parameters:
+    ///   - state: What was stored.
+    ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
+    mutating func restore(_ state: ChatState, isCurrent: Bool) {
+        (messages, first, last, serverFirst) = (state.messages, state.first, state.last, state.serverFirst)
+        keys = Set(messages.map(\.key))
+        needsPage = state.needsPage || !isCurrent
+    }
+
+    /// Adds what has to be stored to a state. What came before a missing message is not stored: it is fetched with it.
+    func store(in state: inout ChatState) {
+        state.messages = Array(messages.suffix(options.maximumStoredCount))
+        state.first = state.messages.count < messages.count ? state.messages.first?.number ?? first : first
+        (state.last, state.serverFirst) = (last, serverFirst)
+        state.needsPage = needsPage || hasEarly
+    }
+}

@@ -1,0 +1,58 @@
+import NIOCore
+
+/// Decides whether the server of a connection is still there: when a PING is sent, and when the connection is lost. Pure: times are
+/// passed to it.
+struct HTTP2Liveness {
+    private let idleTimeout: TimeAmount
+    /// How long no byte may come before a PING; `nil` for no PING. At least 10 ms, so that the loop is not busy with PINGs alone.
+    private let pingInterval: TimeAmount?
+    private let pingTimeout: TimeAmount
+    /// When bytes came last.
+    private(set) var lastRead: NIODeadline
+    /// When the PING was sent that is not acknowledged.
+    private var pingInstant: NIODeadline?
+
+    init(_ configuration: TransportConfiguration, now: NIODeadline) {
+        idleTimeout = TimeAmount(configuration.idleTimeout)
+        pingInterval = configuration.wire.pingInterval.map { TimeAmount(max($0, .milliseconds(10))) }
+        pingTimeout = TimeAmount(configuration.wire.pingTimeout)
+        lastRead = now
+    }
+
+    /// Bytes came.
+    mutating func received(at now: NIODeadline) { (lastRead, pingInstant) = (now, nil) }
+
+    /// The connection may be lost. Returns whether a PING has to be sent; `false` if one is not acknowledged yet.
+    mutating func ping(at now: NIODeadline) -> Bool {
+        guard pingInstant == nil else { return false }
+        pingInstant = now
+        return true
+    }
+
+    /// Returns whether a PING has to be sent, since no byte came for the interval.
+    ///
+    /// - Parameter expectsBytes: Whether a silent server may be gone.
+    mutating func pingIfSilent(at now: NIODeadline, expectsBytes: Bool) -> Bool {
+        guard expectsBytes, let pingInterval, now - lastRead >= pingInterval else { return false }
+        return ping(at: now)
+    }
+
+    /// Whether a PING was not acknowledged in time.
+    func isLost(at now: NIODeadline) -> Bool { pingInstant.map { now >= $0 + pingTimeout } ?? false }
+
+    /// When the next time-out passes if no byte comes from now on.
+    func nextCheck(after now: NIODeadline, expectsBytes: Bool) -> NIODeadline {
+        var delay = idleTimeout
+        if expectsBytes, let pingInterval { delay = min(delay, pingInterval) }
+        if pingInstant != nil { delay = min(delay, pingTimeout) }
+        return now + delay
+    }
+
+    /// When the next time-out passes, counted from when bytes came last and from the PING in flight.
+    func nextCheck(at now: NIODeadline, expectsBytes: Bool) -> NIODeadline {
+        let next = nextCheck(after: now, expectsBytes: expectsBytes)
+        if let pingInstant { return min(next, pingInstant + pingTimeout) }
+        guard expectsBytes, let pingInterval else { return next }
+        return min(next, lastRead + pingInterval)
+    }
+}

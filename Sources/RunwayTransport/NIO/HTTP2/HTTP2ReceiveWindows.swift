@@ -1,0 +1,101 @@
+import NIOHTTP2
+
+/// Flow control of what the server sends: how many bytes it may, on each stream and on all of them (RFC 9113 §6.9).
+///
+/// It opens a window again when bytes were consumed, and sends the frames that say so. The windows of the streams themselves are counted
+/// by their owners.
+final class HTTP2ReceiveWindows {
+    /// The smallest size of a window, with which every connection begins (RFC 9113 §6.9.2).
+    private static let smallestByteCount = 65_535
+    /// The largest frame that a server sends (RFC 9113 §6.5.2), which waits for a window of its size.
+    private static let frameByteCount = 16_384
+
+    /// The size of the window of a stream.
+    let streamWindow: Int
+    /// Counts the unread bytes of streamed responses and tunnels.
+    let unread = UnreadBytes()
+    private let connectionWindow: Int
+    private let maximumUnreadByteCount: Int
+    /// How many bytes the server may still send on all streams.
+    private var connectionWindowLeft: Int
+    /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not count
+    /// before.
+    private var pendingIncrement: Int
+    private var isStopped = false
+    private let sender: HTTP2Sender
+
+    init(_ sender: HTTP2Sender, _ settings: WireSettings) {
+        self.sender = sender
+        streamWindow = min(max(settings.streamWindowByteCount, Self.smallestByteCount), Int(Int32.max))
+        maximumUnreadByteCount = max(settings.maximumUnreadByteCount, Self.smallestByteCount)
+        connectionWindow = min(
+            max(settings.connectionWindowByteCount, Self.smallestByteCount), maximumUnreadByteCount, Int(Int32.max))
+        connectionWindowLeft = connectionWindow
+        pendingIncrement = streamWindow - Self.smallestByteCount
+    }
+
+    /// Opens the connection's window to its size, once the settings were sent.
+    func announce() {
+        guard connectionWindow > Self.smallestByteCount else { return }
+        sender.write(.rootStream, .windowUpdate(windowSizeIncrement: connectionWindow - Self.smallestByteCount))
+        sender.flushSoon()
+    }
+
+    /// The server acknowledged our settings.
+    func acknowledged() { pendingIncrement = 0 }
+
+    /// Opens no window any more, since the connection ends.
+    func stop() { isStopped = true }
+}
+
+/// The window of a stream.
+extension HTTP2ReceiveWindows {
+    /// How many bytes the server may still send on a stream, if NIO's handler counts this many.
+    func left(of counted: Int) -> Int { counted + pendingIncrement }
+
+    /// Opens the window of a stream again, if enough bytes were consumed for a WINDOW_UPDATE frame.
+    ///
+    /// - Parameters:
+    ///   - id: The stream.
+    ///   - left: How many bytes the server may still send on it.
+    ///   - unread: How many bytes of it have come and are not consumed.
+    /// - Returns: By how much the window was opened; 0 if it was not.
+    func open(_ id: HTTP2StreamID, left: Int, unread: Int) -> Int {
+        let credit = streamWindow - left - unread
+        guard credit >= streamWindow / 4, !isStopped else { return 0 }
+        sender.write(id, .windowUpdate(windowSizeIncrement: credit))
+        sender.flushSoon()
+        return credit
+    }
+}
+
+/// The window of the connection.
+extension HTTP2ReceiveWindows {
+    /// Whether the server can't send before a reader consumes bytes, so that it does not count as silent.
+    var isHeldByReaders: Bool { unread.isHeld && connectionWindowLeft < Self.frameByteCount }
+
+    /// The connection's window has a new size, which received bytes have reduced or our WINDOW_UPDATE has increased.
+    func connectionChanged(left: Int) {
+        connectionWindowLeft = left
+        openConnection()
+    }
+
+    /// Readers consumed bytes, also of responses that have ended.
+    func readersConsumed() {
+        if unread.isHeld { openConnection() }
+    }
+
+    /// Opens the connection's window again after bytes were received, also on streams that were reset, as far as the unread bytes stay
+    /// within ``maximumUnreadByteCount``.
+    private func openConnection() {
+        guard connectionWindowLeft <= connectionWindow / 2, !isStopped else { return }
+        // Reads are reported from now on, and reads until now are counted below.
+        unread.isHeld = true
+        let credit = min(connectionWindow, maximumUnreadByteCount - unread.count) - connectionWindowLeft
+        guard credit >= connectionWindow / 4 else { return }
+        unread.isHeld = false
+        connectionWindowLeft += credit
+        sender.write(.rootStream, .windowUpdate(windowSizeIncrement: credit))
+        sender.flushSoon()
+    }
+}

@@ -1,0 +1,77 @@
+import NIOHTTP2
+
+/// What the settings of a server allow its client (RFC 9113 §6.5.2). The client's own are those of its `NIOHTTP2Handler`.
+struct HTTP2ServerSettings {
+    /// What a SETTINGS frame changes for the requests to come.
+    struct Change {
+        /// The largest head of a request, counted by RFC 9113 §6.5.2; `nil` if it stays.
+        let maximumHeaderListSize: Int?
+        /// How many streams may be open; `nil` if it stays.
+        let maximumConcurrentStreams: Int?
+    }
+
+    /// The initial size of the server's stream windows (RFC 9113 §6.9.2).
+    private(set) var initialWindowSize = 65_535
+    /// Whether the server accepts streams that carry other protocols.
+    private(set) var allowsTunnels = false
+    /// Whether the server has sent its settings.
+    private var haveCome = false
+
+    /// A SETTINGS frame came.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings of the frame.
+    ///   - windows: What the server has granted to each open stream.
+    /// - Throws: ``HTTP2Violation`` if the settings enable server push, or make a window too large.
+    mutating func receive(
+        _ settings: HTTP2Settings, windows: some Collection<HTTP2SendWindow>
+    ) throws(HTTP2Violation) -> Change {
+        // A connection error for a client (RFC 9113 §6.5.2).
+        guard !settings.contains(where: { $0.parameter == .enablePush && $0.value != 0 }) else {
+            throw HTTP2Violation("its SETTINGS enable server push", .protocolError)
+        }
+        for setting in settings where setting.parameter == .initialWindowSize {
+            initialWindowSize = setting.value
+            guard !windows.contains(where: { $0.exceedsMaximum(initialSize: setting.value) }) else {
+                throw HTTP2Violation(
+                    "its SETTINGS make a flow-control window larger than 2^31-1", .flowControlError)
+            }
+        }
+        // NIO's handler refuses other values, and a server that takes it back (RFC 8441 §3).
+        if settings.contains(where: { $0.parameter == .enableConnectProtocol && $0.value == 1 }) {
+            allowsTunnels = true
+        }
+        // The first settings of a connection replace those of the connection before. A limit that they do not set does not exist.
+        let unset: Int? = haveCome ? nil : Int.max
+        haveCome = true
+        return Change(
+            maximumHeaderListSize: settings.last { $0.parameter == .maxHeaderListSize }?.value ?? unset,
+            maximumConcurrentStreams: settings.last { $0.parameter == .maxConcurrentStreams }?.value ?? unset)
+    }
+}
+
+extension NIOHTTP2Handler {
+    /// Creates the handler of a client, which sends its settings.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings of the transport.
+    ///   - window: The initial size of the windows of streams, in bytes.
+    convenience init(announcing settings: WireSettings, window: Int) {
+        var connection = ConnectionConfiguration()
+        connection.initialSettings = [
+            HTTP2Setting(parameter: .enablePush, value: 0),
+            HTTP2Setting(parameter: .initialWindowSize, value: window),
+            HTTP2Setting(
+                parameter: .maxHeaderListSize,
+                value: min(max(1, settings.maximumHeadByteCount), Int(clamping: UInt32.max))),
+        ]
+        // Some servers send an empty frame now and then; many in a row are an attack.
+        connection.maximumSequentialEmptyDataFrames = 8
+        connection.maximumBufferedControlFrames = 1000
+        // Frames that the server sent before it received the reset of a stream still come.
+        connection.maximumRecentlyResetStreams = 1024
+        // It would refuse a 204 with a Content-Length; HTTP2Stream compares the lengths instead.
+        connection.contentLengthValidation = .disabled
+        self.init(mode: .client, frameDelegate: nil, connectionConfiguration: connection)
+    }
+}
