@@ -14,6 +14,10 @@ enum ActionLogStatements {
         name text, json bytea, sent bigint, PRIMARY KEY (tenant, id))
         """,
         "CREATE INDEX IF NOT EXISTS runway_record_by_account ON runway_record (tenant, account) WHERE account IS NOT NULL",
+        """
+        CREATE INDEX IF NOT EXISTS runway_record_by_installation ON runway_record (tenant, installation)
+        WHERE account IS NULL AND name IS NOT NULL
+        """,
     ]
 
     /// Fails with `42703` in a database of before clients' dates were stored.
@@ -33,10 +37,16 @@ enum ActionLogStatements {
     static let advance = """
         UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3
         """
-    /// Erases a thousand records at most, so that batches are stored in between, and returns their ids.
+    /// Erases a thousand records of an account at most, so that batches are stored in between, and returns their ids.
     static let erase = """
         UPDATE runway_record SET account = NULL, name = NULL, json = NULL WHERE tenant = $1 AND id IN
         (SELECT id FROM runway_record WHERE tenant = $1 AND account = $2 LIMIT 1000) RETURNING id
+        """
+    /// The same for the records without an account of an installation.
+    static let eraseAnonymous = """
+        UPDATE runway_record SET name = NULL, json = NULL WHERE tenant = $1 AND id IN
+        (SELECT id FROM runway_record WHERE tenant = $1 AND installation = $2 AND account IS NULL
+        AND name IS NOT NULL LIMIT 1000) RETURNING id
         """
     static let counts = """
         SELECT installation, name, count(*) FROM runway_record WHERE tenant = $1 AND name IS NOT NULL
@@ -61,6 +71,8 @@ enum ActionLogStatements {
 
     /// Every statement, for the tests that hold the rules.
     static var all: [String] {
-        tables + [probe, addition, begin, highest, known, advance, erase, counts, records, insertion(of: 2)]
+        tables + [
+            probe, addition, begin, highest, known, advance, erase, eraseAnonymous, counts, records, insertion(of: 2),
+        ]
     }
 }

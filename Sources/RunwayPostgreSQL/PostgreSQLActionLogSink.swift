@@ -64,10 +64,9 @@
         /// - Throws: `ActionLogSinkBusy` if too many batches are pending, `ActionLogBatchRejected` if PostgreSQL does not accept a value of
         ///   the batch, ``PostgreSQLError``, or `CancellationError` after ``close()``.
         public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
-            let lane = Int(UInt(bitPattern: batch.installation.hashValue) % UInt(lanes.count))
             let change = ActionLogChange.batch(batch)
             do {
-                return try await lanes[lane].writer.commit(change, byteCount: change.approximateByteCount)
+                return try await writer(of: batch.installation).commit(change, byteCount: change.approximateByteCount)
             } catch let error as PostgreSQLError where error.isOfData {
                 throw ActionLogBatchRejected()
             }
@@ -80,14 +79,30 @@
         ///
         /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
         public func erase(account: String) async throws {
-            let change = ActionLogChange.erasure(account: account)
             // The account may have batches for each of the connections.
-            for lane in lanes {
-                var storage = ActionLogStorage.stored(duplicates: [])
-                while storage != .known {
-                    storage = try await lane.writer.commit(change, byteCount: change.approximateByteCount)
-                }
+            for lane in lanes { try await erase(.account(account), through: lane.writer) }
+        }
+
+        /// Removes the contents of the records without an account of an installation, as ``erase(account:)`` does those of an account.
+        ///
+        /// - Throws: As ``erase(account:)``.
+        public func erase(anonymousRecordsOf installation: UUID) async throws {
+            try await erase(.nobody(installation: installation), through: writer(of: installation))
+        }
+
+        private func erase(
+            _ owner: ActionLogOwner, through writer: GroupCommit<ActionLogChange, ActionLogStorage>
+        ) async throws {
+            let change = ActionLogChange.erasure(owner)
+            var storage = ActionLogStorage.stored(duplicates: [])
+            while storage != .known {
+                storage = try await writer.commit(change, byteCount: change.approximateByteCount)
             }
+        }
+
+        /// Commits the batches of an installation, all over one connection.
+        private func writer(of installation: UUID) -> GroupCommit<ActionLogChange, ActionLogStorage> {
+            lanes[Int(UInt(bitPattern: installation.hashValue) % UInt(lanes.count))].writer
         }
 
         /// The number of records by installation and name, most first within an installation.
@@ -187,12 +202,23 @@
                     switch changes[index] {
                     case .batch(let batch):
                         results[index] = try store(batch, connection, tenant, received: received)
-                    case .erasure(let account):
-                        let erased = try connection.run(ActionLogStatements.erase, [tenant, account])
+                    case .erasure(let owner):
+                        let erased = try erase(owner, connection, tenant)
                         if !erased.isEmpty { results[index] = .stored(duplicates: []) }
                     }
                 }
                 return results
+            }
+        }
+
+        /// Erases a part of the records, and returns their ids; none if nothing is left.
+        private static func erase(
+            _ owner: ActionLogOwner, _ connection: PostgreSQLConnection, _ tenant: String
+        ) throws(PostgreSQLError) -> [[String?]] {
+            switch owner {
+            case .account(let account): try connection.run(ActionLogStatements.erase, [tenant, account])
+            case .nobody(let installation):
+                try connection.run(ActionLogStatements.eraseAnonymous, [tenant, installation.uuidString])
             }
         }
 

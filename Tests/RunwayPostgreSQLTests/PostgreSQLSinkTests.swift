@@ -158,13 +158,36 @@
             #expect(again == .stored(duplicates: [a]))
         }
 
-        @Test func eachTransactionErasesAThousandRecords() async throws {
+        @Test func erasureOfNobodyConcernsOneInstallation() async throws {
             let sink = try await sink()
+            let (installation, stream, a, b, c) = (UUID(), UUID(), UUID(), UUID(), UUID())
+            _ = try await sink.store(batch(1, of: installation, stream: stream, [a]))
+            _ = try await sink.store(batch(1, of: installation, stream: UUID(), [b], account: "ada"))
+            _ = try await sink.store(batch(1, of: UUID(), stream: UUID(), [c]))
+            try await sink.erase(anonymousRecordsOf: UUID())
+            #expect(try await Set(sink.records().map(\.id)) == [a, b, c])
+            try await sink.erase(anonymousRecordsOf: installation)
+            #expect(try await Set(sink.records().map(\.id)) == [b, c])
+            // The number and the id are known, and the next batch of the stream is stored.
+            #expect(try await sink.store(batch(1, of: installation, stream: stream, [a])) == .known)
+            let next = batch(2, of: installation, stream: stream, [a, UUID()])
+            #expect(try await sink.store(next) == .stored(duplicates: [a]))
+            #expect(try await sink.records().count == 3)
+            await sink.close()
+        }
+
+        @Test(arguments: ["ada", nil] as [String?])
+        func eachTransactionErasesAThousandRecords(_ account: String?) async throws {
+            let (sink, installation) = (try await self.sink(), UUID())
             for _ in 0..<2 {
                 let ids = (0..<1000).map { _ in UUID() }
-                _ = try await sink.store(batch(1, of: UUID(), stream: UUID(), ids, account: "ada"))
+                _ = try await sink.store(batch(1, of: installation, stream: UUID(), ids, account: account))
             }
-            try await sink.erase(account: "ada")
+            if let account {
+                try await sink.erase(account: account)
+            } else {
+                try await sink.erase(anonymousRecordsOf: installation)
+            }
             #expect(try await sink.records().isEmpty)
             // A row names the transaction that wrote it.
             let count = "SELECT count(DISTINCT xmin::text) FROM runway_record WHERE tenant = $1"

@@ -1,8 +1,10 @@
 import HTTPTypes
 public import Hummingbird
+import NIOCore
 
 extension ActionLogRoute where Sink: ActionLogErasing {
-    /// Adds the route by which a client has the records of its account erased: `DELETE` at the path of the log.
+    /// Adds the routes by which a client has its records erased: `DELETE` at the path of the log for those of its account, and `POST` at
+    /// `erasure` below it for those that its installation sent while nobody was signed in.
     ///
     /// ```swift
     /// let route = ActionLogRoute(to: sink)
@@ -10,9 +12,11 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// route.addErasure(to: router) { request, context in account(of: request) }
     /// ```
     ///
-    /// The response is 204 after the sink has erased them, 401 if nobody is known to have sent the request, 400 if the name of the account has
-    /// the character U+0000, at which databases would cut it, 429 while as many requests run as ``ActionLogRouteLimits`` allow, and 503 if the
-    /// sink fails.
+    /// The response is 204 after the sink has erased them, also if there were none, 401 to a `DELETE` if nobody is known to have sent the
+    /// request, 400 if the name of the account has the character U+0000, at which databases would cut it, or if the body of a `POST` has no
+    /// secret, 413 if that has more than 1 KiB, 429 while as many requests run as ``ActionLogRouteLimits`` allow, and 503 if the sink fails.
+    ///
+    /// A `POST` needs no account: its body has the secret from which the client computed the id of its installation. Log no bodies of it.
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -28,14 +32,33 @@ extension ActionLogRoute where Sink: ActionLogErasing {
                 return refusal(.unauthorized)
             }
             if account.utf8.contains(0) { return refusal(.badRequest) }
-            guard running.begin(upTo: limits.maximumRunningCount) else { return refusal(.tooManyRequests) }
-            defer { running.end() }
-            do {
-                try await sink.erase(account: account)
-                return Response(status: .noContent)
-            } catch {
-                return refusal(.serviceUnavailable)
-            }
+            return await erase { try await sink.erase(account: account) }
+        }
+        router.post(path.appendingPath("erasure")) { request, _ in try await eraseAnonymousRecords(for: request) }
+    }
+
+    private func eraseAnonymousRecords(for request: Request) async throws -> Response {
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: InstallationSecret.maximumBodyByteCount)
+        } catch is NIOTooManyBytesError {
+            return refusal(.contentTooLarge)
+        }
+        guard let installation = InstallationSecret.installation(of: Array(body.readableBytesView)) else {
+            return refusal(.badRequest)
+        }
+        return await erase { try await sink.erase(anonymousRecordsOf: installation) }
+    }
+
+    /// Has the sink erase, unless as many requests run as allowed.
+    private func erase(_ records: () async throws -> Void) async -> Response {
+        guard running.begin(upTo: limits.maximumRunningCount) else { return refusal(.tooManyRequests) }
+        defer { running.end() }
+        do {
+            try await records()
+            return Response(status: .noContent)
+        } catch {
+            return refusal(.serviceUnavailable)
         }
     }
 }

@@ -66,7 +66,7 @@ public protocol ActionLogSink: Sendable {
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
 }
 
-/// A sink that can erase an account: ``ActionLogRoute/addErasure(to:path:account:)`` asks it to.
+/// A sink that can erase records: ``ActionLogRoute/addErasure(to:path:account:)`` asks it to.
 public protocol ActionLogErasing: ActionLogSink {
     /// Removes the contents of all records of an account, and returns when that is durable. Their ids stay, so that none is stored again.
     /// The records of batches that the sink was passed before are among them, also of those that still waited.
@@ -74,6 +74,15 @@ public protocol ActionLogErasing: ActionLogSink {
     /// - Parameter account: The account that clients stated.
     /// - Throws: Any error. The client asks again.
     func erase(account: String) async throws
+
+    /// Removes the contents of the records without an account of an installation, as ``erase(account:)`` does those of an account.
+    ///
+    /// The highest numbers of its streams stay, too: the installation may send more records later. A client has proved that the installation
+    /// is its own. Nothing may show whether there were such records.
+    ///
+    /// - Parameter installation: The file of the client.
+    /// - Throws: Any error. The client asks again.
+    func erase(anonymousRecordsOf installation: UUID) async throws
 }
 
 /// Too many batches wait for a sink. ``ActionLogRoute`` responds with 429 and `Retry-After`, to any other error with 503.
@@ -100,7 +109,7 @@ package enum ActionLogChange: Sendable {
     case batch(ActionLogBatch)
     /// A sink that erases in parts returns `known` when nothing is left; one that erases elsewhere returns it when all earlier batches are
     /// stored.
-    case erasure(account: String)
+    case erasure(ActionLogOwner)
 
     package var approximateByteCount: Int {
         switch self {
@@ -108,6 +117,13 @@ package enum ActionLogChange: Sendable {
         case .erasure: 256
         }
     }
+}
+
+/// Whose records a sink erases together.
+package enum ActionLogOwner: Sendable {
+    case account(String)
+    /// Nobody was signed in.
+    case nobody(installation: UUID)
 }
 
 /// How many records of a name a sink has of one installation.
@@ -173,8 +189,8 @@ public final class MemoryActionLogSink: ActionLogErasing {
     private struct State {
         var records: [ActionLogBatch.Record] = []
         var ids: Set<UUID> = []
-        /// The accounts of records that were stored with one.
-        var accounts: [UUID: String] = [:]
+        /// Whose the records are.
+        var owners: [UUID: ActionLogOwner] = [:]
         var highest: [UUID: Int64] = [:]
     }
 
@@ -200,7 +216,8 @@ public final class MemoryActionLogSink: ActionLogErasing {
             for record in batch.records {
                 if state.ids.insert(record.id).inserted {
                     state.records.append(record)
-                    state.accounts[record.id] = batch.account
+                    state.owners[record.id] =
+                        batch.account.map(ActionLogOwner.account) ?? .nobody(installation: batch.installation)
                 } else {
                     duplicates.insert(record.id)
                 }
@@ -212,10 +229,19 @@ public final class MemoryActionLogSink: ActionLogErasing {
 
     /// Removes the records of an account. Their ids stay.
     public func erase(account: String) {
+        erase { if case .account(let owner) = $0 { owner.isExactly(account) } else { false } }
+    }
+
+    /// Removes the records without an account of an installation. Their ids stay.
+    public func erase(anonymousRecordsOf installation: UUID) {
+        erase { if case .nobody(let owner) = $0 { owner == installation } else { false } }
+    }
+
+    private func erase(where isErased: (ActionLogOwner) -> Bool) {
         state.withLock { state in
-            let erased = Set(state.accounts.filter { $0.value.isExactly(account) }.keys)
+            let erased = Set(state.owners.filter { isErased($0.value) }.keys)
             state.records.removeAll { erased.contains($0.id) }
-            for id in erased { state.accounts[id] = nil }
+            for id in erased { state.owners[id] = nil }
         }
     }
 }

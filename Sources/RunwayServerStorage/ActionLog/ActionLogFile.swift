@@ -28,7 +28,10 @@ public struct ActionLogFile: Sendable {
             """
             ALTER TABLE record ADD COLUMN sent INTEGER; ALTER TABLE record ADD COLUMN checksum INTEGER;
             ALTER TABLE stream ADD COLUMN checksum INTEGER;
+            """,
             """
+            CREATE INDEX record_by_installation ON record (installation) WHERE account IS NULL AND name IS NOT NULL;
+            """,
         ])
 
     private let url: URL

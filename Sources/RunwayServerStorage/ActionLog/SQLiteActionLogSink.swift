@@ -12,7 +12,7 @@ public import RunwayServer
 ///
 /// A batch is stored when `store` returns: it survives the end of the process, however it ends, and a power loss too. Batches that
 /// come while others are being written share the next transaction, so that one sync of the disk serves all of them. The highest number
-/// of a stream, and the ids of all records, are in the same transaction as the records, and are never removed: neither ``erase(account:)``
+/// of a stream, and the ids of all records, are in the same transaction as the records, and are never removed: neither an erasure
 /// nor ``removeContents(receivedBefore:)`` lets a record be stored twice. Rows have checksums: ``ActionLogFile`` returns no record whose
 /// bytes changed on disk, and a damaged number is not used, but has its client begin another stream.
 ///
@@ -20,8 +20,8 @@ public import RunwayServer
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
     private let writer: GroupCommit<ActionLogChange, ActionLogStorage>
-    /// Removes the contents of accounts, on a thread of its own: batches are stored meanwhile.
-    private let eraser: GroupCommit<String, Void>
+    /// Removes contents, on a thread of its own: batches are stored meanwhile.
+    private let eraser: GroupCommit<ActionLogOwner, Void>
 
     /// Opens a file, and creates it if there is none, for its user alone. It blocks.
     ///
@@ -50,11 +50,14 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                 }
             }
         }
-        eraser = GroupCommit(label: "runway.action-log.erasing", limits: limits.queue) { accounts in
+        eraser = GroupCommit(label: "runway.action-log.erasing", limits: limits.queue) { owners in
             // Also what was removed before an error.
             defer { database.overwriteRemovedBytes() }
-            for account in accounts { try Self.removeContents(among: "account = ?1", account, in: database) }
-            return accounts.map { _ in }
+            for owner in owners {
+                let (candidates, value) = owner.candidates
+                try Self.removeContents(among: candidates, value, in: database)
+            }
+            return owners.map { _ in }
         }
     }
 
@@ -74,10 +77,20 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ///
     /// - Parameter account: The account that clients stated.
     /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
-    public func erase(account: String) async throws {
-        let change = ActionLogChange.erasure(account: account)
+    public func erase(account: String) async throws { try await erase(.account(account)) }
+
+    /// Removes the contents of the records without an account of an installation, as ``erase(account:)`` does those of an account.
+    ///
+    /// - Parameter installation: The file of the client.
+    /// - Throws: As ``erase(account:)``.
+    public func erase(anonymousRecordsOf installation: UUID) async throws {
+        try await erase(.nobody(installation: installation))
+    }
+
+    private func erase(_ owner: ActionLogOwner) async throws {
+        let change = ActionLogChange.erasure(owner)
         _ = try await commit(change)
-        try await eraser.commit(account, byteCount: change.approximateByteCount)
+        try await eraser.commit(owner, byteCount: change.approximateByteCount)
     }
 
     private func commit(_ change: ActionLogChange) async throws -> ActionLogStorage {
@@ -201,5 +214,16 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         guard let highest = Int64.fromDatabaseValue(row[0]), (0..<Int64.max).contains(highest) else { return nil }
         let sum = RowChecksum.of(highest: highest, installation: batch.installation, stream: batch.stream).value
         return checksum.isNull || Int64.fromDatabaseValue(checksum) == sum ? highest : nil
+    }
+}
+
+extension ActionLogOwner {
+    /// Selects the owner's records by an index, and the parameter `?1` of that.
+    var candidates: (condition: String, value: any DatabaseValueConvertible) {
+        switch self {
+        case .account(let account): ("account = ?1", account)
+        case .nobody(let installation):
+            ("installation = ?1 AND account IS NULL AND name IS NOT NULL", installation.data)
+        }
     }
 }

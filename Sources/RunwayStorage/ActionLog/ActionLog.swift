@@ -95,6 +95,9 @@ public final class ActionLog: Sendable {
                 return try await network.call(ActionLogBatch<Service, LogOfAccount>(path: path, body: body))
             },
             erase: { () throws(NetworkError) in _ = try await network.call(ActionLogErasure<Service>(path: path)) },
+            eraseOfNobody: { secret throws(NetworkError) in
+                _ = try await network.call(AnonymousErasure<Service>(log: path, secret: secret))
+            },
             account: { network.settings(of: service).account ?? "" }, status: { network.status },
             beginGrace: { network.beginGrace($0) })
         let (sender, statuses, changes) = (sender, network.statuses, network.servicesChanges)
@@ -243,12 +246,12 @@ extension ActionLog {
     ///   - isErasedAtServer: Whether the server is asked, too: by `DELETE` at the path of the log, which `ActionLogRoute` serves if it is
     ///     set up to. The default is `false`: what the account sent stays at the server, and its name in the file, so that a later opt-out
     ///     asks the server.
-    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, to which no request can prove whose they are; other
-    ///   kinds if the file can't be written. On a full disk the log has space of its own for this; `docs/storage.md` says when that is not
-    ///   enough.
+    /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which ``setOptedOut(_:erasingAtServer:)`` alone has
+    ///   erased there; other kinds if the file can't be written. On a full disk the log has space of its own for this; `docs/storage.md` says
+    ///   when that is not enough.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
         guard !isErasedAtServer || !account.isEmpty else {
-            throw StorageError(.rejected, "The server can't erase the records of nobody.")
+            throw StorageError(.rejected, "Only an opt-out has the server erase the records of nobody.")
         }
         let grace = sender.beginGrace()
         defer { grace?.end() }
@@ -275,8 +278,10 @@ extension ActionLog {
     ///   - isOptedOut: Whether the user opted out.
     ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of every account that has
     ///     recorded since the user last opted out, or since the server was last asked to erase it; each as by ``erase(account:atServer:)``:
-    ///     while it is signed in. The records of nobody stay there, since no request can prove whose they are. The default is `true`. It
-    ///     has no effect when recording resumes.
+    ///     while it is signed in. If nobody was signed in while something was recorded since the user last opted out, the server is asked to
+    ///     erase these records, too, of this installation: at any time, by a secret of the file. Those stay there that were sent from a
+    ///     file before this one, such as one that was damaged. The default is `true`. It has no effect when recording resumes.
+    ///
     /// The system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
     ///
     /// - Throws: ``StorageError`` if the file can't be written. Nothing is recorded in this run all the same; call it again, so that

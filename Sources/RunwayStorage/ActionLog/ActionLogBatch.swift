@@ -55,7 +55,29 @@ struct ActionLogErasure<Service: APIService>: Endpoint {
     @Unencoded var path: EndpointPath
 }
 
-/// The body of the request.
+/// The request that has the server erase the records of nobody from this installation: see `docs/formats.md`.
+struct AnonymousErasure<Service: APIService>: Endpoint {
+    /// Without a token, which would show whose records they were, unless the service takes no request without one.
+    static var authorization: AuthorizationPolicy { LogOfNobody.authorization(from: Service.authorization) }
+    static var service: Service.Type { Service.self }
+    static var name: String { "AnonymousErasure" }
+    static var method: HTTPRequest.Method { .post }
+    static var encoding: ParameterEncoding { .raw(contentType: "application/json") }
+    static var overlap: OverlapPolicy { .concurrent }
+    /// The log repeats the request until the server has accepted it, in later runs, too.
+    static var retry: RetryPolicy { .off }
+    static var isMergeable: Bool { false }
+    static var priority: CallPriority { .low }
+
+    @Unencoded var log: EndpointPath
+    @Unencoded var secret: InstallationSecret
+
+    var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
+    /// Records that have bodies redact a member of this name.
+    var content: RequestBody { .bytes(Array("{\"secret\":\"\(secret.text)\"}".utf8)) }
+}
+
+/// The body of a batch.
 enum ActionLogBody {
     /// Returns the JSON of a batch in gzip; the same records every time, with the date of this attempt.
     static func encode(_ batch: JournalBatch, of installation: UUID, sentAt date: Date) throws(StorageError) -> [UInt8]

@@ -8,11 +8,11 @@ extension ActionLogSender {
     func attempt(
         _ scope: String, _ limit: Int, over link: Link
     ) async throws(StorageError) -> FlushSchedule.Outcome {
-        // Nothing of an account is sent before the server has erased what came earlier, or it would erase the new records, too.
-        if let refusals = try await store.read({ journal throws(StorageError) in
-            try journal.pendingErasure(of: scope)
+        // Nothing of a scope is sent before the server has erased what came earlier, or it would erase the new records, too.
+        if let (refusals, secret) = try await store.read({ journal throws(StorageError) in
+            try journal.pendingErasure(of: scope).map { ($0, journal.secret) }
         }) {
-            return try await erase(scope, after: refusals, over: link)
+            return try await erase(scope, after: refusals, secret, over: link)
         }
         let byteCount = options.maximumBatchByteCount
         let skipped = state.withLock { $0.schedule.skipped(of: scope) }
@@ -61,11 +61,11 @@ extension ActionLogSender {
     }
 
     private func erase(
-        _ account: String, after refusals: Int, over link: Link
+        _ scope: String, after refusals: Int, _ secret: InstallationSecret, over link: Link
     ) async throws(StorageError) -> FlushSchedule.Outcome {
-        guard account == link.account() else { return .nothing }
+        guard scope.isEmpty || scope == link.account() else { return .nothing }
         do throws(NetworkError) {
-            try await link.erase()
+            if scope.isEmpty { try await link.eraseOfNobody(secret) } else { try await link.erase() }
         } catch {
             note(error)
             let status = error.status?.code
@@ -75,8 +75,8 @@ extension ActionLogSender {
             case (404, _), (405, _), (501, _), (_, .refused), (_, .conflicting), (_, .executed):
                 let (limit, reason) = (options.maximumServerFaults, status.map { "status \($0)" } ?? "\(error.kind)")
                 let isOver = try await store.run { journal throws(StorageError) in
-                    let isOver = try journal.refuseErasure(of: account, after: refusals, upTo: limit, reason)
-                    if isOver { self.noteEnd(of: 1, in: account) }
+                    let isOver = try journal.refuseErasure(of: scope, after: refusals, upTo: limit, reason)
+                    if isOver { self.noteEnd(of: 1, in: scope) }
                     return isOver
                 }
                 return isOver ? .accepted() : .failed(retryAfter: error.retryAfter)
@@ -86,8 +86,8 @@ extension ActionLogSender {
         }
         state.withLock { $0.problem = nil }
         try await store.run { journal throws(StorageError) in
-            try journal.setErasurePending(account, false)
-            self.noteEnd(of: 1, in: account)
+            try journal.setErasurePending(scope, false)
+            self.noteEnd(of: 1, in: scope)
         }
         return .accepted()
     }

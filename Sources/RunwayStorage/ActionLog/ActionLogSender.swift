@@ -11,6 +11,8 @@ final class ActionLogSender: Sendable {
         var send: @Sendable (_ body: [UInt8], _ isOfNobody: Bool) async throws(NetworkError) -> RawData
         /// Has the server erase the records of the account that is signed in.
         var erase: @Sendable () async throws(NetworkError) -> Void
+        /// Has the server erase the records of nobody from the installation with this secret.
+        var eraseOfNobody: @Sendable (_ secret: InstallationSecret) async throws(NetworkError) -> Void
         /// The account that is signed in to the service; empty if nobody is.
         var account: @Sendable () -> String
         /// The network that the device has.
@@ -240,7 +242,7 @@ final class ActionLogSender: Sendable {
 
     /// How much may be sent now.
     struct Waiting: Sendable {
-        /// By scope: the records of nobody, those of the account that is signed in, and the erasure that it asked for.
+        /// By scope: the records of nobody, those of the account that is signed in, and the erasures that the server is asked for.
         var counts: [String: Int]
         /// See ``State/ended``.
         var ended: [String: Int] = [:]
@@ -265,9 +267,9 @@ final class ActionLogSender: Sendable {
         // Within the operation, so that a later reading never has an earlier account or time.
         let (account, time) = (account, buffer.time)
         let waiting = try journal.counts().waiting
-        var counts = ["": waiting[""] ?? 0]
-        if !account.isEmpty {
-            counts[account] = (waiting[account] ?? 0) + (try journal.pendingErasure(of: account) == nil ? 0 : 1)
+        var counts: [String: Int] = [:]
+        for scope in ["", account] {
+            counts[scope] = (waiting[scope] ?? 0) + (try journal.pendingErasure(of: scope) == nil ? 0 : 1)
         }
         let age: Duration = options.interval == nil ? .zero : try journal.ageOfOldest(in: counts.keys, at: time)
         let (number, ended) = state.withLock { state in

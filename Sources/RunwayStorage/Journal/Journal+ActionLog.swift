@@ -9,10 +9,13 @@ extension Journal {
     private static let paceName = "pace"
     /// Followed by the scope.
     private static let refusalsPrefix = "refusals "
-    /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about.
-    private static let accountPrefix = "account "
-    /// Followed by the account.
+    /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about; by nothing if nobody was
+    /// signed in.
+    static let accountPrefix = "account "
+    /// Followed by the account, or by nothing for the records of nobody.
     private static let erasurePrefix = "erase "
+    /// The settings that are about one installation alone: its secret, and the erasure of its records of nobody.
+    static let installationSettings: Set<String> = [InstallationSecret.settingName, erasurePrefix]
     /// Of the value, followed by a reason.
     private static let refusedPrefix = "refused "
 
@@ -102,14 +105,12 @@ extension Journal {
         }
     }
 
-    /// Remembers that accounts have recorded.
+    /// Remembers that accounts have recorded, or nobody, whose name is empty.
     func noteAccounts(_ accounts: Set<String>) throws(StorageError) {
-        for name in accounts.filter({ !$0.isEmpty }).map({ Self.accountPrefix + $0 }) {
-            if try setting(name) == nil { try set(name, "") }
-        }
+        for name in accounts.map({ Self.accountPrefix + $0 }) where try setting(name) == nil { try set(name, "") }
     }
 
-    /// The accounts that have recorded since they were last forgotten.
+    /// The accounts that have recorded since they were last forgotten, with an empty one if nobody was signed in.
     func accounts() throws(StorageError) -> Set<String> {
         Set(try settings(beginning: Self.accountPrefix).keys.map { String($0.dropFirst(Self.accountPrefix.count)) })
     }
@@ -126,7 +127,7 @@ extension Journal {
         }
     }
 
-    /// Which erasure the server is to be asked for.
+    /// Whether the server is to be asked to erase an account or, if its name is empty, the records of nobody.
     ///
     /// - Returns: How often the server has refused it, as it is stored; `nil` if it is not to be asked.
     func pendingErasure(of account: String) throws(StorageError) -> Int? {

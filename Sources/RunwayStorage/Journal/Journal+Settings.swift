@@ -19,6 +19,14 @@ extension JournalSetting {
         guard stored == checksum else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
     }
 
+    /// The setting of a name; `nil` if there is none.
+    ///
+    /// - Throws: As ``init(_:)``.
+    static func read(_ database: Database, _ name: String) throws -> JournalSetting? {
+        try Row.fetchOne(database, sql: "SELECT \(columns) FROM setting WHERE name = ?", arguments: [name])
+            .map { try JournalSetting($0) }
+    }
+
     /// Checks all settings: one whose name is damaged is not found by its name.
     ///
     /// - Throws: As ``init(_:)``.
@@ -46,11 +54,7 @@ extension JournalSetting {
 extension Journal {
     /// The value of a setting; `nil` if there is none.
     func setting(_ name: String) throws(StorageError) -> String? {
-        try write { database in
-            try Row.fetchOne(
-                database, sql: "SELECT \(JournalSetting.columns) FROM setting WHERE name = ?", arguments: [name]
-            ).map { try JournalSetting($0).value }
-        }
+        try write { try JournalSetting.read($0, name)?.value }
     }
 
     /// The settings whose names begin with a text, by their names.

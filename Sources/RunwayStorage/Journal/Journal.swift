@@ -22,8 +22,10 @@ import RunwaySQLite
 /// One object has a file open at a time; a second one, of any process, gets ``StorageError/Kind/locked``. All functions block while
 /// the disk works, and run one after another: call them on a queue of their own.
 final class Journal: Sendable {
-    /// Identifies the file: a new one for each file that is begun.
-    let installation: UUID
+    /// A new one for each file that is begun.
+    let secret: InstallationSecret
+    /// Identifies the file. It is computed from ``secret``.
+    var installation: UUID { secret.installation }
     let limits: JournalLimits
     let url: URL
     let coder: PayloadCoder
@@ -43,18 +45,23 @@ final class Journal: Sendable {
         do {
             // Also the bytes of entries that were acknowledged must be gone after an erasure.
             let queue = try StorageDatabase.open(at: url, durability: durability, overwritesRemovedBytes: true)
-            installation = try queue.inDatabase { database in
+            secret = try queue.inDatabase { database in
                 // Holds the lock of the file until it is closed. Without this, two processes could append and claim side by side.
                 try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-                var installation = UUID()
+                var secret = InstallationSecret()
                 try database.inTransaction(.immediate) {
                     try JournalSchema.migrate(database)
                     try JournalSchema.recount(database)
                     try JournalSetting.check(database)
-                    installation = try Self.installation(database, time)
+                    if let row = try JournalFileRow.read(database) {
+                        secret = try Self.secret(of: row, in: database)
+                    } else {
+                        try secret.write(to: database)
+                        try JournalFileRow(secret.installation, 0, time).insert(database)
+                    }
                     return .commit
                 }
-                return installation
+                return secret
             }
             self.queue = queue
         } catch {
@@ -62,11 +69,12 @@ final class Journal: Sendable {
         }
     }
 
-    private static func installation(_ database: Database, _ time: JournalTime) throws -> UUID {
-        if let row = try JournalFileRow.read(database) { return row.installation }
-        let row = JournalFileRow(UUID(), 0, time)
-        try row.insert(database)
-        return row.installation
+    /// - Throws: `SQLITE_CORRUPT` if the file does not have the secret from which its id was computed.
+    private static func secret(of row: JournalFileRow, in database: Database) throws -> InstallationSecret {
+        guard let secret = try InstallationSecret.read(database), secret.installation == row.installation else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        return secret
     }
 
     /// Closes the file. Nothing else may be called after it.

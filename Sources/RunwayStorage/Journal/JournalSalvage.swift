@@ -7,8 +7,9 @@ import RunwaySQLite
 /// An entry is copied with its id, its place, its state and its age, so that it is sent once, in its order, and by the same key. Numbers of
 /// streams are not copied: batches are sent in new ones, and the server recognises the entries by their ids. The rest is counted as damaged.
 ///
-/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Damaged clocks are
-/// replaced by the time of the newest entry, so that no entry becomes older.
+/// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Those of the installation
+/// (``Journal/installationSettings``) are not: the new file is another one. Damaged clocks are replaced by the time of the newest entry, so
+/// that no entry becomes older.
 enum JournalSalvage {
     /// What was read of a damaged file.
     struct Contents {
@@ -115,7 +116,9 @@ enum JournalSalvage {
                     RowChecksum.of(entry, sequence, at: moment), moment, found.state.rawValue, found.reason,
                 ])
             }
-            for setting in contents.settings { try setting.write(to: database) }
+            for setting in contents.settings where !Journal.installationSettings.contains(setting.name) {
+                try setting.write(to: database)
+            }
             for (reason, count) in contents.losses { try journal.count(database, count, as: reason) }
             try journal.count(database, contents.lostCount, as: .damaged)
         }

@@ -5,7 +5,7 @@ import RunwaySQLite
 /// The tables of a ``Journal``.
 enum JournalSchema {
     /// The version that this code reads and writes, in `user_version`.
-    static let version = 4
+    static let version = 5
 
     /// Brings the database to ``version`` in one transaction.
     ///
@@ -19,6 +19,7 @@ enum JournalSchema {
         if found < 2 { try addSettings(database) }
         if found < 3 { try addSealedState(database) }
         if found < 4 { try addChecksums(database) }
+        if found < 5 { try addSecret(database) }
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 
@@ -99,6 +100,22 @@ enum JournalSchema {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
         }
         try stored.update(database)
+    }
+
+    /// The fifth version computes the id of the file from a secret. A file from before gets another id: its batches are sent in new streams,
+    /// in which a server recognises by their ids the entries that it has. Only a batch that is not over stays in its stream, until it ends or
+    /// the server refuses its number.
+    private static func addSecret(_ database: Database) throws {
+        guard var row = try JournalFileRow.read(database) else { return }
+        let secret = InstallationSecret()
+        try secret.write(to: database)
+        row.installation = secret.installation
+        try row.update(database)
+        try database.execute(sql: "DELETE FROM stream WHERE scope NOT IN (SELECT scope FROM entry WHERE state = 1)")
+        // Those of nobody that wait are sent with the new id, so that an opt-out must know of them.
+        if try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE scope = '')") == true {
+            try JournalSetting(name: Journal.accountPrefix, value: "").write(to: database)
+        }
     }
 
     /// Counts the entries anew, which also reads every page that holds one.

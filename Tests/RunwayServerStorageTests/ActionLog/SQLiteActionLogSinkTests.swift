@@ -316,7 +316,7 @@ struct SQLiteActionLogSinkTests {
             try $0.execute(
                 sql: """
                     CREATE TABLE a (b); PRAGMA application_id = \(ActionLogFile.schema.applicationID);
-                    PRAGMA user_version = 3
+                    PRAGMA user_version = \(ActionLogFile.schema.version + 1)
                     """)
         }
         #expect(kind(newer) == .newerSchema)

@@ -93,4 +93,36 @@ struct ActionLogControlTests {
             await log.close()
         }
     }
+
+    @Test func optOutErasesWhatNobodyRecorded() async throws {
+        let sink = MemoryActionLogSink()
+        try await LogClient.serve {
+            let route = ActionLogRoute(to: sink)
+            route.add(to: $0)
+            route.addErasure(to: $0) { _, _ in nil }
+        } _: { client in
+            var log = client.open()
+            try await log.record("before the sign-in").committed()
+            try await log.drain(client.clock)
+            client.network.configure(LogClient.Logging.self) { $0.account = "ada" }
+            try await log.record("of ada").committed()
+            try await log.drain(client.clock)
+            #expect(sink.records.map(\.name) == ["before the sign-in", "of ada"])
+            try await log.setOptedOut(true)
+            await log.close()
+            log = client.open()
+            try await waitUntil("the erasure") {
+                await log.flush()
+                return sink.records.map(\.name) == ["of ada"]
+            }
+            // The erasure of the account waits until it is proved.
+            try await waitUntil("its end") { try await log.state().pendingErasureCount == 1 }
+            try await log.setOptedOut(false)
+            client.network.configure(LogClient.Logging.self) { $0.account = nil }
+            try await log.record("later").committed()
+            try await log.drain(client.clock)
+            #expect(sink.records.map(\.name) == ["of ada", "later"])
+            await log.close()
+        }
+    }
 }

@@ -22,6 +22,7 @@ final class LogServer: Transport {
         var account: String?
         /// The date of the attempt, in milliseconds.
         var sent = 0
+        var installation = ""
         var records: [JSONValue]
         var names: [String] { records.map { $0["name"].string ?? "" } }
     }
@@ -48,6 +49,7 @@ final class LogServer: Transport {
         var stored: [String: Int] = [:]
         var order: [String] = []
         var erasures: [String] = []
+        var secrets: [String] = []
         var pace = ""
         var inFlight = 0
         var mostInFlight = 0
@@ -69,13 +71,16 @@ final class LogServer: Transport {
     /// The most batches that were in flight at a time.
     var mostInFlight: Int { state.withLock { $0.mostInFlight } }
 
-    /// The accounts that were erased, in order.
+    /// The accounts that were erased, in order; an empty one for the records of nobody.
     var erasures: [String] { state.withLock { $0.erasures } }
+    /// The secrets by which records of nobody were to be erased, in order.
+    var secrets: [String] { state.withLock { $0.secrets } }
     /// The member `pace` of the responses from now on.
     func setPace(_ text: String) { state.withLock { $0.pace = text } }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
         if request.head.method == .delete { return try erase(flight.account ?? "") }
+        if request.head.path == "/log/erasure" { return try eraseRecordsOfNobody(request) }
         guard case .bytes(let bytes) = request.body, let json = try? JSONDocument(Gzip.decode(bytes)).root else {
             return .json("{}", status: .badRequest)
         }
@@ -89,10 +94,18 @@ final class LogServer: Transport {
         return .json("", status: .noContent)
     }
 
+    private func eraseRecordsOfNobody(_ request: Request) throws(NetworkError) -> Response {
+        guard case .bytes(let bytes) = request.body, let secret = (try? JSONDocument(bytes))?.root["secret"].string
+        else { return .json("{}", status: .badRequest) }
+        state.withLock { $0.secrets.append(secret) }
+        return try erase("")
+    }
+
     private func respond(_ json: JSONValue) async throws(NetworkError) -> Response {
         let batch = Batch(
             stream: json["stream"].string ?? "", number: json["batch"].int ?? 0, account: json["account"].string,
-            sent: json["sent"].int ?? 0, records: Array(json["records"].elements))
+            sent: json["sent"].int ?? 0, installation: json["installation"].string ?? "",
+            records: Array(json["records"].elements))
         let count = state.withLock { state in
             state.batches.append(batch)
             state.inFlight += 1

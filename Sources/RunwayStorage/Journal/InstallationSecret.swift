@@ -1,0 +1,51 @@
+import Foundation
+import GRDB
+import Runway
+
+/// Proves to a server that the records of an installation are those of this file.
+///
+/// The id of the installation is computed from it and proves nothing, since it is in every batch. The secret is sent only to have the
+/// server erase the records without an account that have this id.
+struct InstallationSecret: Sendable, Equatable {
+    /// The 32 random bytes in Base64, as they are stored and sent.
+    let text: String
+    /// The id: the start of the SHA-256 of the bytes, with version and variant of a UUID of version 8 in place of six bits (RFC 9562 §5.8).
+    let installation: UUID
+
+    /// Creates another secret.
+    init() {
+        var generator = SystemRandomNumberGenerator()
+        self.init((0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// Reads a secret; `nil` if the text is malformed.
+    init?(_ text: String) {
+        guard let bytes = Data(base64Encoded: text), bytes.count == Self.byteCount else { return nil }
+        self.init(Array(bytes))
+    }
+
+    private init(_ bytes: [UInt8]) {
+        text = Data(bytes).base64EncodedString()
+        // It hides neither time nor memory. The secret is in the file as it is, and nobody can choose what is hashed.
+        var hash = SHA256Hash()
+        hash.update(bytes)
+        var digest = hash.digest
+        digest[6] = digest[6] & 0x0F | 0x80
+        digest[8] = digest[8] & 0x3F | 0x80
+        installation = digest.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    private static let byteCount = 32
+    /// The setting that has it.
+    static let settingName = "secret"
+
+    /// The secret of a file; `nil` if it has none.
+    static func read(_ database: Database) throws -> InstallationSecret? {
+        try JournalSetting.read(database, settingName).flatMap { InstallationSecret($0.value) }
+    }
+
+    /// Stores the secret, in place of a former one.
+    func write(to database: Database) throws {
+        try JournalSetting(name: Self.settingName, value: text).write(to: database)
+    }
+}
