@@ -22,9 +22,6 @@ final class OriginPool: @unchecked Sendable {
     /// The known addresses of its connections, which the spare pool reads from its own loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
-    /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2, as the last settings
-    /// have it: a new connection sends requests before its own settings come.
-    var maximumHeaderListSize = Int.max
     private var machine: PoolMachine
     private(set) var connections: [ConnectionID: any WireConnection] = [:] {
         didSet { publishAddresses() }

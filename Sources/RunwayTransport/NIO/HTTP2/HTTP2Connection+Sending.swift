@@ -8,13 +8,31 @@ extension HTTP2Connection {
     /// Whether the server accepts a head of this size, as far as its settings have come.
     ///
     /// A larger head may fail as an error of the whole connection, and so of everything else that it carries.
-    func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= pool.maximumHeaderListSize }
+    func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= maximumHeadSize }
 
     /// Fails a request whose head is too large. Its stream slot is released in a later turn of the event loop, so that refusals of many
     /// waiting requests do not recurse.
     func refuse(_ exchange: Exchange) {
-        exchange.finish(failing: ExchangeFailure(WireError.headTooLarge(limit: pool.maximumHeaderListSize)))
+        exchange.finish(failing: ExchangeFailure(WireError.headTooLarge(limit: maximumHeadSize)))
         channel.eventLoop.assumeIsolated().execute { self.pool.ended(self.id) }
+    }
+
+    /// The server ended a stream without processing its request.
+    func refused(_ stream: HTTP2Stream, _ error: WireError) {
+        remove(stream)
+        if let error = headError(of: stream) {
+            stream.exchange.finish(failing: ExchangeFailure(error))
+        } else {
+            stream.exchange.lost(error, isUnprocessed: true)
+        }
+        pool.ended(id)
+    }
+
+    /// The error of a request without a response whose head was sent before the server's settings came, and is larger than they allow. If the
+    /// server ends its stream or the connection, it would do so on the next connection, too. `nil` for any other request.
+    func headError(of stream: HTTP2Stream) -> WireError? {
+        let head = HPACKHeaders(stream.exchange.head, expectsContinue: stream.exchange.expectsContinue)
+        return stream.hasHead || accepts(head) ? nil : .headTooLarge(limit: maximumHeadSize)
     }
 
     /// Writes the head, and starts to write the body.

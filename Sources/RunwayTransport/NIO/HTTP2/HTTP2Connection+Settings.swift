@@ -35,9 +35,7 @@ extension HTTP2Connection {
         // NIO's handler refuses other values, and a server that takes it back (RFC 8441 §3).
         let enables = settings.contains { $0.parameter == .enableConnectProtocol && $0.value == 1 }
         if enables { allowsTunnels = true }
-        let headLimit = settings.last { $0.parameter == .maxHeaderListSize }?.value
-        // The first settings of a connection replace those of the connection before. One that sends no further request has no say.
-        if !isDraining, headLimit != nil || !hasSettings { pool.maximumHeaderListSize = headLimit ?? .max }
+        if let limit = settings.last(where: { $0.parameter == .maxHeaderListSize })?.value { maximumHeadSize = limit }
         let announcedLimit = settings.last { $0.parameter == .maxConcurrentStreams }?.value
         // If the server sets no limit, ours alone applies.
         guard let limit = announcedLimit ?? (hasSettings ? nil : Int.max) else { return }

@@ -46,6 +46,8 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     private var nextStreamNumber = 1
     /// Whether the server has sent its settings.
     var hasSettings = false
+    /// The largest head of a request that the server accepts; unlimited until its settings have a limit (RFC 9113 §6.5.2).
+    var maximumHeadSize = Int.max
     /// Whether no further stream may be opened.
     private(set) var isDraining = false
     /// The error code of the server's GOAWAY, `noError` included; `nil` before one.
@@ -153,7 +155,7 @@ extension HTTP2Connection {
     }
 
     /// Stops carrying a stream.
-    private func remove(_ stream: HTTP2Stream) {
+    func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
         stream.cancelContinueTimer()
     }
@@ -174,13 +176,6 @@ extension HTTP2Connection {
     func fail(_ stream: HTTP2Stream, _ error: any Error, _ code: NIOHTTP2.HTTP2ErrorCode = .cancel) {
         reset(stream, code)
         stream.exchange.failed(error)
-        pool.ended(id)
-    }
-
-    /// The server ended a stream without processing its request.
-    private func refused(_ stream: HTTP2Stream, _ error: WireError) {
-        remove(stream)
-        stream.exchange.lost(error, isUnprocessed: true)
         pool.ended(id)
     }
 
@@ -370,10 +365,11 @@ extension HTTP2Connection {
         let failure: WireError? = goAwayCode.flatMap { $0 == .noError ? nil : .ended($0) }
         let silence = (error as? WireError).flatMap { [WireError.pingTimedOut, .networkGone].contains($0) ? $0 : nil }
         for tunnel in takeTunnels() { tunnel.end(failure ?? silence ?? .closed) }
-        let isAnnounced = goAwayCode != nil && error?.isCloseOrReset ?? true
+        let isByServer = error?.isCloseOrReset ?? true
+        let isAnnounced = goAwayCode != nil && isByServer
         for stream in carried {
             stream.cancelContinueTimer()
-            if let failure {
+            if let failure = (isByServer ? headError(of: stream) : nil) ?? failure {
                 stream.exchange.failed(failure)
             } else if isAnnounced, stream.mayBeSilent, stream.missingByteCount ?? 0 == 0 {
                 // A response that stays open until the server ends it has no other end.

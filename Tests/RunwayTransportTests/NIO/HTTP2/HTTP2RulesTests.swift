@@ -67,7 +67,7 @@ struct HTTP2RulesTests {
         }
     }
 
-    @Test func newConnectionBeginsWithTheFormerHeadLimit() async throws {
+    @Test func headLimitEndsWithItsConnection() async throws {
         try await RawHTTP2Server.run { connection, frame in
             // The settings of the second connection come with the response alone.
             let settings = RawFrame.settings(connection.number == 1 ? [6: 1000] : [:])
@@ -80,10 +80,21 @@ struct HTTP2RulesTests {
             let large = Fetch<GET>("b", headers: ["X-Large": String(repeating: "x", count: 1000)])
             _ = try await network.call(Fetch<GET>("a"))
             await server.wait { $0.endCount == 1 }
-            #expect(try await network.failure(of: large).kind == .invalidParameters)
-            _ = try await network.call(Fetch<GET>("c"))
             #expect(try await network.call(large).text == "fine")
-            #expect(server.requests.map { $0.path } == ["/a", "/c", "/b"])
+            #expect(server.requests.map { $0.path } == ["/a", "/b"])
+        }
+    }
+
+    @Test(arguments: [false, true]) func headThatEndsAConnectionIsSentOnce(announces: Bool) async throws {
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame, frame.is(.headers) else { return }
+            connection.write(.settings([6: 1000]), .settingsAck)
+            if announces { connection.write(.goAway(last: 0)) } else { connection.close() }
+        } _: { server in
+            let large = Fetch<GET>("a", headers: ["X-Large": String(repeating: "x", count: 1000)])
+            let error = try await server.layer().failure(of: large)
+            #expect(error.kind == .invalidParameters && error.detail.contains("1000 bytes"), "\(error)")
+            #expect(server.connectionCount == 1)
         }
     }
 
