@@ -132,11 +132,16 @@ echo "runway serve and runway log: $counted"
 TMPDIR=$work "$work/crash-test" --seconds "${1:-15}" --writers 2 --changers 2 --servers 2 --postgres "$RUNWAY_POSTGRESQL"
 TMPDIR=$work "$work/crash-test" streams --time "${1:-15}" --readers 20 --hubs 2 --database "$RUNWAY_POSTGRESQL"
 TMPDIR=$work "$work/crash-test" chat --time "${1:-15}" --database "$RUNWAY_POSTGRESQL"
-code=0
-TMPDIR=$work "$work/crash-test" chat --time 5 --database "$RUNWAY_POSTGRESQL" --bug forgottenMessages >"$work/log" || code=$?
-[ "$code" = 1 ] && grep -q "are not those that were written" "$work/log" || {
-    cat "$work/log"
-    echo "postgresql.sh: the planted bug forgottenMessages was not found (exit code $code)" >&2
-    exit 1
+# Arguments: a bug, what the finding says.
+find_bug() {
+    local code=0
+    TMPDIR=$work "$work/crash-test" chat --time 5 --database "$RUNWAY_POSTGRESQL" --bug "$1" >"$work/log" || code=$?
+    [ "$code" = 1 ] && grep -q "$2" "$work/log" || {
+        cat "$work/log"
+        echo "postgresql.sh: the planted bug $1 was not found (exit code $code)" >&2
+        exit 1
+    }
+    echo "The planted bug $1 was found: $(grep -m 1 "$2" "$work/log")"
 }
-echo "The planted bug forgottenMessages was found: $(grep -m 1 "are not those that were written" "$work/log")"
+find_bug forgottenMessages "are not those that were written"
+find_bug lastingMembers "not that eve alone has left"

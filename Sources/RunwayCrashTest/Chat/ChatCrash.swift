@@ -7,7 +7,7 @@ import RunwayTesting
 import RunwayTransport
 
 /// Kills two servers of a conversation at random instants while two members write, each through another server, and checks that both see every
-/// message once and in the same order.
+/// message once and in the same order. Then kills one server for good, and checks which of its members stay present at the other one.
 struct ChatCrash: AsyncParsableCommand {
     // No option has the name of one of the tool itself, which would take it for its own.
     static let configuration = CommandConfiguration(
@@ -17,6 +17,9 @@ struct ChatCrash: AsyncParsableCommand {
             EXIT CODES
               0  Both members have every message once and in the same order, and
                  those of each member in the order in which they were written.
+                 Of the members of the server that was killed last, the one that
+                 connected to the other server stayed present, and the other one
+                 left in time.
               1  Something was not so; the output says what.
               2  The test itself failed.
             """)
@@ -77,12 +80,16 @@ struct ChatCrash: AsyncParsableCommand {
             try await Task.sleep(for: .milliseconds(Int.random(in: 10...500, using: &random)))
         }
         // What a bug loses never comes.
-        try? await waitUntil("all messages", within: .seconds(bug == nil ? 300 : 5)) {
+        try? await waitUntil("all messages", within: .seconds(bug == .forgottenMessages ? 5 : 300)) {
             writers.allSatisfy { $0.findings(of: writers).isEmpty }
         }
         var findings = writers.flatMap { $0.findings(of: writers) }
         if writers[0].ids != writers[1].ids { findings.append("the members see other messages, or another order.") }
         print("seed \(seed): \(kills) kills, \(writers[0].ids.count) messages, \(servers.count) servers")
+        if findings.isEmpty {
+            let killed = servers.removeFirst()
+            findings = try await presenceFindings(of: writers, losing: killed, for: servers[0], over: transport)
+        }
         for writer in writers { writer.stop() }
         await transport.shutdown(.cutting)
         for server in servers { try await server.process.kill() }
@@ -90,6 +97,37 @@ struct ChatCrash: AsyncParsableCommand {
     }
 
     private typealias ChatServer = (process: ChildProcess, port: Int)
+
+    /// How long the members of a server that was killed stay present at most: the grace period, up to 20 s until their lease has ended and is
+    /// removed, and 10 s for a busy machine.
+    private static let maximumPresence = ChatServerProcess.presenceGrace + .seconds(30)
+
+    /// Kills a server with two members. The first writer moves to the server of the second one; eve does not.
+    @MainActor private static func presenceFindings(
+        of writers: [ChatWriter], losing killed: ChatServer, for server: ChatServer, over transport: NIOTransport
+    ) async throws -> [String] {
+        let eve = ChatWriter("eve", over: transport, port: killed.port)
+        try await waitUntil("all members are present") {
+            (writers + [eve]).allSatisfy { $0.present == ["ada", "bob", "eve"] }
+        }
+        let seenBefore = writers[1].seen.count
+        try await killed.process.kill()
+        eve.stop()
+        writers[0].connect(to: server.port)
+        // A member that stays present is a finding below.
+        try? await waitUntil("eve has left", within: maximumPresence) {
+            writers.allSatisfy { $0.present == ["ada", "bob"] }
+        }
+        var findings: [String] = []
+        if writers[0].present != ["ada", "bob"] {
+            findings.append("ada, who has moved, sees \(writers[0].present) and not that eve alone has left.")
+        }
+        let seen = writers[1].seen[seenBefore...]
+        if seen != [["ada", "bob"]] {
+            findings.append("bob, whose server was not killed, saw \(seen) and not that eve alone has left.")
+        }
+        return findings
+    }
 
     @MainActor private static func serve(
         _ tenant: String, in database: String, with bug: ChatBug?, port: Int
@@ -118,19 +156,19 @@ private struct ChatEvents: EventStreamEndpoint {
 }
 
 /// A member, who writes numbered messages through one server.
-@MainActor private final class ChatWriter {
+@MainActor private final class ChatWriter: ChatConversationDelegate {
     private let name: String
+    private let network: NetworkLayer
     private let client: ChatClient<ChatEvents>
     private let conversation: ChatConversation
     private var count = 0
+    /// Who was present, after every change.
+    private(set) var seen: [[String]] = []
 
     init(_ name: String, over transport: NIOTransport, port: Int) {
         self.name = name
-        let network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
-        network.configure(Chats.self) {
-            $0.baseURLs = [.release: "http://127.0.0.1:\(port)"]
-            $0.commonHeaders = ["Member": name]
-        }
+        network = NetworkLayer(transport: transport, limits: LayerLimits(admission: .none, retrying: .none))
+        network.configure(Chats.self) { $0.commonHeaders = ["Member": name] }
         var (options, reconnection) = (ChatOptions(), StreamOptions())
         // The screen has all that was written.
         options.maximumMessageCount = 1_000_000
@@ -139,9 +177,22 @@ private struct ChatEvents: EventStreamEndpoint {
         client = ChatClient(
             member: name, on: network, stream: ChatEvents(), options: options, streamOptions: reconnection)
         conversation = client.conversation("harbour")
+        conversation.delegate = self
+        connect(to: port)
         client.start()
     }
 
+    func conversationDidChange(_ conversation: ChatConversation) {
+        if present != seen.last { seen.append(present) }
+    }
+
+    /// Uses the server of a port from the next connection on.
+    func connect(to port: Int) {
+        network.configure(Chats.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
+    }
+
+    /// Who is present, as the screen shows it.
+    var present: [String] { conversation.present }
     var isLive: Bool { conversation.isLive }
     /// What is on the screen.
     var ids: [ChatEntry.ID] { conversation.entries.map { $0.id } }

@@ -20,10 +20,16 @@ struct ChatServerProcess: AsyncParsableCommand {
     @Option var tenant: String
     @Option var bug: ChatBug?
 
+    /// How long after its last connection a member is present. Servers over one database need the same value.
+    static let presenceGrace = Duration.seconds(2)
+
     func run() async throws {
         #if PostgreSQL
+            var options = EventHubOptions()
+            options.presenceGrace = bug == .lastingMembers ? .seconds(3600) : Self.presenceGrace
             let hub = try await EventHub(
-                name: "chat", log: try await PostgreSQLEventLog(at: database, name: "chat", tenant: tenant))
+                name: "chat", log: try await PostgreSQLEventLog(at: database, name: "chat", tenant: tenant),
+                options: options)
             let store: any ChatStore =
                 bug == .forgottenMessages
                 ? MemoryChatStore() : try await PostgreSQLChatStore(at: database, tenant: tenant)
@@ -58,4 +64,6 @@ struct ChatServerProcess: AsyncParsableCommand {
 enum ChatBug: String, CaseIterable, ExpressibleByArgument {
     /// The messages are stored in the memory of each process alone.
     case forgottenMessages
+    /// The members of a server that was killed stay present for more than an hour.
+    case lastingMembers
 }

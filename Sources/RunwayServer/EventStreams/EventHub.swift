@@ -35,6 +35,8 @@ public final class EventHub: Sendable {
         var isWriting = false
         var isTicking = false
         var isDraining = false
+        /// Finished when the hub drains and the last connection has ended; `nil` unless the service of the hub waits for that.
+        var onEmpty: AsyncStream<Void>.Continuation?
         /// The present members by topic; `nil` if the hub publishes no presence.
         var presence: Presence?
         /// What is recorded in a shared log about them; `nil` if the log is not shared, or the hub publishes no presence.
@@ -216,34 +218,18 @@ extension EventHub {
     }
 
     func close(_ connection: EventConnection) {
-        let count = state.withLock { state -> Int? in
-            guard state.connections.removeValue(forKey: connection.id) != nil else { return nil }
+        let (count, onEmpty) = state.withLock { state -> (Int?, AsyncStream<Void>.Continuation?) in
+            guard state.connections.removeValue(forKey: connection.id) != nil else { return (nil, nil) }
             state.live[connection.id] = nil
             state.presence?.end(connection.id, at: clock.now)
             let count = (state.sources[connection.source] ?? 1) - 1
             state.sources[connection.source] = count > 0 ? count : nil
-            return state.connections.count
+            return (state.connections.count, state.connections.isEmpty ? state.onEmpty : nil)
         }
+        onEmpty?.finish()
         guard let count else { return }
         metrics.open.record(count)
         metrics.ended((connection.end ?? .disconnected).rawValue)
-    }
-
-    /// Ends all connections, each at a random moment of the draining time, and refuses new ones with `Retry-After`.
-    ///
-    /// A server's graceful shutdown calls it for every open stream; call it before that where a proxy must be emptied first.
-    public func drain() {
-        let connections = state.withLock { state in
-            defer { state.isDraining = true }
-            return state.isDraining ? [] : Array(state.connections.values)
-        }
-        for connection in connections {
-            let wait = options.drainingTime * Double.random(in: 0...1)
-            Task { [clock] in
-                try? await clock.sleep(wait)
-                connection.finish(.draining)
-            }
-        }
     }
 
     /// Looks after the connections once a second, as long as there are any, or a member has to leave.

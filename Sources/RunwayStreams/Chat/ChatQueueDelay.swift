@@ -11,8 +11,11 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
     private struct State {
         /// Whether the client is started.
         var isBegun = false
-        /// The events of the stream; `nil` while the client is not started, and before it has read what is stored.
-        var events: EventSequence?
+        /// Reads the stream; `nil` while the client is not started, and before it has read what is stored. The driver holds the delay, and
+        /// so is held weakly.
+        weak var driver: StreamDriver?
+        /// How many changes the queue has not been notified of.
+        var pendingChanges = 0
     }
 
     private let account: StreamAccount
@@ -20,7 +23,7 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
     private let limit: Duration
     /// Identifies the client in the offline queue.
     private let owner = UUID()
-    /// Guards the events, so that the delay is set from their newest state.
+    /// Guards the state. Account, stream and queue are asked and notified without it.
     private let state = Mutex(State())
 
     /// - Parameter limit: How long changes wait at most, counted from when they could be sent.
@@ -29,22 +32,37 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
     }
 
     /// Begins the delay.
-    func begin() { change { $0 = State(isBegun: true) } }
+    func begin() { change { $0.isBegun = true } }
 
     /// Lets the delay end when these events have caught up.
-    func follow(_ events: EventSequence) { change { $0.events = events } }
+    func follow(_ events: EventSequence) { change { $0.driver = events.driver } }
 
     /// Ends the delay.
-    func end() { change { $0 = State() } }
+    func end() {
+        change { state in
+            state.isBegun = false
+            state.driver = nil
+        }
+    }
 
     /// The stream has caught up, its state or the suspicion of its link has changed, or somebody has signed in or out.
     func update() { change { _ in } }
 
+    /// Changes the state, and notifies the queue. While one caller does, changes by others are left to it, so that the queue is notified of
+    /// the newest state last.
     private func change(_ change: (inout State) -> Void) {
-        state.withLock { state in
+        var pending = state.withLock { state -> State? in
             change(&state)
-            let isDue = state.isBegun && account.isPresent && state.events?.driver.isCertainlyCaughtUp != true
+            state.pendingChanges += 1
+            return state.pendingChanges == 1 ? state : nil
+        }
+        while let newest = pending {
+            let isDue = newest.isBegun && account.isPresent && newest.driver?.isCertainlyCaughtUp != true
             network.delayChanges(of: Service.self, owner: owner, upTo: isDue ? limit : nil)
+            pending = state.withLock { state -> State? in
+                state.pendingChanges -= newest.pendingChanges
+                return state.pendingChanges == 0 ? nil : state
+            }
         }
     }
 }

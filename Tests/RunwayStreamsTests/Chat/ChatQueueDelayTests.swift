@@ -20,6 +20,10 @@ struct ChatQueueDelayTests {
 
         /// Guards who delays changes, the accounts of all delays so far, and how many delays have ended.
         private let state = Mutex(State())
+        /// Called when a delay has begun.
+        private let onDelay: @Sendable () -> Void
+
+        init(onDelay: @escaping @Sendable () -> Void = {}) { self.onDelay = onDelay }
 
         var ownerCount: Int { state.withLock { $0.owners.count } }
         var isDelayed: Bool { ownerCount > 0 }
@@ -45,6 +49,7 @@ struct ChatQueueDelayTests {
                 state.owners.insert(owner)
                 state.accounts.append(account)
             }
+            if limit != nil { onDelay() }
         }
     }
 
@@ -92,7 +97,7 @@ struct ChatQueueDelayTests {
         first.end()
         try await waitUntil("the loss of the link") { queue.isDelayed }
         client.stop()
-        #expect(!queue.isDelayed)
+        try await waitUntil("the end") { !queue.isDelayed }
     }
 
     @Test func queueWaitsFromTheLossOfTheNetwork() async throws {
@@ -168,7 +173,7 @@ struct ChatQueueDelayTests {
         client = nil
         try await waitUntil("the release") { queue.ownerCount == 1 }
         successor.stop()
-        #expect(!queue.isDelayed)
+        try await waitUntil("the end") { !queue.isDelayed }
     }
 
     @Test func signedOutClientDelaysNoOtherAccount() async throws {
@@ -183,7 +188,18 @@ struct ChatQueueDelayTests {
         try await client.network.signOut(of: Newsroom.self)
         try await client.network.signIn(AccessToken("t2", account: "bob"), to: Newsroom.self)
         client.resume()
-        try await waitUntil("the end") { client.state == .ended }
-        #expect(!queue.isDelayed && queue.accounts.allSatisfy { $0 == "ada" })
+        try await waitUntil("the end") { client.state == .ended && !queue.isDelayed }
+        #expect(queue.accounts.allSatisfy { $0 == "ada" })
+    }
+
+    @Test func queueMayEndTheDelayWhenNotified() {
+        let delay = Mutex<ChatQueueDelay<Newsroom>?>(nil)
+        let queue = DelayedQueue { delay.withLock { $0 }?.end() }
+        let network = makeClient(queue).network
+        let made = ChatQueueDelay<Newsroom>(
+            of: StreamAccount("conversations", of: Newsroom.self, on: network), on: network, upTo: .seconds(10))
+        delay.withLock { $0 = made }
+        made.begin()
+        #expect(queue.accounts.count == 1 && queue.endCount == 1 && !queue.isDelayed)
     }
 }

@@ -44,18 +44,21 @@ final class StreamServer: Sendable {
         (self.channel, self.group, self.task, self.connections) = (channel, group, task, connections)
     }
 
-    /// Serves a hub. The port is a free one, unless one is named. With a certificate it serves HTTP/2 over TLS, and otherwise HTTP/1.1.
+    /// Serves a hub. The port is a free one, unless one is named. With a certificate it serves HTTP/2 over TLS, and otherwise HTTP/1.1. A hub that
+    /// is a service shuts down before the server.
     static func start(
         _ hub: EventHub, port: Int = 0, permission: EventPermission = EventPermission(),
-        with certificate: DemoCertificate? = nil
+        with certificate: DemoCertificate? = nil, isService: Bool = false
     ) async throws -> StreamServer {
         let router = Router()
         EventStreamRoute(hub) { _, _ in permission }.add(to: router, path: "news/a%20b")
-        return try await start(router, port: port, with: certificate)
+        return try await start(router, port: port, with: certificate, before: isService ? [hub] : [])
     }
 
+    /// - Parameter services: The services that shut down before the server. The default is none.
     static func start(
-        _ router: Router<BasicRequestContext>, port: Int = 0, with certificate: DemoCertificate? = nil
+        _ router: Router<BasicRequestContext>, port: Int = 0, with certificate: DemoCertificate? = nil,
+        before services: [any Service] = []
     ) async throws -> StreamServer {
         let (channels, continuation) = AsyncStream<any Channel>.makeStream()
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -72,7 +75,8 @@ final class StreamServer: Sendable {
             router: router, server: builder,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), reuseAddress: true),
             onServerRunning: { continuation.yield($0) }, logger: logger)
-        let group = ServiceGroup(configuration: .init(services: [.init(service: application)], logger: logger))
+        let all: [any Service] = [application] + services
+        let group = ServiceGroup(configuration: .init(services: all, logger: logger))
         let task = Task {
             try? await group.run()
             continuation.finish()
