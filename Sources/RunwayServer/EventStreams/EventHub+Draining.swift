@@ -1,4 +1,5 @@
 public import ServiceLifecycle
+import Synchronization
 
 extension EventHub {
     /// Ends all connections, each at a random moment of the draining time, and refuses new ones with `Retry-After`.
