@@ -2,8 +2,8 @@ import NIOHTTP2
 
 /// Flow control of what the server sends: how many bytes it may, on each stream and on all of them (RFC 9113 §6.9).
 ///
-/// It opens a window again when bytes were consumed, and sends the frames that say so. The windows of the streams themselves are counted
-/// by their owners.
+/// It opens the window of a stream again when its bytes were consumed, and that of the connection when bytes were received, and sends the
+/// frames that say so. The windows of the streams themselves are counted by their owners.
 final class HTTP2ReceiveWindows {
     /// The smallest size of a window, with which every connection begins (RFC 9113 §6.9.2).
     private static let smallestByteCount = 65_535
@@ -55,17 +55,20 @@ extension HTTP2ReceiveWindows {
 
     /// Opens the window of a stream again, if enough bytes were consumed for a WINDOW_UPDATE frame.
     ///
+    /// NIO's handler may report the new size while it writes the frame. The owner therefore replaces its count by the result: adding the
+    /// increment would count it twice.
+    ///
     /// - Parameters:
     ///   - id: The stream.
     ///   - left: How many bytes the server may still send on it.
     ///   - unread: How many bytes of it have come and are not consumed.
-    /// - Returns: By how much the window was opened; 0 if it was not.
+    /// - Returns: How many bytes the server may send on it now; `left` if the window was not opened.
     func open(_ id: HTTP2StreamID, left: Int, unread: Int) -> Int {
         let credit = streamWindow - left - unread
-        guard credit >= streamWindow / 4, !isStopped else { return 0 }
+        guard credit >= streamWindow / 4, !isStopped else { return left }
         sender.write(id, .windowUpdate(windowSizeIncrement: credit))
         sender.flushSoon()
-        return credit
+        return left + credit
     }
 }
 

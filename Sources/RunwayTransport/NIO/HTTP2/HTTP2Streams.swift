@@ -101,7 +101,7 @@ extension HTTP2Streams {
     }
 
     private func openWindow(of stream: HTTP2Stream) {
-        stream.window += windows.open(stream.id, left: stream.window, unread: stream.unreadByteCount)
+        stream.window = windows.open(stream.id, left: stream.window, unread: stream.unreadByteCount)
     }
 }
 

@@ -139,7 +139,7 @@ extension HTTP2Tunnels {
 
     private func openWindow(of tunnel: HTTP2Tunnel) {
         if tunnel.hasEnded { return }
-        tunnel.window += windows.open(tunnel.id, left: tunnel.window, unread: tunnel.unreadByteCount)
+        tunnel.window = windows.open(tunnel.id, left: tunnel.window, unread: tunnel.unreadByteCount)
     }
 
     private func remove(_ tunnel: HTTP2Tunnel) -> Bool {

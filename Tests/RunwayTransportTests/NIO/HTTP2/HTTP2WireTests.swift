@@ -185,6 +185,33 @@ struct HTTP2WireTests {
         }
     }
 
+    @Test func readingReopensTheWholeWindow() async throws {
+        let window = 128 << 10
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers) else { return }
+            connection.write(.headers(frame.stream))
+            guard frame.stream == 1 else { return connection.write(.data(frame.stream, "swift")) }
+            let part = [UInt8](repeating: 7, count: window / 8)
+            for _ in 0..<8 { connection.write(RawFrame(.data, stream: 1, part)) }
+        } _: { server in
+            var wire = WireSettings()
+            wire.streamWindowByteCount = window
+            let network = try server.layer(wire)
+            let response = try await network.stream(Fetch<GET>("a"))
+            // This response comes after all that fills the window of the stream.
+            _ = try await network.call(Fetch<GET>("b"))
+            var parts = response.body.makeAsyncIterator()
+            var byteCount = 0
+            while byteCount < window, let part = try await parts.next() { byteCount += part.count }
+            // This request is sent after the WINDOW_UPDATE frames.
+            _ = try await network.call(Fetch<GET>("c"))
+            let credits = server.frames().filter { $0.is(.windowUpdate) && $0.stream == 1 }.map(\.number)
+            // The reader has not reported less than a quarter of the window.
+            #expect(credits.reduce(0, +) > window * 3 / 4, "\(credits)")
+        }
+    }
+
     @Test func largeBodiesFollowTheServersWindow() async throws {
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
         let received = Mutex<[UInt8]>([])
