@@ -214,6 +214,7 @@ extension HTTP2Streams {
     /// Stops carrying a stream.
     private func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
+        windows.forget(stream.id)
         stream.close()
     }
 }

@@ -145,6 +145,7 @@ extension HTTP2Tunnels {
     private func remove(_ tunnel: HTTP2Tunnel) -> Bool {
         guard tunnels.removeValue(forKey: tunnel.id) != nil else { return false }
         windows.unread.subtract(tunnel.unreadByteCount)
+        windows.forget(tunnel.id)
         return true
     }
 }

@@ -212,6 +212,40 @@ struct HTTP2WireTests {
         }
     }
 
+    /// While the connection is not writable, NIO's handler holds WINDOW_UPDATE frames back and does not count them.
+    @Test func windowIsOpenedOnceWhileNothingCanBeSent() async throws {
+        let (window, part) = (256 << 10, [UInt8](repeating: 7, count: 16 << 10))
+        let paused = Mutex<(any Channel)?>(nil)
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else {
+                return connection.write(
+                    .settings([4: 0x7FFF_FFFF]), .settingsAck, RawFrame(.windowUpdate, RawFrame.number(1 << 30)))
+            }
+            if frame.is(.headers), frame.stream == 1 { connection.write(.headers(1)) }
+            if frame.is(.headers), frame.stream == 3 {
+                paused.withLock { $0 = connection.pauseReading() }
+                for _ in 0..<15 { connection.write(RawFrame(.data, stream: 1, part)) }
+            }
+            if frame.is(.data), frame.flags & RawFrame.endStream != 0 { connection.write(.headers(3, isLast: true)) }
+        } _: { server in
+            var wire = WireSettings()
+            (wire.streamWindowByteCount, wire.connectionWindowByteCount) = (window, window)
+            let network = try server.layer(wire)
+            let response = try await network.stream(Fetch<GET>("a"))
+            async let upload = network.call(Fetch<PUT>("b", .bytes([UInt8](repeating: 1, count: 24 << 20))))
+            var parts = response.body.makeAsyncIterator()
+            var byteCount = 0
+            while byteCount < 15 * part.count, let bytes = try await parts.next() { byteCount += bytes.count }
+            try await #require(paused.withLock { $0 }).setOption(.autoRead, value: true).get()
+            _ = try await upload
+            for (stream, announced) in [(0, window - 65_535), (1, 0)] {
+                let credits = server.frames().filter { $0.is(.windowUpdate) && $0.stream == stream }.map(\.number)
+                let sum = credits.reduce(0, +) - announced
+                #expect(sum > 0 && sum <= byteCount, "stream \(stream): \(credits)")
+            }
+        }
+    }
+
     @Test func largeBodiesFollowTheServersWindow() async throws {
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
         let received = Mutex<[UInt8]>([])
