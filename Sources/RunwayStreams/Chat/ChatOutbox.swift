@@ -23,7 +23,7 @@ struct ChatOutbox: Sendable {
         sending == nil && drafts.contains { $0.state == .waiting } ? pause.end : nil
     }
 
-    /// Adds a message; returns `false` if as many wait as may.
+    /// Adds a message; returns `false` if this many wait already.
     mutating func add(_ draft: ChatDraft, upTo maximumCount: Int) -> Bool {
         guard drafts.count < maximumCount else { return false }
         drafts.append(draft)

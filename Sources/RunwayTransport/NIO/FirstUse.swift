@@ -19,7 +19,7 @@ enum FirstUse {
         var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
         try? encoder.beginEncoding(allocator: ByteBufferAllocator())
         try? encoder.append(header: ":method", value: "GET")
-        let handler = NIOHTTP2Handler(announcing: WireSettings(), window: 65_535)
+        let handler = NIOHTTP2Handler(announcing: WireSettings(), window: 65_535, reportingTo: nil)
         let handlers: [any ChannelHandler.Type] = [
             NIOSSLClientHandler.self, HandoverHandler.self, HTTP2FrameMeter.self, type(of: handler),
             HTTP2Connection.self,

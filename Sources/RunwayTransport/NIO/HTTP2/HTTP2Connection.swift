@@ -60,7 +60,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         // NIO's handler sends the preface and the settings when it is added.
         try channel.pipeline.syncOperations.addHandlers(
             HTTP2FrameMeter(streams),
-            NIOHTTP2Handler(announcing: configuration.wire, window: windows.streamWindow), self)
+            NIOHTTP2Handler(announcing: configuration.wire, window: windows.streamWindow, reportingTo: windows), self)
         wakeUp.handler = { [weak self] in self?.checkSilence() }
         windows.announce()
     }
@@ -194,11 +194,11 @@ extension HTTP2Connection {
     private func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard let counted = event.inboundWindowSize else { return }
         if event.streamID == .rootStream {
-            windows.connectionChanged(left: counted)
+            windows.connectionChanged(counted: counted)
         } else if let stream = streams[event.streamID] {
-            streams.windowChanged(of: stream, left: windows.left(of: counted))
+            streams.windowChanged(of: stream, left: windows.left(on: event.streamID, counted: counted))
         } else if let tunnel = tunnels[event.streamID] {
-            tunnels.windowChanged(of: tunnel, left: windows.left(of: counted))
+            tunnels.windowChanged(of: tunnel, left: windows.left(on: event.streamID, counted: counted))
         }
     }
 }

@@ -2,8 +2,8 @@ import NIOHTTP2
 
 /// Flow control of what the server sends: how many bytes it may, on each stream and on all of them (RFC 9113 §6.9).
 ///
-/// It opens a window again when bytes were consumed, and sends the frames that say so. The windows of the streams themselves are counted
-/// by their owners.
+/// It opens the window of a stream again when its bytes were consumed, and that of the connection when bytes were received, and sends the
+/// frames that say so. The windows of the streams themselves are counted by their owners.
 final class HTTP2ReceiveWindows {
     /// The smallest size of a window, with which every connection begins (RFC 9113 §6.9.2).
     private static let smallestByteCount = 65_535
@@ -21,6 +21,9 @@ final class HTTP2ReceiveWindows {
     /// By how much every stream's window grows when the server acknowledges our settings, which NIO's handler does not count
     /// before.
     private var pendingIncrement: Int
+    /// By how much WINDOW_UPDATE frames open each window that NIO's handler holds back, because the connection is not writable, and so does
+    /// not count yet. Without them, every frame that comes meanwhile would open the window once more.
+    private var uncounted: [HTTP2StreamID: Int] = [:]
     private var isStopped = false
     private let sender: HTTP2Sender
 
@@ -37,8 +40,7 @@ final class HTTP2ReceiveWindows {
     /// Opens the connection's window to its size, once the settings were sent.
     func announce() {
         guard connectionWindow > Self.smallestByteCount else { return }
-        sender.write(.rootStream, .windowUpdate(windowSizeIncrement: connectionWindow - Self.smallestByteCount))
-        sender.flushSoon()
+        grant(connectionWindow - Self.smallestByteCount, on: .rootStream)
     }
 
     /// The server acknowledged our settings.
@@ -46,26 +48,45 @@ final class HTTP2ReceiveWindows {
 
     /// Opens no window any more, since the connection ends.
     func stop() { isStopped = true }
+
+    private func grant(_ credit: Int, on id: HTTP2StreamID) {
+        uncounted[id, default: 0] += credit
+        sender.write(id, .windowUpdate(windowSizeIncrement: credit))
+        sender.flushSoon()
+    }
+}
+
+extension HTTP2ReceiveWindows: NIOHTTP2FrameDelegate {
+    /// NIO's handler counts a frame now, and passes it on.
+    func wroteFrame(_ frame: HTTP2Frame) {
+        guard case .windowUpdate(let credit) = frame.payload, let all = uncounted[frame.streamID] else { return }
+        uncounted[frame.streamID] = all > credit ? all - credit : nil
+    }
 }
 
 /// The window of a stream.
 extension HTTP2ReceiveWindows {
     /// How many bytes the server may still send on a stream, if NIO's handler counts this many.
-    func left(of counted: Int) -> Int { counted + pendingIncrement }
+    func left(on id: HTTP2StreamID, counted: Int) -> Int { counted + pendingIncrement + (uncounted[id] ?? 0) }
+
+    /// Forgets a stream, which has ended.
+    func forget(_ id: HTTP2StreamID) { uncounted[id] = nil }
 
     /// Opens the window of a stream again, if enough bytes were consumed for a WINDOW_UPDATE frame.
+    ///
+    /// NIO's handler may report the new size while it writes the frame. The owner therefore replaces its count by the result: adding the
+    /// increment would count it twice.
     ///
     /// - Parameters:
     ///   - id: The stream.
     ///   - left: How many bytes the server may still send on it.
     ///   - unread: How many bytes of it have come and are not consumed.
-    /// - Returns: By how much the window was opened; 0 if it was not.
+    /// - Returns: How many bytes the server may send on it now; `left` if the window was not opened.
     func open(_ id: HTTP2StreamID, left: Int, unread: Int) -> Int {
         let credit = streamWindow - left - unread
-        guard credit >= streamWindow / 4, !isStopped else { return 0 }
-        sender.write(id, .windowUpdate(windowSizeIncrement: credit))
-        sender.flushSoon()
-        return credit
+        guard credit >= streamWindow / 4, !isStopped else { return left }
+        grant(credit, on: id)
+        return left + credit
     }
 }
 
@@ -74,9 +95,9 @@ extension HTTP2ReceiveWindows {
     /// Whether the server can't send before a reader consumes bytes, so that it does not count as silent.
     var isHeldByReaders: Bool { unread.isHeld && connectionWindowLeft < Self.frameByteCount }
 
-    /// The connection's window has a new size, which received bytes have reduced or our WINDOW_UPDATE has increased.
-    func connectionChanged(left: Int) {
-        connectionWindowLeft = left
+    /// NIO's handler counts another size of the connection's window, which received bytes have reduced.
+    func connectionChanged(counted: Int) {
+        connectionWindowLeft = counted + (uncounted[.rootStream] ?? 0)
         openConnection()
     }
 
@@ -95,7 +116,6 @@ extension HTTP2ReceiveWindows {
         guard credit >= connectionWindow / 4 else { return }
         unread.isHeld = false
         connectionWindowLeft += credit
-        sender.write(.rootStream, .windowUpdate(windowSizeIncrement: credit))
-        sender.flushSoon()
+        grant(credit, on: .rootStream)
     }
 }

@@ -56,7 +56,10 @@ extension NIOHTTP2Handler {
     /// - Parameters:
     ///   - settings: The settings of the transport.
     ///   - window: The initial size of the windows of streams, in bytes.
-    convenience init(announcing settings: WireSettings, window: Int) {
+    ///   - delegate: Receives each frame when it is written.
+    convenience init(
+        announcing settings: WireSettings, window: Int, reportingTo delegate: (any NIOHTTP2FrameDelegate)?
+    ) {
         var connection = ConnectionConfiguration()
         connection.initialSettings = [
             HTTP2Setting(parameter: .enablePush, value: 0),
@@ -72,6 +75,6 @@ extension NIOHTTP2Handler {
         connection.maximumRecentlyResetStreams = 1024
         // It would refuse a 204 with a Content-Length; HTTP2Stream compares the lengths instead.
         connection.contentLengthValidation = .disabled
-        self.init(mode: .client, frameDelegate: nil, connectionConfiguration: connection)
+        self.init(mode: .client, frameDelegate: delegate, connectionConfiguration: connection)
     }
 }

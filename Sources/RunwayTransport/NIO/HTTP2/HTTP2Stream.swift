@@ -29,7 +29,7 @@ final class HTTP2Stream {
     private var lacksContent = false
     /// How many bytes of the Content-Length have not come; `nil` without one, or if the response can't have content.
     private(set) var missingByteCount: Int?
-    /// How many bytes the client may still send.
+    /// The flow-control window of the request.
     var sendWindow = HTTP2SendWindow()
     /// Sends the body if status 100 does not come in time.
     var continueTimer: Scheduled<Void>?

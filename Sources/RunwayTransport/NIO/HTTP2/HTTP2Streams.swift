@@ -101,7 +101,7 @@ extension HTTP2Streams {
     }
 
     private func openWindow(of stream: HTTP2Stream) {
-        stream.window += windows.open(stream.id, left: stream.window, unread: stream.unreadByteCount)
+        stream.window = windows.open(stream.id, left: stream.window, unread: stream.unreadByteCount)
     }
 }
 
@@ -214,6 +214,7 @@ extension HTTP2Streams {
     /// Stops carrying a stream.
     private func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
+        windows.forget(stream.id)
         stream.close()
     }
 }

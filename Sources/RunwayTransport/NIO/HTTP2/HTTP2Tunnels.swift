@@ -139,12 +139,13 @@ extension HTTP2Tunnels {
 
     private func openWindow(of tunnel: HTTP2Tunnel) {
         if tunnel.hasEnded { return }
-        tunnel.window += windows.open(tunnel.id, left: tunnel.window, unread: tunnel.unreadByteCount)
+        tunnel.window = windows.open(tunnel.id, left: tunnel.window, unread: tunnel.unreadByteCount)
     }
 
     private func remove(_ tunnel: HTTP2Tunnel) -> Bool {
         guard tunnels.removeValue(forKey: tunnel.id) != nil else { return false }
         windows.unread.subtract(tunnel.unreadByteCount)
+        windows.forget(tunnel.id)
         return true
     }
 }

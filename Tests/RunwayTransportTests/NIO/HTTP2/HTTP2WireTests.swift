@@ -185,6 +185,67 @@ struct HTTP2WireTests {
         }
     }
 
+    @Test func readingReopensTheWholeWindow() async throws {
+        let window = 128 << 10
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else { return connection.write(.settings(), .settingsAck) }
+            guard frame.is(.headers) else { return }
+            connection.write(.headers(frame.stream))
+            guard frame.stream == 1 else { return connection.write(.data(frame.stream, "swift")) }
+            let part = [UInt8](repeating: 7, count: window / 8)
+            for _ in 0..<8 { connection.write(RawFrame(.data, stream: 1, part)) }
+        } _: { server in
+            var wire = WireSettings()
+            wire.streamWindowByteCount = window
+            let network = try server.layer(wire)
+            let response = try await network.stream(Fetch<GET>("a"))
+            // This response comes after all that fills the window of the stream.
+            _ = try await network.call(Fetch<GET>("b"))
+            var parts = response.body.makeAsyncIterator()
+            var byteCount = 0
+            while byteCount < window, let part = try await parts.next() { byteCount += part.count }
+            // This request is sent after the WINDOW_UPDATE frames.
+            _ = try await network.call(Fetch<GET>("c"))
+            let credits = server.frames().filter { $0.is(.windowUpdate) && $0.stream == 1 }.map(\.number)
+            // The reader has not reported less than a quarter of the window.
+            #expect(credits.reduce(0, +) > window * 3 / 4, "\(credits)")
+        }
+    }
+
+    /// While the connection is not writable, NIO's handler holds WINDOW_UPDATE frames back and does not count them.
+    @Test func windowIsOpenedOnceWhileNothingCanBeSent() async throws {
+        let (window, part) = (256 << 10, [UInt8](repeating: 7, count: 16 << 10))
+        let paused = Mutex<(any Channel)?>(nil)
+        try await RawHTTP2Server.run { connection, frame in
+            guard let frame else {
+                return connection.write(
+                    .settings([4: 0x7FFF_FFFF]), .settingsAck, RawFrame(.windowUpdate, RawFrame.number(1 << 30)))
+            }
+            if frame.is(.headers), frame.stream == 1 { connection.write(.headers(1)) }
+            if frame.is(.headers), frame.stream == 3 {
+                paused.withLock { $0 = connection.pauseReading() }
+                for _ in 0..<15 { connection.write(RawFrame(.data, stream: 1, part)) }
+            }
+            if frame.is(.data), frame.flags & RawFrame.endStream != 0 { connection.write(.headers(3, isLast: true)) }
+        } _: { server in
+            var wire = WireSettings()
+            (wire.streamWindowByteCount, wire.connectionWindowByteCount) = (window, window)
+            let network = try server.layer(wire)
+            let response = try await network.stream(Fetch<GET>("a"))
+            async let upload = network.call(Fetch<PUT>("b", .bytes([UInt8](repeating: 1, count: 24 << 20))))
+            var parts = response.body.makeAsyncIterator()
+            var byteCount = 0
+            while byteCount < 15 * part.count, let bytes = try await parts.next() { byteCount += bytes.count }
+            try await #require(paused.withLock { $0 }).setOption(.autoRead, value: true).get()
+            _ = try await upload
+            for (stream, announced) in [(0, window - 65_535), (1, 0)] {
+                let credits = server.frames().filter { $0.is(.windowUpdate) && $0.stream == stream }.map(\.number)
+                let sum = credits.reduce(0, +) - announced
+                #expect(sum > 0 && sum <= byteCount, "stream \(stream): \(credits)")
+            }
+        }
+    }
+
     @Test func largeBodiesFollowTheServersWindow() async throws {
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
         let received = Mutex<[UInt8]>([])

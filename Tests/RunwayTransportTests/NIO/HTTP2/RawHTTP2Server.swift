@@ -229,4 +229,10 @@ final class RawConnection: ChannelInboundHandler {
     }
 
     func close() { context?.close(promise: nil) }
+
+    /// Reads nothing more, until the automatic reading of the channel that is returned is switched on again.
+    func pauseReading() -> (any Channel)? {
+        try? context?.channel.syncOptions?.setOption(.autoRead, value: false)
+        return context?.channel
+    }
 }
