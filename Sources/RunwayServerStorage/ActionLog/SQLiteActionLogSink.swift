@@ -51,8 +51,6 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             }
         }
         eraser = GroupCommit(label: "runway.action-log.erasing", limits: limits.queue) { owners in
-            // Also what was removed before an error.
-            defer { database.overwriteRemovedBytes() }
             for owner in owners {
                 let (candidates, value) = owner.candidates
                 try Self.removeContents(among: candidates, value, in: database)
@@ -102,13 +100,12 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ///
     /// - Throws: ``ServerStorageError``. A part of the contents may be removed.
     public func removeContents(receivedBefore date: Date) throws(ServerStorageError) {
-        defer { database.overwriteRemovedBytes() }
         try Self.removeContents(
             among: "TRUE", where: "received < ?1 AND name IS NOT NULL", date.milliseconds, in: database)
     }
 
     /// Removes the contents of records that are stored by now. Each transaction examines a thousand, so that batches are stored in between,
-    /// and the write-ahead log stays short.
+    /// and the write-ahead log stays short. The bytes are overwritten in the end; if nothing is found, it does not wait for the drive.
     ///
     /// - Parameters:
     ///   - candidates: Selects what is examined, by an index.
@@ -120,6 +117,9 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ) throws(ServerStorageError) {
         let end = try database.write { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM record") }
         var next: Int64? = 0
+        var isFound = false
+        // Also what was removed before an error.
+        defer { if isFound { database.overwriteRemovedBytes() } }
         while let start = next {
             next = try database.write { database -> Int64? in
                 let last = try Int64.fetchOne(
@@ -138,6 +138,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                     arguments: [value, start, last])
                 return last
             }
+            isFound = isFound || next != nil
         }
     }
 

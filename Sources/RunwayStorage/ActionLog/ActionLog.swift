@@ -247,11 +247,14 @@ extension ActionLog {
     ///     set up to. The default is `false`: what the account sent stays at the server, and its name in the file, so that a later opt-out
     ///     asks the server.
     /// - Throws: ``StorageError/Kind/rejected`` for the records of nobody at the server, which ``setOptedOut(_:erasingAtServer:)`` alone has
-    ///   erased there; other kinds if the file can't be written. On a full disk the log has space of its own for this; `docs/storage.md` says
-    ///   when that is not enough.
+    ///   erased there, and for an account with the character U+0000, whose records are never stored; other kinds if the file can't be
+    ///   written. On a full disk the log has space of its own for this; `docs/storage.md` says when that is not enough.
     public func erase(account: String, atServer isErasedAtServer: Bool = false) async throws(StorageError) {
         guard !isErasedAtServer || !account.isEmpty else {
             throw StorageError(.rejected, "Only an opt-out has the server erase the records of nobody.")
+        }
+        guard account.isScope else {
+            throw StorageError(.rejected, "The log has no records of an account whose name has the character U+0000.")
         }
         let grace = sender.beginGrace()
         defer { grace?.end() }
@@ -297,7 +300,7 @@ extension ActionLog {
         try await store.run(.erasing) { [buffer] journal throws(StorageError) in
             if isOptedOut, isErasedAtServer {
                 // Before the decision: a later run that knows it asks for no erasure any more.
-                let accounts = try journal.accounts().union(account.isEmpty ? [] : [account])
+                let accounts = try journal.accounts().union(account.isEmpty || !account.isScope ? [] : [account])
                 for account in accounts { try journal.setErasurePending(account, true) }
             }
             try journal.setOptedOut(isOptedOut)

@@ -268,7 +268,7 @@ final class ActionLogSender: Sendable {
         let (account, time) = (account, buffer.time)
         let waiting = try journal.counts().waiting
         var counts: [String: Int] = [:]
-        for scope in ["", account] {
+        for scope in ["", account] where scope.isScope {
             counts[scope] = (waiting[scope] ?? 0) + (try journal.pendingErasure(of: scope) == nil ? 0 : 1)
         }
         let age: Duration = options.interval == nil ? .zero : try journal.ageOfOldest(in: counts.keys, at: time)

@@ -68,7 +68,8 @@ public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
     public static let sampled = ActionLoss(name: "sampled")
     /// The user had opted out.
     public static let optedOut = ActionLoss(name: "optedOut")
-    /// The record could not be written as JSON, had too many bytes, or came after ``ActionLog/close()`` had begun.
+    /// The record could not be written as JSON, had too many bytes, came after ``ActionLog/close()`` had begun, or is of an account whose
+    /// name has the character U+0000.
     public static let rejected = ActionLoss(name: "rejected")
 }
 

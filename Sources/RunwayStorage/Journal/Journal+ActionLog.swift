@@ -46,7 +46,10 @@ extension Journal {
 
     /// Removes what an opt-out has left that did not end.
     func completeOptOut() throws(StorageError) {
-        if try isOptedOut(), try hasEntries(of: nil) { try erase(nil) }
+        guard try isOptedOut() else { return }
+        // The process may also have ended after the last removal, while the write-ahead log still had what was removed. Files that were set
+        // aside before the opt-out are gone then, and those that were set aside after it wait for the app.
+        if try hasEntries(of: nil) { try erase(nil) } else { try moveLog() }
     }
 
     /// Stores whether the user opted out, and removes nothing.
@@ -54,11 +57,7 @@ extension Journal {
 
     /// How many single records in a row were set aside since the server last accepted a batch, by scope.
     func refusals() throws(StorageError) -> [String: Int] {
-        var refusals: [String: Int] = [:]
-        for (name, value) in try settings(beginning: Self.refusalsPrefix) {
-            refusals[String(name.dropFirst(Self.refusalsPrefix.count))] = Int(value)
-        }
-        return refusals
+        try settings(beginning: Self.refusalsPrefix).compactMapValues { Int($0) }
     }
 
     /// Stores such a number, so that a later run knows that the server seems to refuse everything.
@@ -91,7 +90,7 @@ extension Journal {
                 })
         }
         for prefix in Self.scopePrefixes {
-            scopes.formUnion(try settings(beginning: prefix).keys.map { String($0.dropFirst(prefix.count)) })
+            scopes.formUnion(try settings(beginning: prefix).keys)
         }
         return scopes
     }
@@ -112,7 +111,7 @@ extension Journal {
 
     /// The accounts that have recorded since they were last forgotten, with an empty one if nobody was signed in.
     func accounts() throws(StorageError) -> Set<String> {
-        Set(try settings(beginning: Self.accountPrefix).keys.map { String($0.dropFirst(Self.accountPrefix.count)) })
+        Set(try settings(beginning: Self.accountPrefix).keys)
     }
 
     /// Forgets that an account has recorded.
@@ -154,10 +153,9 @@ extension Journal {
     /// How many accounts the server is to be asked to erase, and which it will not, with the reasons.
     func erasures() throws(StorageError) -> (pending: Int, refused: [String: String]) {
         var erasures: (pending: Int, refused: [String: String]) = (0, [:])
-        for (name, value) in try settings(beginning: Self.erasurePrefix) {
+        for (account, value) in try settings(beginning: Self.erasurePrefix) {
             if value.hasPrefix(Self.refusedPrefix) {
-                erasures.refused[String(name.dropFirst(Self.erasurePrefix.count))] = String(
-                    value.dropFirst(Self.refusedPrefix.count))
+                erasures.refused[account] = String(value.dropFirst(Self.refusedPrefix.count))
             } else {
                 erasures.pending += 1
             }

@@ -20,11 +20,11 @@ extension Journal {
         if settings.isEmpty { return [:] }
         let moment = try write { try advance($0, to: time) }
         var pauses: [String: Duration] = [:]
-        for (name, value) in settings {
+        for (scope, value) in settings {
             // What was stored may be damaged.
             guard let end = Int64(value) else { continue }
             let rest = Duration.milliseconds(max(0, end &- moment))
-            pauses[String(name.dropFirst(Self.pausesPrefix.count))] = min(rest, DrainSchedule.longestServerWait)
+            pauses[scope] = min(rest, DrainSchedule.longestServerWait)
         }
         return pauses
     }

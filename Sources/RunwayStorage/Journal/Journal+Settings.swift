@@ -57,16 +57,18 @@ extension Journal {
         try write { try JournalSetting.read($0, name)?.value }
     }
 
-    /// The settings whose names begin with a text, by their names.
+    /// The settings whose names begin with a text, by the rest of their names.
     func settings(beginning text: String) throws(StorageError) -> [String: String] {
         try write { database in
             let rows = try Row.fetchAll(
                 database, sql: "SELECT \(JournalSetting.columns) FROM setting WHERE substr(name, 1, ?) = ?",
-                arguments: [text.count, text])
+                arguments: [text.unicodeScalars.count, text])
             var settings: [String: String] = [:]
             for row in rows {
                 let setting = try JournalSetting(row)
-                settings[setting.name] = setting.value
+                // Not by characters: a combining mark at the start of the rest is one character with the end of the text.
+                let rest = setting.name.unicodeScalars.dropFirst(text.unicodeScalars.count)
+                settings[String(rest)] = setting.value
             }
             return settings
         }

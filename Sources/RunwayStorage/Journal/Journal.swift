@@ -277,11 +277,16 @@ extension Journal {
 
     /// Overwrites what was removed, and removes the files that were set aside.
     func overwriteRemoved() throws(StorageError) {
+        try moveLog()
+        do { try JournalFile.removeSetAside(url) } catch { throw StorageError(error, at: url) }
+    }
+
+    /// Overwrites what was removed. Files that were set aside stay.
+    func moveLog() throws(StorageError) {
         do {
             // The log still has the pages from before.
             try queue.moveLog()
             queue.shrink(ifEmpty: "entry")
-            try JournalFile.removeSetAside(url)
         } catch {
             throw StorageError(error, at: url)
         }

@@ -15,6 +15,11 @@ struct JournalEntry: Sendable, Equatable {
     var isSealed = false
 }
 
+extension String {
+    /// Whether the text can be the scope of an entry. SQLite cuts a text at the character U+0000, and would store another scope.
+    var isScope: Bool { !utf8.contains(0) }
+}
+
 /// A stored entry and its place in the order of all entries of the file.
 struct SequencedEntry: Sendable, Equatable {
     var sequence: Int64

@@ -82,6 +82,17 @@ struct SQLiteErasureTests {
         try queue.close()
     }
 
+    @Test func erasureThatFindsNothingMovesNoLog() async throws {
+        let sink = try SQLiteActionLogSink(at: folder.file)
+        let installation = UUID()
+        _ = try await sink.store(.init(1, of: installation, stream: UUID(), [UUID()]))
+        try await sink.erase(anonymousRecordsOf: UUID())
+        #expect(sink.logByteCount > 0)
+        try await sink.erase(anonymousRecordsOf: installation)
+        #expect(sink.logByteCount == 0)
+        try await sink.close()
+    }
+
     @Test(.timeLimit(.minutes(5))) func erasureWaitsForNoReader() async throws {
         let sink = try SQLiteActionLogSink(at: folder.file)
         _ = try await sink.store(.init(1, stream: UUID(), account: "ada", [UUID()]))

@@ -79,6 +79,54 @@ struct LogConsentTests {
         await log.close()
     }
 
+    @Test func completionOverwritesWhatAnOptOutRemoved() throws {
+        let folder = ScratchFolder()
+        let journal = try Journal(in: folder)
+        try journal.append(["diary"])
+        try journal.storeDecision(true)
+        // As after a kill: the write-ahead log still has what was removed.
+        try journal.write { try $0.execute(sql: "DELETE FROM entry") }
+        let log = URL(fileURLWithPath: folder.file.path + "-wal")
+        #expect(try Data(contentsOf: log).firstRange(of: Data("diary".utf8)) != nil)
+        let setAside = folder.file.appendingPathExtension("unreadable-1")
+        try Data().write(to: setAside)
+        try journal.completeOptOut()
+        for file in [folder.file, log] {
+            #expect(try Data(contentsOf: file).firstRange(of: Data("diary".utf8)) == nil, "\(file.lastPathComponent)")
+        }
+        #expect(FileManager.default.fileExists(atPath: setAside.path))
+        try journal.close()
+    }
+
+    @Test func accountWithANullCharacterHasNoRecords() async throws {
+        let (fixture, account) = (LogFixture(), "ada\u{0}x")
+        fixture.status.set(.none)
+        fixture.signIn("ada")
+        let log = fixture.open()
+        try await log.record("of ada").committed()
+        fixture.signIn(account)
+        let error = await #expect(throws: StorageError.self) { try await log.record("a").committed() }
+        #expect(error?.kind == .rejected)
+        for isErasedAtServer in [false, true] {
+            let refusal = await #expect(throws: StorageError.self) {
+                try await log.erase(account: account, atServer: isErasedAtServer)
+            }
+            #expect(refusal?.kind == .rejected)
+        }
+        // SQLite would have taken it for the other account.
+        #expect(try await log.state().waitingCount == 1)
+        try await log.erase(account: "ada", atServer: true)
+        try await log.setOptedOut(true)
+        fixture.status.set(.wifi)
+        await log.flush()
+        let state = try await log.state()
+        #expect(state.lost == [.rejected: 1] && state.unreadableFiles.isEmpty && state.pendingErasureCount == 1)
+        #expect(fixture.server.erasures.isEmpty)
+        fixture.signIn("ada")
+        try await waitUntil("the erasure of the other account") { fixture.server.erasures == ["ada"] }
+        await log.close()
+    }
+
     @Test func optingOutErasesTheAccountAtTheServer() async throws {
         let fixture = LogFixture()
         fixture.signIn("ada")

@@ -55,7 +55,7 @@ struct JournalPlanTests {
         #expect(try journal.claim()?.texts == ["b"])
         #expect(try journal.setting("x") == nil)
         try journal.set("x", "1")
-        #expect(try journal.settings(beginning: "x") == ["x": "1"])
+        #expect(try journal.settings(beginning: "x") == ["": "1"])
         #expect(try journal.write { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 5)
     }
 }

@@ -29,6 +29,12 @@ struct JournalSettingTests {
         #expect(try reopened.isOptedOut() && reports == [.corrupted])
     }
 
+    @Test func accountMayBeginWithACombiningMark() throws {
+        let journal = try Journal(in: folder)
+        try journal.noteAccounts(["\u{301}ada"])
+        #expect(try journal.accounts() == ["\u{301}ada"])
+    }
+
     @Test func missingDecisionCountsAsAnOptOut() async throws {
         let (journal, reports) = try reopen(after: "DELETE FROM setting WHERE name = 'optedOut'")
         #expect(reports.isEmpty)
