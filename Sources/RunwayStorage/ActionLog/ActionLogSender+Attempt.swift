@@ -70,9 +70,13 @@ extension ActionLogSender {
             note(error)
             let status = error.status?.code
             switch (status, ReplayVerdict(error)) {
-            case (401, _), (403, _), (_, .unauthorized): return .unauthorized
-            // 404, 405 and 501: the server has no such route. It may be about to get one, so that it is asked a few times.
-            case (404, _), (405, _), (501, _), (_, .refused), (_, .conflicting), (_, .executed):
+            case (401, _) where !scope.isEmpty, (403, _) where !scope.isEmpty, (_, .unauthorized) where !scope.isEmpty,
+                (nil, .unauthorized):
+                return .unauthorized
+            // 404, 405 and 501: the server has no such route. It may be about to get one, so that it is asked a few times. 401 and 403 about
+            // records of nobody may be its gateway's response to that.
+            case (401, _), (403, _), (404, _), (405, _), (501, _), (_, .unauthorized), (_, .refused), (_, .conflicting),
+                (_, .executed):
                 let (limit, reason) = (options.maximumServerFaults, status.map { "status \($0)" } ?? "\(error.kind)")
                 let isOver = try await store.run { journal throws(StorageError) in
                     let isOver = try journal.refuseErasure(of: scope, after: refusals, upTo: limit, reason)

@@ -284,14 +284,15 @@ struct ActionLogTests {
     @Test func diskThatFailsLeavesRecordsInMemory() async throws {
         let fixture = LogFixture()
         try Data("a file where the folder should be".utf8).write(to: fixture.folder.url)
-        let log = fixture.open { $0.maximumBufferedCount = 3 }
-        for number in 0..<5 { log.record("r\(number)", priority: number == 0 ? .normal : .low) }
-        await #expect(throws: StorageError.self) { try await log.record("last").committed() }
+        let log = fixture.open()
+        for name in ["a", "b"] {
+            await #expect(throws: StorageError.self) { try await log.record(name).committed() }
+        }
         await #expect(throws: StorageError.self) { try await log.state() }
         try FileManager.default.removeItem(at: fixture.folder.url)
         await log.flush()
-        #expect(fixture.server.names == ["r0", "r4", "last"])
-        #expect(try await log.state().lost == [.memory: 3])
+        #expect(fixture.server.names == ["a", "b"])
+        #expect(try await log.state().lost == [:])
         await log.close()
     }
 

@@ -65,8 +65,8 @@ struct AnonymousErasureTests {
         await log.close()
     }
 
-    @Test func serverWithoutTheRouteIsNotAskedForever() async throws {
-        let fixture = LogFixture(LogServer { batch, _ in batch.number == 0 ? .status(404) : nil })
+    @Test(arguments: [401, 403, 404]) func serverWithoutTheRouteIsNotAskedForever(status: Int) async throws {
+        let fixture = LogFixture(LogServer { batch, _ in batch.number == 0 ? .status(status) : nil })
         let log = fixture.open()
         try await log.record("a").committed()
         await log.flush()
@@ -76,7 +76,7 @@ struct AnonymousErasureTests {
         try await fixture.drain(log, upTo: 2)
         #expect(fixture.server.secrets.count == 5)
         let state = try await log.state()
-        #expect(state.pendingErasureCount == 0 && state.refusedErasures == ["": "status 404"])
+        #expect(state.pendingErasureCount == 0 && state.refusedErasures == ["": "status \(status)"])
         await log.close()
     }
 

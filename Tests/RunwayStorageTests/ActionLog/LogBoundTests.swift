@@ -84,6 +84,15 @@ struct LogBoundTests {
         #expect(refused?.utf8.count == 799)
     }
 
+    @Test func fullMemoryEvictsTheOldestOfTheLowestPriority() {
+        var options = ActionLogOptions()
+        options.maximumBufferedCount = 3
+        let buffer = RecordBuffer(options, clock: LayerClock(ManualClock()))
+        for number in 0..<5 { _ = buffer.add("r\(number)", [:], number == 0 ? .normal : .low, account: "") }
+        _ = buffer.add("last", [:], .normal, account: "")
+        #expect(Set(buffer.take(10).0.map(\.name)) == ["r0", "r4", "last"] && buffer.lost == [.memory: 3])
+    }
+
     @Test func memoryIsBoundedByBytes() {
         var options = ActionLogOptions()
         options.maximumBufferedByteCount = 1000

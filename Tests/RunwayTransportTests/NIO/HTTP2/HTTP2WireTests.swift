@@ -1,4 +1,5 @@
 import HTTPTypes
+import NIOCore
 import Runway
 import RunwayTesting
 import Synchronization
