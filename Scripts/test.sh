@@ -33,11 +33,11 @@ fi
 
 # Many tests wait for something to happen within some time, and hundreds at once would leave each other no processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-# Of a crash, the thread that crashed is shown, and no other.
+# The backtrace of a crash shows only the thread that crashed.
 export SWIFT_BACKTRACE="${SWIFT_BACKTRACE:-threads=crashed}"
 # What failed may stand a thousand lines above the last: it is said again at the end.
 #
-# A failed assertion of AsyncHTTPClient, which tests alone use as the peer, ends the process with all tests in it, and says nothing of
+# A failed assertion of AsyncHTTPClient, which only tests use, as the peer, ends the process with all tests in it, and says nothing about
 # Runway. Those tests are run again, once.
 run() {
     local code=0

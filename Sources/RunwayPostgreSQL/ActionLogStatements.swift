@@ -37,12 +37,12 @@ enum ActionLogStatements {
     static let advance = """
         UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3
         """
-    /// Erases a thousand records of an account at most, so that batches are stored in between, and returns their ids.
+    /// Erases at most a thousand records of an account, so that batches are stored in between, and returns their ids.
     static let erase = """
         UPDATE runway_record SET account = NULL, name = NULL, json = NULL WHERE tenant = $1 AND id IN
         (SELECT id FROM runway_record WHERE tenant = $1 AND account = $2 LIMIT 1000) RETURNING id
         """
-    /// The same for the records without an account of an installation.
+    /// The same for the records of an installation that have no account.
     static let eraseAnonymous = """
         UPDATE runway_record SET name = NULL, json = NULL WHERE tenant = $1 AND id IN
         (SELECT id FROM runway_record WHERE tenant = $1 AND installation = $2 AND account IS NULL

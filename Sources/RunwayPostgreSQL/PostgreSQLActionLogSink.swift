@@ -83,8 +83,9 @@
             for lane in lanes { try await erase(.account(account), through: lane.writer) }
         }
 
-        /// Removes the contents of the records without an account of an installation, as ``erase(account:)`` does those of an account.
+        /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those of an account.
         ///
+        /// - Parameter installation: The id of the installation, as its batches state it.
         /// - Throws: As ``erase(account:)``.
         public func erase(anonymousRecordsOf installation: UUID) async throws {
             try await erase(.nobody(installation: installation), through: writer(of: installation))

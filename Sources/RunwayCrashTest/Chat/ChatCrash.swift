@@ -7,7 +7,7 @@ import RunwayTesting
 import RunwayTransport
 
 /// Kills two servers of a conversation at random instants while two members write, each through another server, and checks that both see every
-/// message once and in the same order. Then kills one server for good, and checks which of its members stay present at the other one.
+/// message once and in the same order. Then kills one server, does not start it again, and checks which of its members stay present.
 struct ChatCrash: AsyncParsableCommand {
     // No option has the name of one of the tool itself, which would take it for its own.
     static let configuration = CommandConfiguration(
@@ -102,7 +102,8 @@ struct ChatCrash: AsyncParsableCommand {
     /// removed, and 10 s for a busy machine.
     private static let maximumPresence = ChatServerProcess.presenceGrace + .seconds(30)
 
-    /// Kills a server with two members. The first writer moves to the server of the second one; eve does not.
+    /// Kills a server with two members. The first writer moves to the server of the second one; eve does not connect again. Returns what is
+    /// wrong.
     @MainActor private static func presenceFindings(
         of writers: [ChatWriter], losing killed: ChatServer, for server: ChatServer, over transport: NIOTransport
     ) async throws -> [String] {

@@ -12,11 +12,12 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// route.addErasure(to: router) { request, context in account(of: request) }
     /// ```
     ///
-    /// The response is 204 after the sink has erased them, also if there were none, 401 to a `DELETE` if nobody is known to have sent the
-    /// request, 400 if the name of the account has the character U+0000, at which databases would cut it, or if the body of a `POST` has no
-    /// secret, 413 if that has more than 1 KiB, 429 while as many requests run as ``ActionLogRouteLimits`` allow, and 503 if the sink fails.
+    /// The response is 204 after the sink has erased them, also if there were none; 401 to a `DELETE` if nobody is known to have sent the
+    /// request; 400 if the name of the account has the character U+0000, at which databases would cut it, or if the body of a `POST` has no
+    /// secret; 413 if that body has more than 1 KiB; 429 while as many requests run as ``ActionLogRouteLimits`` allow; and 503 if the sink
+    /// fails.
     ///
-    /// A `POST` needs no account: its body has the secret from which the client computed the id of its installation. Log no bodies of it.
+    /// A `POST` needs no account: its body has the secret from which the client computed the id of its installation. Do not log that body.
     ///
     /// - Parameters:
     ///   - router: The router or group.

@@ -75,12 +75,12 @@ public protocol ActionLogErasing: ActionLogSink {
     /// - Throws: Any error. The client asks again.
     func erase(account: String) async throws
 
-    /// Removes the contents of the records without an account of an installation, as ``erase(account:)`` does those of an account.
+    /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those of an account.
     ///
     /// The highest numbers of its streams stay, too: the installation may send more records later. A client has proved that the installation
-    /// is its own. Nothing may show whether there were such records.
+    /// is its own. It succeeds in the same way whether there were such records or not.
     ///
-    /// - Parameter installation: The file of the client.
+    /// - Parameter installation: The id of the installation, as its batches state it.
     /// - Throws: Any error. The client asks again.
     func erase(anonymousRecordsOf installation: UUID) async throws
 }
@@ -232,7 +232,7 @@ public final class MemoryActionLogSink: ActionLogErasing {
         erase { if case .account(let owner) = $0 { owner.isExactly(account) } else { false } }
     }
 
-    /// Removes the records without an account of an installation. Their ids stay.
+    /// Removes the records of an installation that have no account. Their ids stay.
     public func erase(anonymousRecordsOf installation: UUID) {
         erase { if case .nobody(let owner) = $0 { owner == installation } else { false } }
     }

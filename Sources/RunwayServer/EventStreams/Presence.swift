@@ -86,7 +86,7 @@ struct Presence: Sendable {
             maximumRate: options.maximumPresenceEventsPerSecond)
     }
 
-    /// The present members of a topic, in no order: those whose join was published, and whose leave was not.
+    /// The present members of a topic, in no particular order: those whose join was published, and whose leave was not.
     func members(of topic: String) -> [String] {
         (topics[topic] ?? [:]).keys.filter {
             !joining.contains(PresenceChange(topic: topic, member: $0, isPresent: true))

@@ -18,7 +18,7 @@ struct SharedPresence: Sendable {
     /// Whether no members of ended leases are left.
     private(set) var isComplete = true
     private var renewalTime = Duration.zero
-    /// When the lease has ended, by the clock of the process.
+    /// When the lease ends unless it is renewed, by the clock of the process.
     private var leaseEnd = Duration.zero
 
     init(grace: Duration) { duration = grace + Self.renewalInterval * 3 }
@@ -29,7 +29,7 @@ struct SharedPresence: Sendable {
         guard !isRecording, now >= renewalTime || (lease != nil && hasMore) else { return false }
         isRecording = true
         renewalTime = now + Self.renewalInterval
-        // While there are no connections, nothing renews it. A renewal would fail, and be followed by a pause.
+        // While there are no connections, nothing renews the lease. Renewing one that has ended would fail, and be followed by a pause.
         if now >= leaseEnd { lease = nil }
         return true
     }

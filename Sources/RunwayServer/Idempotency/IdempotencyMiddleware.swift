@@ -40,8 +40,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///   - rules: What requests must have, and what is stored.
     ///   - store: Stores their responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not forget it.
     ///   - now: Returns the date. The default is the system's.
-    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, which a request with a key is refused for. So is one
-    ///     whose principal has the character U+0000.
+    ///   - principal: Returns who sent a request, verified; `nil` if that is not known. A request with a key is refused then, with 400, and so
+    ///     is one whose principal has the character U+0000.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() },

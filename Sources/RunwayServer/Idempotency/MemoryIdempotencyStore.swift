@@ -5,8 +5,8 @@ import Synchronization
 /// Stores responses in memory, for one process: a restart forgets them, and a request that is sent again is executed again.
 ///
 /// Records that have expired make room for others, within a second, and so do claims from before the clock was set back. None is removed
-/// before: a full
-/// store claims nothing more. A principal that has used its share of what the others leave claims nothing more either, and others do.
+/// before: a full store claims nothing more. A principal that has used its share of what the others leave claims nothing more either, and
+/// others do.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
@@ -31,6 +31,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         var records: [IdempotencyKey: Record] = [:]
         var all = Tally()
         var principals: [ExactText: Tally] = [:]
+        /// When all records were last searched for those that are over.
         var lastSearch: Date?
 
         /// Replaces the record of a key, and counts its bytes.
@@ -43,7 +44,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
             records[key] = record
         }
 
-        /// Removes the records that are over, at most once a second: that reads all records, and what is refused may be repeated at once.
+        /// Removes the records that are over, at most once a second: a search reads all records, and refused requests may come often.
         mutating func removeEnded(at now: Date, _ lease: Duration) {
             if let lastSearch, abs(now.timeIntervalSince(lastSearch)) < 1 { return }
             lastSearch = now

@@ -77,9 +77,9 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)``.
     public func erase(account: String) async throws { try await erase(.account(account)) }
 
-    /// Removes the contents of the records without an account of an installation, as ``erase(account:)`` does those of an account.
+    /// Removes the contents of the records of an installation that have no account, as ``erase(account:)`` does those of an account.
     ///
-    /// - Parameter installation: The file of the client.
+    /// - Parameter installation: The id of the installation, as its batches state it.
     /// - Throws: As ``erase(account:)``.
     public func erase(anonymousRecordsOf installation: UUID) async throws {
         try await erase(.nobody(installation: installation))
@@ -105,7 +105,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     }
 
     /// Removes the contents of records that are stored by now. Each transaction examines a thousand, so that batches are stored in between,
-    /// and the write-ahead log stays short. The bytes are overwritten in the end; if nothing is found, it does not wait for the drive.
+    /// and the write-ahead log stays short. The removed bytes are overwritten at the end; if no candidate was
+    /// found, nothing is written.
     ///
     /// - Parameters:
     ///   - candidates: Selects what is examined, by an index.
@@ -118,7 +119,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         let end = try database.write { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM record") }
         var next: Int64? = 0
         var isFound = false
-        // Also what was removed before an error.
+        // What was removed before an error is overwritten, too.
         defer { if isFound { database.overwriteRemovedBytes() } }
         while let start = next {
             next = try database.write { database -> Int64? in
@@ -219,7 +220,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 }
 
 extension ActionLogOwner {
-    /// Selects the owner's records by an index, and the parameter `?1` of that.
+    /// The condition that selects the owner's records by an index, and the value of its parameter `?1`.
     var candidates: (condition: String, value: any DatabaseValueConvertible) {
         switch self {
         case .account(let account): ("account = ?1", account)

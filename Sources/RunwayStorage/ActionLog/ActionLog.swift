@@ -281,9 +281,10 @@ extension ActionLog {
     ///   - isOptedOut: Whether the user opted out.
     ///   - isErasedAtServer: Whether the server is asked to erase what it has of the account that is signed in, and of every account that has
     ///     recorded since the user last opted out, or since the server was last asked to erase it; each as by ``erase(account:atServer:)``:
-    ///     while it is signed in. If nobody was signed in while something was recorded since the user last opted out, the server is asked to
-    ///     erase these records, too, of this installation: at any time, by a secret of the file. Those stay there that were sent from a
-    ///     file before this one, such as one that was damaged. The default is `true`. It has no effect when recording resumes.
+    ///     while it is signed in. If something was recorded since the user last opted out while nobody was signed in, the server is also
+    ///     asked, by a secret of the file and without a sign-in, to erase the records of this installation that have no account. Those that
+    ///     were sent from an earlier file, such as one that was damaged, stay there. The default is `true`. It has no effect when recording
+    ///     resumes.
     ///
     /// The system's time in the background (`BackgroundGrace`) is taken before anything is removed, and ended when it returns.
     ///

@@ -73,7 +73,7 @@ struct AnonymousErasure<Service: APIService>: Endpoint {
     @Unencoded var secret: InstallationSecret
 
     var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
-    /// Records that have bodies redact a member of this name.
+    /// Records of calls that have bodies redact a member of this name.
     var content: RequestBody { .bytes(Array("{\"secret\":\"\(secret.text)\"}".utf8)) }
 }
 

@@ -19,8 +19,8 @@ public struct ActionLogState: Sendable, Hashable {
     /// Accounts whose records the server is yet to erase; see ``ActionLog/erase(account:atServer:)``. The records of nobody count as those of
     /// one account; see ``ActionLog/setOptedOut(_:erasingAtServer:)``.
     public var pendingErasureCount: Int
-    /// Accounts whose records the server will not erase, such as because it has no route for it, with the reasons. The records of nobody have
-    /// an empty name. They are not asked for any more, unless the app calls ``ActionLog/erase(account:atServer:)`` or
+    /// Accounts whose records the server will not erase, such as because it has no route for it, with the reasons. An empty name stands for
+    /// the records of nobody. The server is not asked again, unless the app calls ``ActionLog/erase(account:atServer:)`` or
     /// ``ActionLog/setOptedOut(_:erasingAtServer:)`` again.
     public var refusedErasures: [String: String]
     /// Whether the user opted out, or a file that was damaged does not say that the user did not; see

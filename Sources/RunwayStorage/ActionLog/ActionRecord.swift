@@ -27,7 +27,8 @@ struct ActionRecord: Sendable {
 
     /// The record as it is stored and sent, without its sequence number: a JSON object, secrets redacted.
     ///
-    /// - Throws: ``StorageError/Kind/rejected`` if a property or the account can't be written, or if there are too many bytes.
+    /// - Throws: ``StorageError/Kind/rejected`` if a property can't be written, if the name of the account has the character U+0000, or if
+    ///   there are too many bytes.
     func entry(boot: String, redaction: Redaction, maximumByteCount: Int) throws(StorageError) -> JournalEntry {
         guard account.isScope else {
             throw StorageError(.rejected, "The name of the record's account has the character U+0000.")

@@ -1,7 +1,7 @@
 /// A checksum of 64 bits that detects damage to files: fast, and no protection against someone who changes them on purpose.
 ///
-/// It reads 64 bytes at a time in four lanes, which one core multiplies beside each other; a product of 128 bits is folded into one lane, as
-/// wyhash does. It is the project's own format.
+/// It reads 64 bytes at a time in four lanes, whose products one core computes in parallel. Each product of 128 bits is folded into 64 bits, the
+/// lane's new value, as wyhash does. It is the project's own format.
 struct Checksum {
     private(set) var value: UInt64
 
@@ -24,7 +24,7 @@ struct Checksum {
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        // Four variables and no vector: their products are computed beside each other in general registers.
+        // Four variables and no vector: their products are computed in parallel in general registers.
         var (a, b, c, d) = (value &+ Self.first, value ^ Self.second, value, value &- Self.first)
         var offset = 0
         while offset &+ 64 <= bytes.count {

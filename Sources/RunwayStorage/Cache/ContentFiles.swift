@@ -52,7 +52,7 @@ struct ContentFiles: Sendable {
         return isWhole ? CacheTierEntry(metadata: metadata, body: body, kind: entry.kind) : nil
     }
 
-    /// The content of an entry; `nil` if there is no file, or it is too short.
+    /// The content of an entry; `nil` if there is no file, or it is a symbolic link or too short.
     ///
     /// - Throws: ``FileFailure`` if the file can't be opened now, such as in a process that has too many files open.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {

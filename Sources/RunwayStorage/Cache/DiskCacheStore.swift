@@ -57,7 +57,7 @@ final class DiskCacheStore: Sendable {
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             guard found <= version else { throw NewerSchema(version: found) }
             if found == version { return }
-            // Earlier versions had another checksum, by which all that they stored would be damaged.
+            // Earlier versions had another checksum: all that they stored would count as damaged.
             try database.execute(
                 sql: """
                     DROP TABLE IF EXISTS entries;

@@ -26,7 +26,7 @@ struct InstallationSecret: Sendable, Equatable {
 
     private init(_ bytes: [UInt8]) {
         text = Data(bytes).base64EncodedString()
-        // It hides neither time nor memory. The secret is in the file as it is, and nobody can choose what is hashed.
+        // This hash hides neither its time nor its memory. It need not: the secret is in the file in clear, and nobody can choose what is hashed.
         var hash = SHA256Hash()
         hash.update(bytes)
         var digest = hash.digest
@@ -36,7 +36,7 @@ struct InstallationSecret: Sendable, Equatable {
     }
 
     private static let byteCount = 32
-    /// The setting that has it.
+    /// The name of the setting that has the secret.
     static let settingName = "secret"
 
     /// The secret of a file; `nil` if it has none.

@@ -8,8 +8,8 @@ import RunwaySQLite
 /// streams are not copied: batches are sent in new ones, and the server recognises the entries by their ids. The rest is counted as damaged.
 ///
 /// Settings are copied whose checksums hold. A damaged one could name another account, or undo a decision. Those of the installation
-/// (``Journal/installationSettings``) are not: the new file is another one. Damaged clocks are replaced by the time of the newest entry, so
-/// that no entry becomes older.
+/// (``Journal/installationSettings``) are not copied: the new file is another installation. Damaged clocks are replaced by the time of the
+/// newest entry, so that no entry becomes older.
 enum JournalSalvage {
     /// What was read of a damaged file.
     struct Contents {

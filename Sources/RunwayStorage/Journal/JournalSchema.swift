@@ -102,9 +102,9 @@ enum JournalSchema {
         try stored.update(database)
     }
 
-    /// The fifth version computes the id of the file from a secret. A file from before gets another id: its batches are sent in new streams,
-    /// in which a server recognises by their ids the entries that it has. Only a batch that is not over stays in its stream, until it ends or
-    /// the server refuses its number.
+    /// The fifth version computes the id of the file from a secret. A file of an earlier version gets another id: its batches are sent in
+    /// new streams, in which a server recognises by their ids the entries that it has. Only a batch that is not over stays in its stream,
+    /// until it ends or the server refuses its number.
     private static func addSecret(_ database: Database) throws {
         guard var row = try JournalFileRow.read(database) else { return }
         let secret = InstallationSecret()
@@ -112,7 +112,7 @@ enum JournalSchema {
         row.installation = secret.installation
         try row.update(database)
         try database.execute(sql: "DELETE FROM stream WHERE scope NOT IN (SELECT scope FROM entry WHERE state = 1)")
-        // Those of nobody that wait are sent with the new id, so that an opt-out must know of them.
+        // Records of nobody that wait are sent with the new id, so that an opt-out must know of them.
         if try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE scope = '')") == true {
             try JournalSetting(name: Journal.accountPrefix, value: "").write(to: database)
         }

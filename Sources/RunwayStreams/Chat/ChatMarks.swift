@@ -34,7 +34,7 @@ struct ChatMarks: Sendable {
     }
 }
 
-// The mark of this member. The last message that has come is passed to it; `nil` before the first page.
+// The mark of this member. The number up to which every message has come is passed to it; `nil` before the first page.
 extension ChatMarks {
     /// The mark that the server should have; `nil` if it has it, or refuses it.
     private func wanted(_ last: Int64?) -> ChatMark? {
@@ -70,7 +70,7 @@ extension ChatMarks {
         guard isMoving else { return false }
         isMoving = false
         merge(mark)
-        // A server that does not move the mark is not asked at once again.
+        // A server that does not move the mark is not asked again at once.
         if wanted(last) == nil {
             pause = ChatPause(end: now + options.markInterval)
         } else {

@@ -137,10 +137,10 @@ extension ChatOutbox {
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
     }
 
-    /// The screen begins anew. Messages that were queued may be among those that are passed over. The server recognises what it has
-    /// when it is sent again.
+    /// The screen begins anew. Messages that were queued may be among those that are passed over, and are sent again. The server recognises
+    /// those that it has.
     ///
-    /// - Parameter isLoss: Whether the server has lost messages, which may be such that it had stored of this member.
+    /// - Parameter isLoss: Whether the server has lost messages. Messages of this member that it had stored may be among them.
     mutating func restart(afterLoss isLoss: Bool) {
         for index in drafts.indices {
             switch drafts[index].state {
@@ -153,7 +153,7 @@ extension ChatOutbox {
 }
 
 extension ChatDraft {
-    /// The message, to be sent again if a call with it was in flight: what became of that is unknown.
+    /// The message, to be sent again if a call with it was in flight: the outcome of that call is unknown.
     fileprivate var withoutCall: ChatDraft {
         var draft = self
         if state == .sending { draft.state = .waiting }

@@ -48,8 +48,8 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
     /// The stream has caught up, its state or the suspicion of its link has changed, or somebody has signed in or out.
     func update() { change { _ in } }
 
-    /// Changes the state, and notifies the queue. While one caller does, changes by others are left to it, so that the queue is notified of
-    /// the newest state last.
+    /// Changes the state, and notifies the queue. While one caller notifies it, that caller also passes on the changes of others, so that the
+    /// queue is notified of the newest state last.
     private func change(_ change: (inout State) -> Void) {
         var pending = state.withLock { state -> State? in
             change(&state)

@@ -10,7 +10,7 @@ struct ChatWindow: Sendable {
     private(set) var first: Int64 = 1
     /// The number up to which every message has come; `nil` before the first page.
     private(set) var last: Int64?
-    /// Whether messages may be missing, or the marks may have moved, without a word from the stream.
+    /// Whether messages may be missing, or the marks may have moved, without an event of the stream that says so.
     var needsPage = false
     /// The number of the first message that the server still has.
     private var serverFirst: Int64 = 1
@@ -84,7 +84,7 @@ extension ChatWindow {
         appendEarly(&outbox)
     }
 
-    /// The window was left: the screen begins anew with the last messages.
+    /// What is shown can't be continued: the screen begins anew with the last messages.
     ///
     /// - Parameter isLoss: Whether the server has lost messages.
     private mutating func restart(afterLoss isLoss: Bool, _ outbox: inout ChatOutbox) {

@@ -111,7 +111,7 @@ struct AnonymousErasureTests {
         #expect(sink.records.count == 3)
     }
 
-    @Test func erasuresHaveABoundAndMayFail() async throws {
+    @Test func failureAndOverloadAreReported() async throws {
         let body = #"{"secret":"\#(Self.secret)"}"#
         try await serve(FailingSink()) { port in
             let reply = try await erase(body, at: port)

@@ -44,8 +44,8 @@ final class StreamServer: Sendable {
         (self.channel, self.group, self.task, self.connections) = (channel, group, task, connections)
     }
 
-    /// Serves a hub. The port is a free one, unless one is named. With a certificate it serves HTTP/2 over TLS, and otherwise HTTP/1.1. A hub that
-    /// is a service shuts down before the server.
+    /// Serves a hub. The port is a free one, unless one is named. With a certificate it serves HTTP/2 over TLS, and otherwise HTTP/1.1. A hub
+    /// that is a service shuts down before the server.
     static func start(
         _ hub: EventHub, port: Int = 0, permission: EventPermission = EventPermission(),
         with certificate: DemoCertificate? = nil, isService: Bool = false

@@ -41,16 +41,16 @@ struct PageList<E: PagedEndpoint>: Sendable {
             newestRawData: isAllNew ? rawData : page.holding(newestItems))
     }
 
-    /// What a load of the page after the last row is for: the first page if there are no rows, or they belong to an account that is no
-    /// longer signed in; `nil` at the end of the list.
+    /// Which page a load asks for that continues after the last row: the first page if there are no rows, or they belong to an account that
+    /// is no longer signed in; `nil` at the end of the list.
     var next: PageDirection? {
         guard isOfCurrentAccount else { return .first }
         if window.isAtEnd { return nil }
         return window.rows.isEmpty ? .first : .next
     }
 
-    /// What a load of the page before the first row is for: the first page if the rows belong to an account that is no longer signed
-    /// in; `nil` at the start of the list.
+    /// Which page a load asks for that continues before the first row: the first page if the rows belong to an account that is no longer
+    /// signed in; `nil` at the start of the list.
     var previous: PageDirection? {
         guard isOfCurrentAccount else { return .first }
         return window.isAtStart ? nil : .previous

@@ -159,7 +159,7 @@ extension HTTP2Connection {
         guard !isClosed else { return }
         do throws(HTTP2Violation) {
             let change = try self.settings.receive(settings, windows: streams.sendWindows)
-            // A connection that sends no further request has no say.
+            // A connection that sends no further requests does not change the limit for those of others.
             if !isDraining, let size = change.maximumHeaderListSize { pool.maximumHeaderListSize = size }
             guard let limit = change.maximumConcurrentStreams else { return }
             pool.limitChanged(id, to: min(limit, max(1, pool.configuration.wire.maximumConcurrentStreams)))
@@ -190,7 +190,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// A window of the server has a new size, which received bytes have reduced or our WINDOW_UPDATE has increased.
+    /// A window in which the server sends has a new size: received bytes have reduced it, or our WINDOW_UPDATE has increased it.
     private func windowChanged(_ event: NIOHTTP2WindowUpdatedEvent) {
         guard let counted = event.inboundWindowSize else { return }
         if event.streamID == .rootStream {

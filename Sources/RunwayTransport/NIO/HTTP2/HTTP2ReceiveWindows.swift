@@ -10,7 +10,7 @@ final class HTTP2ReceiveWindows {
     /// The largest frame that a server sends (RFC 9113 §6.5.2), which waits for a window of its size.
     private static let frameByteCount = 16_384
 
-    /// The size of the window of a stream.
+    /// The size of the window of a stream, in bytes.
     let streamWindow: Int
     /// Counts the unread bytes of streamed responses and tunnels.
     let unread = UnreadBytes()

@@ -20,7 +20,7 @@ final class HTTP2Streams {
 
     var isEmpty: Bool { streams.isEmpty }
 
-    /// Whether silence means for no stream that the server is gone.
+    /// Whether each stream may be silent without a sign that the server is gone.
     var mayBeSilent: Bool { streams.values.allSatisfy(\.mayBeSilent) }
 
     /// What the server has granted to each stream.
@@ -42,9 +42,9 @@ final class HTTP2Streams {
         return all
     }
 
-    /// Fails the exchanges for which the server was silent for too long, and reports that of its address.
+    /// Fails the exchanges for which the server was silent for too long, and reports the failures of its address.
     ///
-    /// - Returns: When it will have been silent for too long for another one; `distantFuture` without another.
+    /// - Returns: When the server will have been silent for too long for the next exchange; `distantFuture` without another.
     func failSilent(_ limits: SilenceLimits, at now: NIODeadline, reportingTo report: AddressReport?) -> NIODeadline {
         var next = NIODeadline.distantFuture
         for stream in Array(streams.values) {
@@ -167,7 +167,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// The server opened its window of a stream, whose initial size is the same for all.
+    /// The server opened the window in which the client sends on a stream. The initial size is the same for all streams.
     func receive(windowUpdate increment: Int, on id: HTTP2StreamID, initialSize: Int) {
         guard let stream = streams[id] else { return }
         do throws(HTTP2Violation) {
@@ -177,7 +177,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// The server's window of a stream has a new size.
+    /// The window in which the server sends on a stream has a new size.
     func windowChanged(of stream: HTTP2Stream, left: Int) {
         stream.window = left
         openWindow(of: stream)

@@ -83,7 +83,7 @@ extension HTTP2Tunnels {
         if payload.endStream { tunnel.receiveEnd() }
     }
 
-    /// The window of a tunnel's stream has a new size.
+    /// The window in which the server sends on a tunnel's stream has a new size.
     func windowChanged(of tunnel: HTTP2Tunnel, left: Int) {
         tunnel.window = left
         openWindow(of: tunnel)

@@ -17,7 +17,7 @@ struct HTTP2ServerSettingsTests {
         #expect(second.maximumHeaderListSize == nil && second.maximumConcurrentStreams == 7)
     }
 
-    @Test func tunnelsStayAllowed() throws {
+    @Test func laterSettingsLeaveTunnelsAllowed() throws {
         var settings = HTTP2ServerSettings()
         _ = try settings.receive([HTTP2Setting(parameter: .enableConnectProtocol, value: 1)], windows: Self.noWindows)
         _ = try settings.receive([], windows: Self.noWindows)

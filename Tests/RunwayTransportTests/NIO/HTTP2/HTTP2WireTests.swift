@@ -208,7 +208,7 @@ struct HTTP2WireTests {
             // This request is sent after the WINDOW_UPDATE frames.
             _ = try await network.call(Fetch<GET>("c"))
             let credits = server.frames().filter { $0.is(.windowUpdate) && $0.stream == 1 }.map(\.number)
-            // The reader has not reported less than a quarter of the window.
+            // What the reader has not reported yet is less than a quarter of the window.
             #expect(credits.reduce(0, +) > window * 3 / 4, "\(credits)")
         }
     }
