@@ -111,7 +111,9 @@ final class JournalStore: Sendable {
         let (former, formerCount) = (state.withLock { $0.journal }, changeCount)
         defer {
             // Last, since the operation may need the space of a reserve that was released.
-            if let journal = state.withLock({ $0.journal }), journal !== former { reserve.make() }
+            if let journal = state.withLock({ $0.journal }), journal !== former {
+                reserve.make(leaving: SpaceReserve.byteCount)
+            }
         }
         do throws(StorageError) {
             let value: Value

@@ -12,12 +12,17 @@ struct SpaceReserve: Sendable {
     init(for database: URL) { path = database.path + "-reserve" }
 
     /// Creates the file, unless it exists or the disk has no space for it.
-    func make() {
+    ///
+    /// - Parameter restByteCount: How many bytes the disk must have left beside it, so that it does not take the last space of what it is
+    ///   for. The default is 0.
+    func make(leaving restByteCount: Int = 0) {
         // A process that ended while it wrote the file has left a smaller one.
         if SQLiteFile.byteCount(at: path) == Self.byteCount { return }
         let file = URL(fileURLWithPath: path)
         do {
-            try Data(count: Self.byteCount).write(to: file)
+            // The rest is taken and given back, which shows that the disk has it.
+            try Data(count: Self.byteCount + restByteCount).write(to: file)
+            guard truncate(path, off_t(Self.byteCount)) == 0 else { throw FileFailure("truncate a file", errno) }
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             try StorageFolder.protect([file])
         } catch {
