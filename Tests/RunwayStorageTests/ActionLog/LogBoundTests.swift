@@ -84,7 +84,7 @@ struct LogBoundTests {
         #expect(refused?.utf8.count == 799)
     }
 
-    @Test func fullMemoryEvictsTheOldestOfTheLowestPriority() {
+    @Test func fullMemoryEvictsOldestOfLowestPriority() {
         var options = ActionLogOptions()
         options.maximumBufferedCount = 3
         let buffer = RecordBuffer(options, clock: LayerClock(ManualClock()))

@@ -214,7 +214,7 @@ struct HTTP2WireTests {
     }
 
     /// While the connection is not writable, NIO's handler holds WINDOW_UPDATE frames back and does not count them.
-    @Test func windowIsOpenedOnceWhileNothingCanBeSent() async throws {
+    @Test func windowOpensOnceWhileNothingCanBeSent() async throws {
         let (window, part) = (256 << 10, [UInt8](repeating: 7, count: 16 << 10))
         let paused = Mutex<(any Channel)?>(nil)
         try await RawHTTP2Server.run { connection, frame in
