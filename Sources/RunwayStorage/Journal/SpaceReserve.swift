@@ -16,7 +16,7 @@ struct SpaceReserve: Sendable {
     /// - Parameter restByteCount: How many bytes the disk must have left beside it, so that it does not take the last space of what it is
     ///   for. The default is 0.
     func make(leaving restByteCount: Int = 0) {
-        // A process that ended while it wrote the file has left a smaller one.
+        // A process that ended while it wrote the file has left one of another size.
         if SQLiteFile.byteCount(at: path) == Self.byteCount { return }
         let file = URL(fileURLWithPath: path)
         do {

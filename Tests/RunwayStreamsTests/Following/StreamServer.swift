@@ -55,7 +55,7 @@ final class StreamServer: Sendable {
         return try await start(router, port: port, with: certificate, before: isService ? [hub] : [])
     }
 
-    /// - Parameter services: The services that shut down before the server. The default is none.
+    /// - Parameter services: The services that shut down before the server. By default there are no such services.
     static func start(
         _ router: Router<BasicRequestContext>, port: Int = 0, with certificate: DemoCertificate? = nil,
         before services: [any Service] = []
