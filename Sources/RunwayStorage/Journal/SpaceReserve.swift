@@ -20,10 +20,18 @@ struct SpaceReserve: Sendable {
         if SQLiteFile.byteCount(at: path) == Self.byteCount { return }
         let file = URL(fileURLWithPath: path)
         do {
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+            guard FileManager.default.createFile(atPath: path, contents: nil, attributes: attributes) else {
+                throw FileFailure("create a file", errno)
+            }
+            let handle = try FileHandle(forWritingTo: file)
+            defer { try? handle.close() }
             // The rest is taken and given back, which shows that the disk has it.
-            try Data(count: Self.byteCount + restByteCount).write(to: file)
-            guard truncate(path, off_t(Self.byteCount)) == 0 else { throw FileFailure("truncate a file", errno) }
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            let block = Data(count: 1 << 20)
+            for start in stride(from: 0, to: Self.byteCount + restByteCount, by: block.count) {
+                try handle.write(contentsOf: block.prefix(Self.byteCount + restByteCount - start))
+            }
+            try handle.truncate(atOffset: UInt64(Self.byteCount))
             try StorageFolder.protect([file])
         } catch {
             _ = release()
