@@ -12,12 +12,16 @@ enum LogPlace: Equatable {
     case postgres(String)
 
     /// A sink, and what ends it.
-    struct Sink: ActionLogSink {
-        let base: any ActionLogSink
+    struct Sink: ActionLogErasing {
+        let base: any ActionLogErasing
         /// Stores what waits, and closes the sink.
         let close: @Sendable () async throws -> Void
 
         func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage { try await base.store(batch) }
+        func erase(account: String) async throws { try await base.erase(account: account) }
+        func erase(anonymousRecordsOf installation: UUID) async throws {
+            try await base.erase(anonymousRecordsOf: installation)
+        }
     }
 
     /// Reads a path or a URL.

@@ -6,7 +6,8 @@ import NIOCore
 import RunwayDemo
 import RunwayServer
 
-/// The server of `runway serve --log`: one route that receives action logs.
+/// The server of `runway serve --log`: it receives action logs, and erases what an installation sent without an
+/// account. It knows no accounts, so that it has no route that erases those of one.
 struct LogServer: Sendable {
     let sink: LogPlace.Sink
     /// What clients must trust; `nil` without TLS.
@@ -20,7 +21,9 @@ struct LogServer: Sendable {
     /// - Throws: The system's error if the port can't be bound.
     func run(host: String, port: Int, onServing: @escaping @Sendable (_ url: String) -> Void) async throws {
         let router = Router()
-        ActionLogRoute(to: sink).add(to: router)
+        let route = ActionLogRoute(to: sink)
+        route.add(to: router)
+        route.addAnonymousErasure(to: router)
         let connections = OpenConnections()
         let scheme = certificate == nil ? "http" : "https"
         let application = Application(

@@ -29,9 +29,11 @@ struct ServeCommand: AsyncParsableCommand {
 
             With --log it receives the batches of action logs at /log instead, and
             stores each record once, in a SQLite file or in PostgreSQL. A batch is
-            acknowledged when it is durable. "runway log" counts what came. Other
-            machines reach it if --host names an address of this one, such as 0.0.0.0
-            for all. The certificate is for 127.0.0.1 and localhost alone: use
+            acknowledged when it is durable. "runway log" counts what came. A client
+            whose user opts out has what it sent without an account erased, at
+            /log/erasure; the records of accounts stay, since the server knows none.
+            Other machines reach it if --host names an address of this one, such as
+            0.0.0.0 for all. The certificate is for 127.0.0.1 and localhost alone: use
             --plain, and a proxy with TLS before it.
 
             EXAMPLES

@@ -3,8 +3,9 @@ public import Hummingbird
 import NIOCore
 
 extension ActionLogRoute where Sink: ActionLogErasing {
-    /// Adds the routes by which a client has its records erased: `DELETE` at the path of the log for those of its account, and `POST` at
-    /// `erasure` below it for those that its installation sent while nobody was signed in.
+    /// Adds the routes by which a client has its records erased: `DELETE` at the path of the log for those of its
+    /// account, and that of ``addAnonymousErasure(to:path:)`` for those that its installation sent while nobody was
+    /// signed in.
     ///
     /// ```swift
     /// let route = ActionLogRoute(to: sink)
@@ -12,12 +13,9 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// route.addErasure(to: router) { request, context in account(of: request) }
     /// ```
     ///
-    /// The response is 204 after the sink has erased them, also if there were none; 401 to a `DELETE` if nobody is known to have sent the
-    /// request; 400 if the name of the account has the character U+0000, at which databases would cut it, or if the body of a `POST` has no
-    /// secret; 413 if that body has more than 1 KiB; 429 while as many requests run as ``ActionLogRouteLimits`` allow; and 503 if the sink
-    /// fails.
-    ///
-    /// A `POST` needs no account: its body has the secret from which the client computed the id of its installation. Do not log that body.
+    /// The response to a `DELETE` is 204 after the sink has erased them, also if there were none; 401 if nobody is
+    /// known to have sent the request; 400 if the name of the account has the character U+0000, at which databases
+    /// would cut it; 429 while as many requests run as ``ActionLogRouteLimits`` allow; and 503 if the sink fails.
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -35,6 +33,24 @@ extension ActionLogRoute where Sink: ActionLogErasing {
             if account.utf8.contains(0) { return refusal(.badRequest) }
             return await erase { try await sink.erase(account: account) }
         }
+        addAnonymousErasure(to: router, path: path)
+    }
+
+    /// Adds the route by which a client has the records erased that its installation sent while nobody was signed in:
+    /// `POST` at `erasure` below the path of the log. A server that knows no accounts can have it without
+    /// ``addErasure(to:path:account:)``.
+    ///
+    /// The request needs no account: its body has the secret from which the client computed the id of its installation.
+    /// Do not log that body. The response is 204 after the sink has erased the records, also if there were none; 400 if
+    /// the body has no secret; 413 if it has more than 1 KiB; 429 while as many requests run as
+    /// ``ActionLogRouteLimits`` allow; and 503 if the sink fails.
+    ///
+    /// - Parameters:
+    ///   - router: The router or group.
+    ///   - path: The path of the log below the group's. The default is `log`.
+    public func addAnonymousErasure<Context: RequestContext>(
+        to router: some RouterMethods<Context>, path: RouterPath = "log"
+    ) {
         router.post(path.appendingPath("erasure")) { request, _ in try await eraseAnonymousRecords(for: request) }
     }
 

@@ -66,7 +66,8 @@ public protocol ActionLogSink: Sendable {
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
 }
 
-/// A sink that can erase records: ``ActionLogRoute/addErasure(to:path:account:)`` asks it to.
+/// A sink that can erase records: ``ActionLogRoute/addErasure(to:path:account:)`` and
+/// ``ActionLogRoute/addAnonymousErasure(to:path:)`` ask it to.
 public protocol ActionLogErasing: ActionLogSink {
     /// Removes the contents of all records of an account, and returns when that is durable. Their ids stay, so that none is stored again.
     /// The records of batches that the sink was passed before are among them, also of those that still waited.

@@ -94,9 +94,9 @@ public final class ActionLog: Sendable {
                 }
                 return try await network.call(ActionLogBatch<Service, LogOfAccount>(path: path, body: body))
             },
-            erase: { () throws(NetworkError) in _ = try await network.call(ActionLogErasure<Service>(path: path)) },
+            erase: { () throws(NetworkError) in try await network.erase(by: ActionLogErasure<Service>(path: path)) },
             eraseOfNobody: { secret throws(NetworkError) in
-                _ = try await network.call(AnonymousErasure<Service>(log: path, secret: secret))
+                try await network.erase(by: AnonymousErasure<Service>(log: path, secret: secret))
             },
             account: { network.settings(of: service).account ?? "" }, status: { network.status },
             beginGrace: { network.beginGrace($0) })
@@ -236,10 +236,11 @@ extension ActionLog {
 
     /// Removes all records of an account from memory and from the disk, and asks the server to do the same.
     ///
-    /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one, again until the server
-    /// has accepted it; records of the account that come after it wait until then. A server that refuses it, for instance because it has no
-    /// such route (404, 405, 501), is asked ``ActionLogOptions/maximumServerFaults`` times; then ``ActionLogState/refusedErasures`` has the
-    /// account, and its later records are sent. What was removed from memory and disk stays removed.
+    /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one,
+    /// again until the server has accepted it; records of the account that come after it wait until then. A server that
+    /// refuses it, for instance because it has no such route (404, 405, 501), or that redirects it, is asked
+    /// ``ActionLogOptions/maximumServerFaults`` times; then ``ActionLogState/refusedErasures`` has the account, and its
+    /// later records are sent. What was removed from memory and disk stays removed.
     ///
     /// - Parameters:
     ///   - account: The account, as in `ServiceSettings.account`; the records of nobody have an empty one.
@@ -299,12 +300,12 @@ extension ActionLog {
         let account = sender.account
         // Before recording resumes, what an interrupted opt-out has left is erased.
         try await store.run(.erasing) { [buffer] journal throws(StorageError) in
-            if isOptedOut, isErasedAtServer {
-                // Before the decision: a later run that knows it asks for no erasure any more.
-                let accounts = try journal.accounts().union(account.isEmpty || !account.isScope ? [] : [account])
-                for account in accounts { try journal.setErasurePending(account, true) }
+            var accounts: Set<String> = []
+            if isErasedAtServer {
+                accounts = try journal.accounts()
+                if !account.isEmpty, account.isScope { accounts.insert(account) }
             }
-            try journal.setOptedOut(isOptedOut)
+            try journal.setOptedOut(isOptedOut, erasingAtServer: accounts)
             // Before the next operation on the file, so that memory and file agree whichever of two decisions came last.
             buffer.setOptedOut(isOptedOut)
         }

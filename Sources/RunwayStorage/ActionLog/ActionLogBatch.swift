@@ -41,33 +41,44 @@ struct ActionLogBatch<Service: APIService, Owner: LogOwner>: Endpoint {
     var content: RequestBody { .bytes(body) }
 }
 
-/// The request that has the server erase the records of the account that sends it: see `docs/formats.md`.
-struct ActionLogErasure<Service: APIService>: Endpoint {
-    static var service: Service.Type { Service.self }
-    static var name: String { "ActionLogErasure" }
-    static var method: HTTPRequest.Method { .delete }
+/// A request that has the server erase records: see `docs/formats.md`.
+protocol LogErasure: Endpoint {}
+
+extension LogErasure {
     static var overlap: OverlapPolicy { .concurrent }
     /// The log repeats the request until the server has accepted it, in later runs, too.
     static var retry: RetryPolicy { .off }
     static var isMergeable: Bool { false }
     static var priority: CallPriority { .low }
 
+    /// Accepts 200 and 204, which say that the records are erased, and 202, which says that they will be. Other
+    /// statuses that count as a success, such as 304, confirm no erasure.
+    func validate(response: RawData) throws(NetworkError) {
+        let status = response.response.status
+        guard [200, 202, 204].contains(status.code) else {
+            throw NetworkError(
+                .refused, in: .checking, "The response with status \(status.code) confirms no erasure.", status: status)
+        }
+    }
+}
+
+/// The request that has the server erase the records of the account that sends it.
+struct ActionLogErasure<Service: APIService>: LogErasure {
+    static var service: Service.Type { Service.self }
+    static var name: String { "ActionLogErasure" }
+    static var method: HTTPRequest.Method { .delete }
+
     @Unencoded var path: EndpointPath
 }
 
-/// The request that has the server erase the records of nobody from this installation: see `docs/formats.md`.
-struct AnonymousErasure<Service: APIService>: Endpoint {
+/// The request that has the server erase the records of nobody from this installation.
+struct AnonymousErasure<Service: APIService>: LogErasure {
     /// Without a token, which would show whose records they were, unless the service takes no request without one.
     static var authorization: AuthorizationPolicy { LogOfNobody.authorization(from: Service.authorization) }
     static var service: Service.Type { Service.self }
     static var name: String { "AnonymousErasure" }
     static var method: HTTPRequest.Method { .post }
     static var encoding: ParameterEncoding { .raw(contentType: "application/json") }
-    static var overlap: OverlapPolicy { .concurrent }
-    /// The log repeats the request until the server has accepted it, in later runs, too.
-    static var retry: RetryPolicy { .off }
-    static var isMergeable: Bool { false }
-    static var priority: CallPriority { .low }
 
     @Unencoded var log: EndpointPath
     @Unencoded var secret: InstallationSecret
@@ -75,6 +86,18 @@ struct AnonymousErasure<Service: APIService>: Endpoint {
     var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
     /// Records of calls that have bodies redact a member of this name.
     var content: RequestBody { .bytes(Array("{\"secret\":\"\(secret.text)\"}".utf8)) }
+}
+
+extension NetworkLayer {
+    /// Has the server erase records.
+    ///
+    /// Redirects are not followed. The request that follows one may be a GET, whose response confirms no erasure, and
+    /// another place must not be sent the secret of the installation.
+    func erase(by request: some LogErasure) async throws(NetworkError) {
+        var options = CallOptions()
+        options.followsRedirects = false
+        _ = try await call(request, options: options)
+    }
 }
 
 /// The body of a batch.

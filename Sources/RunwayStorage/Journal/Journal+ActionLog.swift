@@ -9,13 +9,16 @@ extension Journal {
     private static let paceName = "pace"
     /// Followed by the scope.
     private static let refusalsPrefix = "refusals "
-    /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about; by nothing if nobody was
-    /// signed in.
-    static let accountPrefix = "account "
-    /// Followed by the account, or by nothing for the records of nobody.
+    /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about.
+    private static let accountPrefix = "account "
+    /// That prefix with an empty account: something was recorded while nobody was signed in.
+    static let nobodyRecordedName = accountPrefix
+    /// Followed by the account.
     private static let erasurePrefix = "erase "
+    /// That prefix with an empty account: the erasure of the records of nobody.
+    private static let erasureOfNobodyName = erasurePrefix
     /// The settings that are about one installation alone: its secret, and the erasure of its records of nobody.
-    static let installationSettings: Set<String> = [InstallationSecret.settingName, erasurePrefix]
+    static let installationSettings: Set<String> = [InstallationSecret.settingName, erasureOfNobodyName]
     /// Of the value, followed by a reason.
     private static let refusedPrefix = "refused "
 
@@ -33,12 +36,18 @@ extension Journal {
     ///
     /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest: at the latest before recording resumes, or what
     /// is left would be sent then.
-    func setOptedOut(_ isOptedOut: Bool) throws(StorageError) {
+    ///
+    /// - Parameter accounts: Which the server is to be asked to erase because of an opt-out, with an empty one for the
+    ///   records of nobody. They have no effect when recording resumes. The default is an empty set.
+    func setOptedOut(_ isOptedOut: Bool, erasingAtServer accounts: Set<String> = []) throws(StorageError) {
         guard isOptedOut else {
             try completeOptOut()
             return try storeDecision(false)
         }
         try erase(nil) { () throws(StorageError) in
+            // In one transaction with the decision. Otherwise a process that ends in between would leave an erasure to
+            // a run that goes on recording, or a decision without its erasures.
+            for account in accounts { try setErasurePending(account, true) }
             try storeDecision(true)
             try forgetAccounts()
         }

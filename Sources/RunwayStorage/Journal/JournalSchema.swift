@@ -114,7 +114,7 @@ enum JournalSchema {
         try database.execute(sql: "DELETE FROM stream WHERE scope NOT IN (SELECT scope FROM entry WHERE state = 1)")
         // Records of nobody that wait are sent with the new id, so that an opt-out must know of them.
         if try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE scope = '')") == true {
-            try JournalSetting(name: Journal.accountPrefix, value: "").write(to: database)
+            try JournalSetting(name: Journal.nobodyRecordedName, value: "").write(to: database)
         }
     }
 

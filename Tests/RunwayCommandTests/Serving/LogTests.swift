@@ -7,14 +7,17 @@ struct LogTests {
     private static let installation = "2f1c0000-0000-4000-8000-000000000001"
 
     /// A batch of records with a name.
-    private func batch(_ number: Int, _ ids: ClosedRange<Int>, named name: String = "opened") -> String {
+    private func batch(
+        _ number: Int, _ ids: ClosedRange<Int>, named name: String = "opened",
+        of installation: String = LogTests.installation
+    ) -> String {
         let records = ids.map {
             let digits = String($0)
             let id = "0199a000-0000-7000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
             return "{\"seq\":\($0),\"id\":\"\(id)\",\"name\":\"\(name)\"}"
         }
         return """
-            {"installation":"\(Self.installation)","stream":"9b6e0000-0000-4000-8000-000000000001","batch":\(number),\
+            {"installation":"\(installation)","stream":"9b6e0000-0000-4000-8000-000000000001","batch":\(number),\
             "sent":1,"records":[\(records.joined(separator: ","))]}
             """
     }
@@ -77,6 +80,29 @@ struct LogTests {
             }
         }
     #endif
+
+    @Test func installationErasesRecordsWithoutAnAccount() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.appendingPathComponent("log.sqlite").path
+            let server = try RunningTool("serve", "--log", file, "--plain")
+            let text = try await server.wait(for: "Ctrl-C stops it.")
+            let url = String(try #require(text.firstMatch(of: /http:\S+/)).0)
+            // The id that is computed from a secret of 32 zero bytes; see docs/formats.md.
+            let own = batch(1, 1...3, of: "66687aad-f862-8d77-ac8f-c18b8e9f8e20")
+            #expect(try await send(own, to: url).hasSuffix(" 200"))
+            #expect(try await send(batch(1, 4...5), to: url).hasSuffix(" 200"))
+            #expect(try await send("{}", to: "\(url)/erasure") == " 400")
+            #expect(try await Tool.run("log", file).output.hasSuffix("5  in all, from 2 installations\n"))
+            let secret = Data(count: 32).base64EncodedString()
+            #expect(try await send("{\"secret\":\"\(secret)\"}", to: "\(url)/erasure") == " 204")
+            #expect(try await Tool.run("log", file).output.hasSuffix("2  in all, from 1 installation\n"))
+            // The server knows no accounts, so that it erases those of none.
+            let deletion = try await Tool.shell("curl -s -o /dev/null -w '%{http_code}' -X DELETE '\(url)'")
+            #expect(deletion.output == "404")
+            server.signal(SIGINT)
+            #expect(await server.end() == 0)
+        }
+    }
 
     @Test func logIsReadWhileServedOverTLS() async throws {
         try await withTemporaryFolder { folder in

@@ -230,7 +230,9 @@ struct LogConsentTests {
         await log.close()
     }
 
-    @Test(arguments: [404, 405, 501]) func erasureIsNotRetriedForeverWithoutARoute(_ status: Int) async throws {
+    /// The server has no route, redirects, or responds with a success that confirms nothing.
+    @Test(arguments: [201, 302, 304, 404, 405, 501])
+    func unconfirmedErasureIsNotRetriedForever(_ status: Int) async throws {
         let requests = Mutex(0)
         let fixture = LogFixture(
             LogServer { batch, _ in
@@ -262,6 +264,25 @@ struct LogConsentTests {
         try await waitUntil("the server to be asked again") { requests.withLock { $0 } == 6 }
         state = try await log.state()
         #expect(state.isOptedOut && state.refusedErasures == [:] && state.waitingCount == 0)
+        await log.close()
+    }
+
+    @Test func redirectedErasureIsNotDone() async throws {
+        let fixture = LogFixture(LogServer { batch, _ in batch.number == 0 ? .redirect : nil })
+        let log = fixture.open()
+        try await log.record("of nobody").committed()
+        await log.flush()
+        fixture.signIn("ada")
+        try await log.record("of ada").committed()
+        await log.flush()
+        #expect(fixture.server.names == ["of nobody", "of ada"])
+        try await log.setOptedOut(true)
+        try await waitUntil("the end of both erasures") {
+            await log.flush()
+            return try await log.state().pendingErasureCount == 0
+        }
+        #expect(try await log.state().refusedErasures == ["": "status 303", "ada": "status 303"])
+        #expect(fixture.server.secrets.count == 5 && fixture.server.erasures.isEmpty)
         await log.close()
     }
 

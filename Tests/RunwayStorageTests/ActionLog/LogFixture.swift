@@ -41,6 +41,8 @@ final class LogServer: Transport {
         /// It stores all, and has a verdict for the first half alone.
         case half
         case error(NetworkError)
+        /// It redirects the request to another place (303), which responds with 200 to everything.
+        case redirect
     }
 
     private struct State {
@@ -53,6 +55,15 @@ final class LogServer: Transport {
         var pace = ""
         var inFlight = 0
         var mostInFlight = 0
+    }
+
+    /// The path to which it redirects.
+    private static let otherPlace = "/elsewhere"
+
+    private static var redirect: Response {
+        var response = Response.json("{}", status: .seeOther)
+        response.head.headerFields[.location] = otherPlace
+        return response
     }
 
     private let state = Mutex(State())
@@ -79,6 +90,7 @@ final class LogServer: Transport {
     func setPace(_ text: String) { state.withLock { $0.pace = text } }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        if request.head.path == Self.otherPlace { return .json("{}") }
         if request.head.method == .delete { return try erase(flight.account ?? "") }
         if request.head.path == "/log/erasure" { return try eraseRecordsOfNobody(request) }
         guard case .bytes(let bytes) = request.body, let json = try? JSONDocument(Gzip.decode(bytes)).root else {
@@ -89,7 +101,11 @@ final class LogServer: Transport {
 
     private func erase(_ account: String) throws(NetworkError) -> Response {
         let batch = Batch(stream: "", number: 0, account: account, records: [])
-        if case .status(let code, _) = fail(batch, batches.count) { return .json("{}", status: .init(code: code)) }
+        switch fail(batch, batches.count) {
+        case .status(let code, _): return .json("{}", status: .init(code: code))
+        case .redirect: return Self.redirect
+        default: break
+        }
         state.withLock { $0.erasures.append(account) }
         return .json("", status: .noContent)
     }
@@ -127,6 +143,7 @@ final class LogServer: Transport {
             return .json(Self.response(to: batch, "refused"))
         case .text(let text): return .json(text)
         case .error(let error): throw error
+        case .redirect: return Self.redirect
         case .half: return .json(store(batch, verdicts: batch.records.count / 2))
         case .lostResponse:
             _ = store(batch)
