@@ -28,8 +28,8 @@ struct BlindTests {
         Question(
             "the 250 ms of the race", "Runway/Hosts/HostPlan.swift", "defaultStagger = Duration.milliseconds(250)"),
         Question(
-            "another setting of HTTP/2", "RunwayTransport/NIO/HTTP2/HTTP2ServerSettings.swift",
-            "HTTP2Setting(parameter:"),
+            "another setting that a client of HTTP/2 sends",
+            "RunwayTransport/NIO/HTTP2/NIOHTTP2Handler+ClientSettings.swift", "HTTP2Setting(parameter:"),
         Question("one more secret header field", "Runway/Events/Redaction.swift", "static let secretHeaderFields"),
         Question("another content coding", "RunwayTransport/Coding/ContentCoding.swift", "case gzip"),
         Question(

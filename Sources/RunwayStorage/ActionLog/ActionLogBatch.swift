@@ -21,18 +21,22 @@ enum LogOfNobody: LogOwner {
     }
 }
 
-/// The request that carries a batch, and what its response means: see `docs/formats.md`.
-struct ActionLogBatch<Service: APIService, Owner: LogOwner>: Endpoint {
-    static var authorization: AuthorizationPolicy { Owner.authorization(from: Service.authorization) }
-    static var service: Service.Type { Service.self }
-    static var name: String { "ActionLog" }
-    static var method: HTTPRequest.Method { .post }
-    static var encoding: ParameterEncoding { .raw(contentType: "application/json") }
-    static var overlap: OverlapPolicy { .concurrent }
-    /// The log has a backoff of its own, that outlives a call.
+/// A request of an action log, which is described in `docs/formats.md`. It yields to the calls of the app.
+protocol ActionLogRequest: Endpoint {}
+
+extension ActionLogRequest {
+    /// The log repeats a request by itself, in later runs, too.
     static var retry: RetryPolicy { .off }
     static var isMergeable: Bool { false }
     static var priority: CallPriority { .low }
+}
+
+/// The request that carries a batch.
+struct ActionLogBatch<Service: APIService, Owner: LogOwner>: ActionLogRequest {
+    static var authorization: AuthorizationPolicy { Owner.authorization(from: Service.authorization) }
+    static var name: String { "ActionLog" }
+    static var method: HTTPRequest.Method { .post }
+    static var encoding: ParameterEncoding { .raw(contentType: "application/json") }
 
     @Unencoded var path: EndpointPath
     @Unencoded var body: [UInt8]
@@ -41,16 +45,10 @@ struct ActionLogBatch<Service: APIService, Owner: LogOwner>: Endpoint {
     var content: RequestBody { .bytes(body) }
 }
 
-/// A request that has the server erase records: see `docs/formats.md`.
-protocol LogErasure: Endpoint {}
+/// A request that has the server erase records.
+protocol LogErasure: ActionLogRequest {}
 
 extension LogErasure {
-    static var overlap: OverlapPolicy { .concurrent }
-    /// The log repeats the request until the server has accepted it, in later runs, too.
-    static var retry: RetryPolicy { .off }
-    static var isMergeable: Bool { false }
-    static var priority: CallPriority { .low }
-
     /// Accepts 200 and 204, which say that the records are erased, and 202, which says that they will be. Other
     /// statuses that count as a success, such as 304, confirm no erasure.
     func validate(response: RawData) throws(NetworkError) {
@@ -64,7 +62,6 @@ extension LogErasure {
 
 /// The request that has the server erase the records of the account that sends it.
 struct ActionLogErasure<Service: APIService>: LogErasure {
-    static var service: Service.Type { Service.self }
     static var name: String { "ActionLogErasure" }
     static var method: HTTPRequest.Method { .delete }
 
@@ -75,7 +72,6 @@ struct ActionLogErasure<Service: APIService>: LogErasure {
 struct AnonymousErasure<Service: APIService>: LogErasure {
     /// Without a token, which would show whose records they were, unless the service takes no request without one.
     static var authorization: AuthorizationPolicy { LogOfNobody.authorization(from: Service.authorization) }
-    static var service: Service.Type { Service.self }
     static var name: String { "AnonymousErasure" }
     static var method: HTTPRequest.Method { .post }
     static var encoding: ParameterEncoding { .raw(contentType: "application/json") }

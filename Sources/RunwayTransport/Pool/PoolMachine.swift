@@ -54,23 +54,12 @@ struct PoolMachine {
         var isFresh: Bool { !hasCarried || state != .exclusive }
     }
 
-    /// The terms of a waiting request.
-    struct Wait {
-        /// The earliest instant at which the request fails because no connection is available.
-        var deadline: NIODeadline
-        /// Whether it was lost on a stale connection, so that an idle one may be stale, too.
-        var needsFresh: Bool
-    }
-
     let limits: Limits
     /// Whether connections are shared; `nil` until the first is made.
     private(set) var isShared: Bool?
     private(set) var connections: [Connection] = []
     private var connectionCount = 0
-    /// The waiting requests in order, among them withdrawn ones that are not removed yet.
-    private var queue = CircularBuffer<RequestID>()
-    /// The terms of every waiting request.
-    private(set) var waiting: [RequestID: Wait] = [:]
+    private(set) var waiting = PoolQueue()
     /// The earliest instant at which waiting requests fail because no connection is available; `nil` while no connection is being made.
     private var connectDeadline: NIODeadline?
     /// The number of dials that failed in a row, and the instant of the next while there are connections to wait for.
@@ -96,7 +85,7 @@ struct PoolMachine {
             next = min(next ?? due, due)
         }
         if waiting.isEmpty { return next }
-        if let connectDeadline, let first = waiting.values.lazy.map(\.deadline).min() {
+        if let connectDeadline, let first = waiting.firstDeadline {
             let due = max(connectDeadline, first)
             next = min(next ?? due, due)
         }
@@ -116,8 +105,7 @@ extension PoolMachine {
             return .send(on: connections[index].id, isReused: isReused)
         }
         guard waiting.count < limits.maximumWaiting else { return .refuse(.tooManyWaiting) }
-        waiting[request] = Wait(deadline: now + limits.connectTimeout, needsFresh: false)
-        queue.append(request)
+        waiting.append(request, until: now + limits.connectTimeout)
         return .wait(connectAsNeeded(now: now))
     }
 
@@ -133,8 +121,7 @@ extension PoolMachine {
             return .send(on: connections[index].id, isReused: isReused)
         }
         // The limit on waiting requests does not apply, and the time for connecting starts anew.
-        waiting[request] = Wait(deadline: now + limits.connectTimeout, needsFresh: loss.isStale)
-        queue.prepend(request)
+        waiting.prepend(request, until: now + limits.connectTimeout, needsFresh: loss.isStale)
         return .wait(serve(now: now) + connectAsNeeded(now: now))
     }
 
@@ -158,10 +145,7 @@ extension PoolMachine {
     }
 
     /// A waiting request is cancelled.
-    mutating func withdraw(_ request: RequestID) {
-        precondition(waiting.removeValue(forKey: request) != nil, "request \(request) does not wait")
-        if queue.count > 2 * waiting.count + 64 { queue = CircularBuffer(queue.filter { waiting[$0] != nil }) }
-    }
+    mutating func withdraw(_ request: RequestID) { waiting.withdraw(request) }
 
     /// A request on a connection ended, and the connection can carry another.
     mutating func ended(_ connection: ConnectionID, now: NIODeadline) -> [PoolAction] {
@@ -226,7 +210,7 @@ extension PoolMachine {
             return connectAsNeeded(now: now)
         }
         (failedDials, nextDial, connectDeadline) = (0, nil, nil)
-        return takeAllWaiting().map { .fail($0, .notConnected) }
+        return waiting.takeAll().map { .fail($0, .notConnected) }
     }
 
     /// A connection closed. The requests that it carried are reported one by one after this.
@@ -259,12 +243,9 @@ extension PoolMachine {
     /// Fails the requests that waited too long for a connection to be made, and closes the connections that were idle too long.
     mutating func timePassed(_ now: NIODeadline) -> [PoolAction] {
         var actions: [PoolAction] = []
-        if let connectDeadline, connectDeadline <= now, waiting.values.contains(where: { $0.deadline <= now }) {
+        if let connectDeadline, connectDeadline <= now {
             let reason = failedDials > 0 ? PoolFailure.notConnected : .notConnectedInTime
-            let late = queue.filter { request in waiting[request].map { $0.deadline <= now } ?? false }
-            for request in late { waiting[request] = nil }
-            queue = CircularBuffer(queue.filter { waiting[$0] != nil })
-            actions = late.map { .fail($0, reason) }
+            actions = waiting.takeLate(at: now).map { .fail($0, reason) }
         }
         for connection in connections {
             guard let idleSince = connection.idleSince, idleSince + limits.keepAlive <= now else { continue }
@@ -279,7 +260,7 @@ extension PoolMachine {
     mutating func shutDown() -> [PoolAction] {
         isShutDown = true
         defer { connections = [] }
-        return takeAllWaiting().map { .fail($0, .shutDown) }
+        return waiting.takeAll().map { .fail($0, .shutDown) }
             + connections.filter { $0.state != .connecting }.map { .close($0.id) }
     }
 }
@@ -320,7 +301,7 @@ extension PoolMachine {
         var actions: [PoolAction] = []
         for isFresh in [true, false] {
             while !waiting.isEmpty, let index = freeConnection(isFresh: isFresh),
-                let request = nextWaiting(mayNeedFresh: isFresh)
+                let request = waiting.takeFirst(mayNeedFresh: isFresh)
             {
                 let isReused = take(index)
                 actions.append(.send(request, on: connections[index].id, isReused: isReused))
@@ -333,24 +314,6 @@ extension PoolMachine {
             connections[index].idleSince = now
         }
         return actions
-    }
-
-    /// Removes the first waiting request, of all or of those that do not need a fresh connection.
-    private mutating func nextWaiting(mayNeedFresh: Bool) -> RequestID? {
-        while let first = queue.first, waiting[first] == nil { queue.removeFirst() }
-        let next = queue.firstIndex { waiting[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }
-        guard let next else { return nil }
-        let request = queue.remove(at: next)
-        waiting[request] = nil
-        return request
-    }
-
-    private mutating func takeAllWaiting() -> [RequestID] {
-        defer {
-            queue = CircularBuffer()
-            waiting = [:]
-        }
-        return queue.filter { waiting[$0] != nil }
     }
 
     private mutating func connect() -> PoolAction {

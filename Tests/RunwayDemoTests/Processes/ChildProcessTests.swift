@@ -1,4 +1,5 @@
 import Foundation
+import RunwayTesting
 import Testing
 
 @testable import RunwayDemo
@@ -22,6 +23,15 @@ struct ChildProcessTests {
         let id = try #require(await process.nextLine().flatMap { Int32($0) })
         try await process.kill()
         #expect(kill(id, 0) == -1)
+    }
+
+    /// The crash tests leave no process behind when they fail, since errors release what they started.
+    @Test func releasedProcessIsKilled() async throws {
+        var process: ChildProcess? = try shell("echo $$; exec sleep 600")
+        let line = await process?.nextLine()
+        let id = try #require(line.flatMap { Int32($0) })
+        process = nil
+        try await waitUntil("the end of the process") { kill(id, 0) == -1 }
     }
 
     @Test func processThatEndedByItselfCannotBeKilled() async throws {

@@ -49,32 +49,3 @@ struct HTTP2ServerSettings {
             maximumConcurrentStreams: settings.last { $0.parameter == .maxConcurrentStreams }?.value ?? unset)
     }
 }
-
-extension NIOHTTP2Handler {
-    /// Creates the handler of a client, which sends its settings.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings of the transport.
-    ///   - window: The initial size of the windows of streams, in bytes.
-    ///   - delegate: Receives each frame when it is written.
-    convenience init(
-        announcing settings: WireSettings, window: Int, reportingTo delegate: (any NIOHTTP2FrameDelegate)?
-    ) {
-        var connection = ConnectionConfiguration()
-        connection.initialSettings = [
-            HTTP2Setting(parameter: .enablePush, value: 0),
-            HTTP2Setting(parameter: .initialWindowSize, value: window),
-            HTTP2Setting(
-                parameter: .maxHeaderListSize,
-                value: min(max(1, settings.maximumHeadByteCount), Int(clamping: UInt32.max))),
-        ]
-        // Some servers send an empty frame now and then; many in a row are an attack.
-        connection.maximumSequentialEmptyDataFrames = 8
-        connection.maximumBufferedControlFrames = 1000
-        // Frames that the server sent before it received the reset of a stream still come.
-        connection.maximumRecentlyResetStreams = 1024
-        // It would refuse a 204 with a Content-Length; HTTP2Stream compares the lengths instead.
-        connection.contentLengthValidation = .disabled
-        self.init(mode: .client, frameDelegate: delegate, connectionConfiguration: connection)
-    }
-}
