@@ -14,11 +14,12 @@ extension NetworkLayer {
     /// The body is written to `FILE.part` beside the file; no more than some hundred kilobytes of it are in memory. If the
     /// connection breaks, the rest is requested, as often as the call's ``RetryPolicy`` allows without 256 KiB more being
     /// received; if the call fails, is cancelled, or the process is killed, the next download of the same request to the same
-    /// file resumes there. For that the server has to support ranges and send a strong validator of the file (RFC 9110 §13.1.5,
-    /// §14), which is stored in `FILE.part.info`; otherwise, and if the file has changed, it is fetched from its start. Parts
-    /// are combined only if the server confirmed that they belong together, and the digests that it sends (RFC 9530, SHA-256
-    /// and SHA-512) are verified. Both files belong to the user and have mode 0600, as the file itself unless it replaces one,
-    /// whose mode it takes; a symbolic link is replaced and not followed.
+    /// file resumes there. For that the server has to support ranges and send a strong validator of the file, which is
+    /// stored in `FILE.part.info`: an `ETag` that is not weak or, without an `ETag`, a `Last-Modified` at least a
+    /// second older than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, it is fetched
+    /// from its start. Parts are combined only if the server confirmed that they belong together, and the digests that
+    /// it sends (RFC 9530, SHA-256 and SHA-512) are verified. Both files belong to the user and have mode 0600, as the
+    /// file itself unless it replaces one, whose mode it takes; a symbolic link is replaced and not followed.
     ///
     /// The request passes all stages, and asks for the file without a content coding. The service judges the head alone; a
     /// response that it does not accept is thrown and not written. The deadline of the call is the longest time without a byte:
