@@ -44,9 +44,6 @@ public struct CallOptions: Sendable, Hashable {
     /// Whether the streamed body stays open for as long as the app wants, so that it releases its concurrency slot, and the system's time in
     /// the background, when the head of the response has arrived.
     package var isLongLived = false
-    /// Whether redirects are followed. Otherwise one fails the call as ``NetworkError/Kind/refused``. The default is
-    /// `true`.
-    package var followsRedirects = true
     /// The call that this one resumes; `nil` if it resumes none.
     var resumption: Resumption?
     /// The stored change that the call sends; `nil` for every other call.

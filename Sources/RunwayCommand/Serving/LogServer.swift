@@ -7,7 +7,7 @@ import RunwayDemo
 import RunwayServer
 
 /// The server of `runway serve --log`: it receives action logs, and erases what an installation sent without an
-/// account. It knows no accounts, so that it has no route that erases those of one.
+/// account. It can't verify accounts, so that it has no route that erases the records of one.
 struct LogServer: Sendable {
     let sink: LogPlace.Sink
     /// What clients must trust; `nil` without TLS.

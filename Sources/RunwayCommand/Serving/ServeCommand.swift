@@ -29,12 +29,12 @@ struct ServeCommand: AsyncParsableCommand {
 
             With --log it receives the batches of action logs at /log instead, and
             stores each record once, in a SQLite file or in PostgreSQL. A batch is
-            acknowledged when it is durable. "runway log" counts what came. A client
-            whose user opts out has what it sent without an account erased, at
-            /log/erasure; the records of accounts stay, since the server knows none.
-            Other machines reach it if --host names an address of this one, such as
-            0.0.0.0 for all. The certificate is for 127.0.0.1 and localhost alone: use
-            --plain, and a proxy with TLS before it.
+            acknowledged when it is durable. "runway log" counts what came. When a user
+            opts out, the client asks at /log/erasure, and the server erases what that
+            installation sent without an account. Records with an account stay, since
+            the server can't verify who asks. Other machines reach it if --host names an
+            address of this one, such as 0.0.0.0 for all. The certificate is for
+            127.0.0.1 and localhost alone: use --plain, and a proxy with TLS before it.
 
             EXAMPLES
               runway serve

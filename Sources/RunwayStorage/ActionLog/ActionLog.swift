@@ -94,9 +94,9 @@ public final class ActionLog: Sendable {
                 }
                 return try await network.call(ActionLogBatch<Service, LogOfAccount>(path: path, body: body))
             },
-            erase: { () throws(NetworkError) in try await network.erase(by: ActionLogErasure<Service>(path: path)) },
+            erase: { () throws(NetworkError) in _ = try await network.call(ActionLogErasure<Service>(path: path)) },
             eraseOfNobody: { secret throws(NetworkError) in
-                try await network.erase(by: AnonymousErasure<Service>(log: path, secret: secret))
+                _ = try await network.call(AnonymousErasure<Service>(log: path, secret: secret))
             },
             account: { network.settings(of: service).account ?? "" }, status: { network.status },
             beginGrace: { network.beginGrace($0) })
@@ -237,8 +237,8 @@ extension ActionLog {
     /// Removes all records of an account from memory and from the disk, and asks the server to do the same.
     ///
     /// The request to the server is stored. It is sent while the account is signed in, in this run or a later one,
-    /// again until the server has accepted it; records of the account that come after it wait until then. A server that
-    /// refuses it, for instance because it has no such route (404, 405, 501), or that redirects it, is asked
+    /// again until the server has accepted it with 204; records of the account that come after it wait until then. A
+    /// server that refuses it, for instance because it has no such route (404, 405, 501), is asked
     /// ``ActionLogOptions/maximumServerFaults`` times; then ``ActionLogState/refusedErasures`` has the account, and its
     /// later records are sent. What was removed from memory and disk stays removed.
     ///
@@ -301,7 +301,7 @@ extension ActionLog {
         // Before recording resumes, what an interrupted opt-out has left is erased.
         try await store.run(.erasing) { [buffer] journal throws(StorageError) in
             var accounts: Set<String> = []
-            if isErasedAtServer {
+            if isOptedOut, isErasedAtServer {
                 accounts = try journal.accounts()
                 if !account.isEmpty, account.isScope { accounts.insert(account) }
             }

@@ -21,7 +21,7 @@ enum LogOfNobody: LogOwner {
     }
 }
 
-/// A request of an action log, which is described in `docs/formats.md`. It yields to the calls of the app.
+/// A request of an action log, as `docs/formats.md` describes it. Its priority is low, so that calls of the app go first.
 protocol ActionLogRequest: Endpoint {}
 
 extension ActionLogRequest {
@@ -49,11 +49,10 @@ struct ActionLogBatch<Service: APIService, Owner: LogOwner>: ActionLogRequest {
 protocol LogErasure: ActionLogRequest {}
 
 extension LogErasure {
-    /// Accepts 200 and 204, which say that the records are erased, and 202, which says that they will be. Other
-    /// statuses that count as a success, such as 304, confirm no erasure.
+    /// Accepts 204 alone. The 200 of a login page, or of the page to which a 303 led, confirms no erasure.
     func validate(response: RawData) throws(NetworkError) {
         let status = response.response.status
-        guard [200, 202, 204].contains(status.code) else {
+        guard status == .noContent else {
             throw NetworkError(
                 .refused, in: .checking, "The response with status \(status.code) confirms no erasure.", status: status)
         }
@@ -82,18 +81,6 @@ struct AnonymousErasure<Service: APIService>: LogErasure {
     var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
     /// Records of calls that have bodies redact a member of this name.
     var content: RequestBody { .bytes(Array("{\"secret\":\"\(secret.text)\"}".utf8)) }
-}
-
-extension NetworkLayer {
-    /// Has the server erase records.
-    ///
-    /// Redirects are not followed. The request that follows one may be a GET, whose response confirms no erasure, and
-    /// another place must not be sent the secret of the installation.
-    func erase(by request: some LogErasure) async throws(NetworkError) {
-        var options = CallOptions()
-        options.followsRedirects = false
-        _ = try await call(request, options: options)
-    }
 }
 
 /// The body of a batch.

@@ -19,8 +19,8 @@ public struct ActionLogOptions: Sendable {
     /// The pause between two batches. The default is 20 ms.
     public var gap = Duration.milliseconds(20)
     /// How often a server may fail on one batch by a fault of its own, such as status 500 or 404 or a malformed body, before the
-    /// batch is halved, or a batch of a single record is set aside. The default is 5; at least 1. If no response comes to a batch, see
-    /// `docs/storage.md`.
+    /// batch is halved, or a batch of a single record is set aside; and how often it may refuse an erasure. The default is 5; at
+    /// least 1. If no response comes to a batch, see `docs/storage.md`.
     public var maximumServerFaults = 5
     /// The most records that wait on disk. The default is 100,000. Those that exceed a bound are evicted, oldest of the lowest priority
     /// first.

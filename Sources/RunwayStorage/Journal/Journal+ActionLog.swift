@@ -11,11 +11,11 @@ extension Journal {
     private static let refusalsPrefix = "refusals "
     /// Followed by an account that has recorded, and that no later opt-out or erasure at the server was about.
     private static let accountPrefix = "account "
-    /// That prefix with an empty account: something was recorded while nobody was signed in.
+    /// ``accountPrefix`` with an empty account: something was recorded while nobody was signed in.
     static let nobodyRecordedName = accountPrefix
     /// Followed by the account.
     private static let erasurePrefix = "erase "
-    /// That prefix with an empty account: the erasure of the records of nobody.
+    /// ``erasurePrefix`` with an empty account: the erasure of the records of nobody.
     private static let erasureOfNobodyName = erasurePrefix
     /// The settings that are about one installation alone: its secret, and the erasure of its records of nobody.
     static let installationSettings: Set<String> = [InstallationSecret.settingName, erasureOfNobodyName]
@@ -37,8 +37,8 @@ extension Journal {
     /// If it ends in between, the decision is stored, and ``completeOptOut()`` removes the rest: at the latest before recording resumes, or what
     /// is left would be sent then.
     ///
-    /// - Parameter accounts: Which the server is to be asked to erase because of an opt-out, with an empty one for the
-    ///   records of nobody. They have no effect when recording resumes. The default is an empty set.
+    /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out; an empty one stands for the records of
+    ///   nobody. They are ignored if recording resumes. The default is an empty set.
     func setOptedOut(_ isOptedOut: Bool, erasingAtServer accounts: Set<String> = []) throws(StorageError) {
         guard isOptedOut else {
             try completeOptOut()

@@ -55,7 +55,7 @@ struct PoolQueue {
         return request
     }
 
-    /// Removes and returns the requests whose deadline has come, in order.
+    /// Removes and returns the requests whose deadline has passed, in order.
     mutating func takeLate(at now: NIODeadline) -> [RequestID] {
         guard let firstDeadline, firstDeadline <= now else { return [] }
         let late: [RequestID] = order.filter { waits[$0].map { $0.deadline <= now } ?? false }

@@ -96,7 +96,7 @@ struct LogTests {
             let secret = Data(count: 32).base64EncodedString()
             #expect(try await send("{\"secret\":\"\(secret)\"}", to: "\(url)/erasure") == " 204")
             #expect(try await Tool.run("log", file).output.hasSuffix("2  in all, from 1 installation\n"))
-            // The server knows no accounts, so that it erases those of none.
+            // There is no route that erases an account's records.
             let deletion = try await Tool.shell("curl -s -o /dev/null -w '%{http_code}' -X DELETE '\(url)'")
             #expect(deletion.output == "404")
             server.signal(SIGINT)

@@ -1,10 +1,9 @@
 /// Follows redirects (RFC 9110 §15.4), at most ten of them.
 ///
-/// After 303, and after 301 or 302 to a POST, the next request is a GET without a body; 307 and 308 keep method and
-/// body. No field that may authenticate the request is sent to another origin (RFC 9110 §15.4, RFC 6454): only fields
-/// that do not identify their sender are. Nor is the body of an envelope, which contains the fields of its items. HTTPS
-/// never falls back to plain HTTP, and only `http` and `https` are followed. A redirect that can't be followed is
-/// returned unchanged, and so is every redirect of a call without ``CallOptions/followsRedirects``. Bodies pass
+/// After 303, and after 301 or 302 to a POST, the next request is a GET without a body; 307 and 308 keep method and body.
+/// No field that may authenticate the request is sent to another origin (RFC 9110 §15.4, RFC 6454): only fields that do not
+/// identify their sender are. Nor is the body of an envelope, which contains the fields of its items. HTTPS never falls back to
+/// plain HTTP, and only `http` and `https` are followed. A redirect that can't be followed is returned unchanged. Bodies pass
 /// unchanged; a body that can't be sent twice ends the chain at a redirect that keeps the method.
 struct RedirectingStage: RequestStage {
     var step: FlightStep { .redirecting }
@@ -14,9 +13,7 @@ struct RedirectingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var response = try await next.send(request, in: flight)
-        if response.verdict == .redirected, flight.options.followsRedirects {
-            try await next.follow(&response, to: request, in: flight)
-        }
+        if response.verdict == .redirected { try await next.follow(&response, to: request, in: flight) }
         return response
     }
 }

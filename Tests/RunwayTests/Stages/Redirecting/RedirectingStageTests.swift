@@ -102,17 +102,6 @@ struct RedirectingStageTests {
         #expect(hops.last?.head.headerFields[.contentType] == nil)
     }
 
-    @Test func optionsForbidRedirects() async throws {
-        let layer = layer([start: "/a"])
-        var options = CallOptions()
-        options.followsRedirects = false
-        let error = await #expect(throws: NetworkError.self) { [options] in
-            try await layer.network.call(QueryCall(), options: options)
-        }
-        #expect(error?.kind == .refused && error?.status == .found)
-        #expect(layer.transport.requests.count == 1)
-    }
-
     @Test func statusThatTheServiceAcceptsIsNotFollowed() async throws {
         let targets = ["https://museum.test/api/paintings?app=guide&lang=zh&room=7": "/elsewhere"]
         let layer = layer(targets, status: HTTPResponse.Status(code: 300))
