@@ -126,6 +126,12 @@ extension Trait where Self == ExceptOverTransport {
             reason: "it trusts the system's authorities alone")
     }
 
+    /// Leaves out sessions of a fake system, for this reason.
+    static func exceptSessionOfFakeSystem(_ reason: Comment) -> Self {
+        Self(
+            transport: TransportUnderTest.trustInSystem.withLock { $0 == nil } ? nil : .urlSession, reason: reason)
+    }
+
     /// Leaves out sessions on Linux, where Foundation's are made with libcurl, for this reason.
     static func exceptSessionOnLinux(_ reason: Comment) -> Self {
         #if canImport(FoundationNetworking)
