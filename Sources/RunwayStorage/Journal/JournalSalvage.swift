@@ -26,11 +26,14 @@ enum JournalSalvage {
         fileprivate var clocks: JournalFileRow?
         /// How many entries the file had; `nil` if that can't be read.
         fileprivate var total: Int?
-        /// How many entries were read that are damaged.
+        /// How many rows were read that are not sound entries. On a damaged page SQLite may find rows that were never written.
         fileprivate var damaged = 0
 
-        /// How many entries were lost, as far as the file says.
-        var lostCount: Int { max(damaged, (total ?? 0) - entries.count) }
+        /// How many entries were lost, as far as the file says. Damaged rows count only if the total can't be read or is too small.
+        var lostCount: Int {
+            guard let total, total >= entries.count else { return damaged }
+            return total - entries.count
+        }
 
         /// Whether the user opted out. If that can't be read, it counts as an opt-out, unless there are entries: an opt-out removes all.
         var isOptedOut: Bool {
