@@ -124,7 +124,8 @@ struct DiskCacheDamageTests {
         try files.removeItem(at: folder.bodies)
         try files.moveItem(at: aside, to: folder.bodies)
         #expect(try await cache.find(.named("a")) == .numbered(1, byteCount: 50_000))
-        #expect(folder.kinds == [.unavailable])
+        // The uses, which are written a second later, may fail, too.
+        #expect(Set(folder.kinds) == [.unavailable])
     }
 
     @Test func swappedBodiesAreAMiss() async throws {
@@ -205,7 +206,8 @@ struct DiskCacheDamageTests {
         #expect(try await cache.find(.named("a")) == .numbered(1, byteCount: 1_000))
         #expect(cache.count == 1)
         try await cache.apply([.remove(.named("a"))])
-        #expect(cache.count == 0 && folder.kinds == [.unavailable])
+        // The uses, which are written a second later, may succeed between the two failures.
+        #expect(cache.count == 0 && Set(folder.kinds) == [.unavailable])
     }
 
     @Test func transientFailureIsReportedOnceUntilASuccess() async throws {
