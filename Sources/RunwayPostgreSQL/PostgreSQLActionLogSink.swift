@@ -146,6 +146,10 @@
 
         /// The first records in the order in which they were received, without those whose contents were removed.
         ///
+        /// The order is by the clocks of the server processes: between two of them, it is as exact as their clocks agree. The exact order of
+        /// an installation is that of the `seq` in its records. ``StoredAction/sequence`` is the time of receipt in microseconds, which all
+        /// records of one transaction share.
+        ///
         /// - Parameter limit: The most records. The default is 1,000.
         /// - Throws: ``PostgreSQLError``.
         public func records(limit: Int = 1000) async throws -> [StoredAction] {
