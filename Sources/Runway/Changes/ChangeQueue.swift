@@ -10,7 +10,8 @@ public protocol ChangeQueue: Sendable {
     func start(_ link: ChangeLink)
     /// Returns whether the queue can send calls of an endpoint later. It is called in every call of an endpoint that is queued.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
-    /// Returns whether a change of the same service, environment and account waits, which this one must not overtake.
+    /// Returns whether a change of the same service, environment and account waits, which this one must not overtake. Of those that wait
+    /// for the app's decision, or are held because of one, only a change with a common subject counts.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change. When it returns, the change survives the end of the process. It is not sent before ``settle(_:isQueued:)``.
     ///

@@ -12,7 +12,9 @@ final class ChangeDrainer: Sendable {
         var faults: [UUID: Int] = [:]
         /// The changes that are sent in turn with others, since no response comes to them, by scope.
         var suspects: [String: SuspectedEntry] = [:]
-        var flushes: [CheckedContinuation<Void, Never>] = []
+        /// The changes whose success was handed over, or is being so, and that are not removed yet.
+        var delivered: Set<UUID> = []
+        var flushes: [Race<Void>] = []
         /// How many of them came before the last review, which the last decision followed.
         var decidedFlushCount = 0
         /// Whether changes may have become readable.
@@ -80,22 +82,24 @@ final class ChangeDrainer: Sendable {
         call?.cancel()
     }
 
-    /// Sends what waits, without delays, and returns when nothing can be sent any more now.
+    /// Whether the success of a change was handed over in this run, or is being so.
+    func isDelivered(_ id: UUID) -> Bool { state.withLock { $0.delivered.contains(id) } }
+
+    /// Sends what waits, without delays, and returns when nothing can be sent any more now, or when the waiting task is cancelled.
     func flush() async {
-        await withCheckedContinuation { continuation in
-            let returnsAtOnce = state.withLock { state in
-                if state.isFinished { return true }
-                state.schedule.flush()
-                state.schedule.ignoresDelays = true
-                state.isReviewDue = true
-                // It would wait for itself: the next change is sent when the result is handed over.
-                if Self.delivery?.isOpen(of: journal) ?? false { return true }
-                state.flushes.append(continuation)
-                return false
-            }
-            signal.yield()
-            if returnsAtOnce { continuation.resume() }
+        let end = Race<Void>()
+        let waits = state.withLock { state in
+            if state.isFinished { return false }
+            state.schedule.flush()
+            state.schedule.ignoresDelays = true
+            state.isReviewDue = true
+            // It would wait for itself: the next change is sent when the result is handed over.
+            if Self.delivery?.isOpen(of: journal) ?? false { return false }
+            state.flushes.append(end)
+            return true
         }
+        signal.yield()
+        if waits { await end.wait(onCancel: ()) }
     }
 
     /// Runs until the task is cancelled.
@@ -200,7 +204,7 @@ final class ChangeDrainer: Sendable {
             }
             return state.flushes.prefix(count)
         }
-        for flush in flushes { flush.resume() }
+        for flush in flushes { flush.finish(()) }
     }
 
     /// Reads what servers asked for in an earlier run; returns `false` if the file can't be read now.
@@ -261,6 +265,7 @@ extension ChangeDrainer {
             }
             return .stopped
         }
+        if isDelivered(claim.id) { return try await acknowledge(claim) }
         let endpoint = endpoints[claim.change.service]?[claim.change.endpoint]?.endpoint
         guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
             let reason = "The app has no endpoint \(claim.change.endpoint) any more."
@@ -308,8 +313,15 @@ extension ChangeDrainer {
         guard try await journal.has(claim) else { return .settled }
         // Before the change is removed: an app that ends in between is notified in its next run, since the server responds to the same key
         // with the same response.
+        state.withLock { _ = $0.delivered.insert(claim.id) }
         await deliver(claim.queuedChange, .success(rawData), isOver: true)
+        return try await acknowledge(claim)
+    }
+
+    /// Removes a change whose success was handed over. If the disk fails, the change is claimed again, and this alone is repeated.
+    private func acknowledge(_ claim: ChangeJournal.Claim) async throws(StorageError) -> DrainSchedule.Outcome {
         try await journal.finish(claim, isProbe: isProbe(claim))
+        state.withLock { _ = $0.delivered.remove(claim.id) }
         noteSettled(claim)
         return .settled
     }

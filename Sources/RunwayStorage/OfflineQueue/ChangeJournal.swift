@@ -62,11 +62,21 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Whether changes of a scope wait.
-    func hasWaiting(_ scope: String) async throws(StorageError) -> Bool {
-        if let waiting = state.withLock({ $0.waiting }) { return waiting[scope] != nil }
-        return try await run(.reading) { _ throws(StorageError) in
-            self.state.withLock { $0.waiting?[scope] != nil }
+    /// Whether a new change must not be sent yet: others of its scope wait, or one that is set aside has a common subject.
+    func hasToWait(_ scope: String, _ subjects: Set<String>) async throws(StorageError) -> Bool {
+        let (waiting, setAsideCount) = state.withLock { state in
+            (state.waiting, state.queueState.undecidedCount + state.queueState.heldCount)
+        }
+        if let waiting {
+            if waiting[scope] != nil { return true }
+            if setAsideCount == 0 || subjects.isEmpty { return false }
+        }
+        return try await run(.reading) { journal throws(StorageError) in
+            // One that was set aside may wait again by now.
+            if self.state.withLock({ $0.waiting?[scope] != nil }) { return true }
+            return Self.holds(try journal.entries(of: scope)).contains { change in
+                (change.isRefused || change.isHeld) && !change.subjects.isDisjoint(with: subjects)
+            }
         }
     }
 

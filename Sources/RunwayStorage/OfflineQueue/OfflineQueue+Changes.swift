@@ -3,14 +3,13 @@ public import Runway
 
 // What waits, and what the app does with it.
 extension OfflineQueue {
-    /// All changes, of all services and accounts, in the order of their calls.
+    /// All changes, of all services and accounts, in the order of their calls. One that has succeeded is not among them any more when its
+    /// handler is called.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
-    public func changes() async throws(StorageError) -> [QueuedChange] {
-        try await parts().journal.list()
-    }
+    public func changes() async throws(StorageError) -> [QueuedChange] { try await list() }
 
-    /// The changes of the account that is signed in to a service, in the order of their calls.
+    /// The changes of the account that is signed in to a service, in the order of their calls, as ``changes()``.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func changes<Service: APIService>(
@@ -19,13 +18,20 @@ extension OfflineQueue {
         let settings = network.settings(of: service)
         let scope = ChangeScope(
             service: service.name, environment: settings.environment.name, account: settings.account)
-        return try await parts().journal.list(scope.text)
+        return try await list(scope.text)
+    }
+
+    /// The changes of one scope or, with `nil`, of all.
+    private func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
+        let (journal, drainer, _) = try parts()
+        return try await journal.list(scope).filter { !drainer.isDelivered($0.id) }
     }
 
     /// Sends what waits, for an app that was asked to or that goes to the background.
     ///
     /// It returns when all is sent, or as soon as that can't go on now: an attempt failed, or there is no network. A wait that a server
     /// asked for still holds; the delay by a `ChatClient` whose stream has not caught up does not (``delayChanges(of:in:for:owner:upTo:)``).
+    /// It also returns when the waiting task is cancelled; sending continues.
     ///
     /// While a handler of a result runs, its calls, and those of tasks that it has started, do not wait: the next change is sent after the
     /// handler has returned. The call of a detached task waits, so that the handler must not wait for that task.

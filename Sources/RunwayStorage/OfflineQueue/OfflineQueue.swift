@@ -18,7 +18,7 @@ import Synchronization
 /// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it. One that the server
 /// refuses, one that waited too long, and one to which no response comes while the server takes others (`expired`, too) stays until the app
 /// decides: ``retry(_:)``, ``edit(_:to:)`` or ``discard(_:withDependents:)``.
-/// Later changes with a common subject (`Endpoint.offlineSubjects`) are held until then.
+/// Later changes with a common subject (`Endpoint.offlineSubjects`) are held until then, also those of calls that are made online.
 ///
 /// The file, whose folder should contain nothing else, can be read by the user alone. It has requests without tokens, cookies and
 /// signatures, and their bodies as they are. One process at a time can have it open.
@@ -171,11 +171,11 @@ extension OfflineQueue {
     /// Whether the endpoint was passed to the initialiser.
     public func accepts(_ endpoint: any Endpoint.Type) -> Bool { types.contains(ObjectIdentifier(endpoint)) }
 
-    /// Whether changes of the same account wait.
+    /// Whether changes of the same account wait, or one of them with a common subject waits for the app's decision.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func hasToWait(_ change: UnsentChange) async throws -> Bool {
-        try await parts().journal.hasWaiting(ChangeScope(change).text)
+        try await parts().journal.hasToWait(ChangeScope(change).text, Set(change.subjects))
     }
 
     /// Stores a change.
@@ -188,7 +188,10 @@ extension OfflineQueue {
             throw StorageError(.rejected, "The change has no call.")
         }
         let (stored, isFirst) = try await journal.store(change, flight, at: link.clock.date)
-        if isFirst { drainer.didStoreFirst(in: ChangeScope(change).text, retryAfter: change.retryAfter) }
+        // The call of a change that is held was not sent, so that nothing has failed.
+        if isFirst, stored.state != .held {
+            drainer.didStoreFirst(in: ChangeScope(change).text, retryAfter: change.retryAfter)
+        }
         return stored
     }
 

@@ -71,9 +71,10 @@ public struct ReplayedEndpoint: Sendable {
     ///   - endpoint: The endpoint. Of those of one service, each must have a name of its own, which must not change from one version of
     ///     the app to the next.
     ///   - onResult: Called when a change was sent and has succeeded, when the server refused it, and when it expired; in this run of the
-    ///     app or a later one. The queue sends nothing until it returns. A success is reported once or, if the app ends before this
-    ///     returns, again in the next run. If the server has executed the change and does not have its response any more, that is a success
-    ///     whose response has status 409 and says so. It is not called for a change that the app cancels, discards or erases.
+    ///     app or a later one. The queue sends nothing until it returns. A success is reported once in a run and, if the app ends before
+    ///     this returns or before the change could be removed from disk, again in the next. If the server has executed the change and does
+    ///     not have its response any more, that is a success whose response has status 409 and says so. It is not called for a change that
+    ///     the app cancels, discards or erases.
     public init<E: Endpoint>(_ endpoint: E.Type, onResult: @escaping Handler = { _, _ in }) {
         self.endpoint = endpoint
         self.onResult = onResult

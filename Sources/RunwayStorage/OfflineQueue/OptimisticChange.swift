@@ -21,7 +21,9 @@ public struct OptimisticChange: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the changes.
-    ///   - apply: Returns the response with one change applied. It must depend on nothing but its parameters.
+    ///   - apply: Returns the response with one change applied. It must depend on nothing but its parameters, and must be idempotent: it
+    ///     leaves a response as it is that has the effect of the change already. The server may have taken a change whose response was
+    ///     lost. Set a title, or insert a note by its id if there is none with it; do not append.
     public init<E: Endpoint>(of endpoint: E.Type, apply: @escaping Apply) {
         service = E.Service.name
         self.endpoint = endpoint.name

@@ -218,8 +218,11 @@ struct OfflineQueueTests {
         #expect(try await fixture.states() == ["create refused", "comment held", "reply held"])
         #expect(fixture.results.all == ["create refused", "other done"])
         #expect(fixture.queue.currentState.undecidedCount == 1 && fixture.queue.currentState.heldCount == 2)
-        // A new call that depends on it waits, too, while others are sent.
-        #expect(await fixture.write("free") == nil)
+        // A new call that depends on it, or on one that is held, waits, too, while others are sent.
+        #expect(await fixture.write("edit", "note")?.kind == .queued)
+        #expect(await fixture.write("second reply", "comment")?.kind == .queued)
+        #expect(await fixture.write("free", "else") == nil)
+        #expect(fixture.server.texts == ["other", "free"] && fixture.queue.currentState.heldCount == 4)
         await fixture.queue.close()
     }
 

@@ -286,6 +286,87 @@ struct OneEffectTests {
         await fixture.queue.close()
     }
 
+    @Test func retriedChangePrecedesALaterCall() async throws {
+        let server = NoteServer { _, count in count == 0 ? .status(412) : nil }
+        let first = QueueFixture(server, status: .none)
+        await first.write("a", "note")
+        first.status.set(.wifi)
+        try await first.drain()
+        #expect(try await first.states() == ["a conflicting"])
+        await first.queue.close()
+        // In a later run, whose first call reads the file.
+        let second = QueueFixture(server, in: first.folder)
+        #expect(await second.write("c", "note")?.kind == .queued)
+        #expect(try await second.states() == ["a conflicting", "c held"])
+        let change = try #require(try await second.queue.changes().first)
+        try await second.queue.retry([change.id])
+        try await second.drain()
+        #expect(server.texts == ["a", "c"] && second.results.all == ["a done", "c done"])
+        #expect(await second.write("d", "note") == nil)
+        await second.queue.close()
+    }
+
+    @Test func successIsReportedOnceOnAFailingDisk() async throws {
+        let fixture = QueueFixture(status: .none)
+        await fixture.write("a")
+        let journal = try fixture.queue.parts().journal
+        try await journal.run { file throws(StorageError) in
+            try file.write { database in
+                // It fails as SQLITE_TOOBIG, which does not count as damage.
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER failure BEFORE DELETE ON entry
+                        BEGIN SELECT zeroblob(2147483647); END
+                        """)
+            }
+        }
+        fixture.status.set(.wifi)
+        try await waitUntil("the result") { !fixture.results.all.isEmpty }
+        for _ in 0..<3 { await fixture.queue.flush() }
+        #expect(fixture.results.all == ["a done"] && fixture.server.received.count == 1)
+        #expect(fixture.queue.currentState.waitingCount == 1)
+        #expect(try await fixture.queue.changes().isEmpty)
+        try await journal.run { file throws(StorageError) in
+            try file.write { database in try database.execute(sql: "DROP TRIGGER failure") }
+        }
+        try await fixture.drain()
+        #expect(fixture.results.all == ["a done"] && fixture.server.received.count == 1)
+        await fixture.queue.close()
+    }
+
+    @Test func handlerFindsItsChangeListedNoMore() async throws {
+        let queue = Mutex<OfflineQueue?>(nil)
+        let counts = Mutex<[Int]>([])
+        let fixture = QueueFixture(
+            status: .none,
+            onResult: {
+                let changes = try? await queue.withLock { $0 }?.changes()
+                counts.withLock { $0.append(changes?.count ?? -1) }
+            })
+        queue.withLock { $0 = fixture.queue }
+        await fixture.write("a")
+        await fixture.write("b")
+        fixture.status.set(.wifi)
+        try await fixture.drain()
+        #expect(counts.withLock { $0 } == [1, 0])
+        await fixture.queue.close()
+    }
+
+    @Test func cancelledFlushReturnsWhileSendingContinues() async throws {
+        let gate = ScriptedGate()
+        let fixture = QueueFixture(NoteServer { _, _ in .held(gate) }, status: .none)
+        await fixture.write("a")
+        fixture.status.set(.wifi)
+        try await gate.waitForArrivals()
+        let flush = Task { [queue = fixture.queue] in await queue.flush() }
+        flush.cancel()
+        await flush.value
+        #expect(fixture.server.texts.isEmpty)
+        gate.open()
+        try await waitUntil("the change") { fixture.results.all == ["a done"] }
+        await fixture.queue.close()
+    }
+
     @Test func callWithSubjectsOvertakesNothing() async throws {
         let folder = ScratchFolder()
         try Data("a file where the folder should be".utf8).write(to: folder.url)

@@ -17,7 +17,8 @@
 /// later: the server has to support it, since a call whose response was lost is sent again.
 ///
 /// A call is stored if
-/// - an earlier change of its account waits in the queue, which it must not overtake,
+/// - an earlier change of its account waits in the queue, which it must not overtake; of those that were refused or are held, one with a
+///   common subject (``Endpoint/offlineSubjects``),
 /// - the host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,
 ///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``), or
 /// - the server, or the service in its envelope, asks for fewer requests, or the status is 408, 425, 502, 503 or 504.
