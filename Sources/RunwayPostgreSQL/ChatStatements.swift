@@ -76,6 +76,7 @@ enum ChatStatements {
         INSERT INTO runway_member (tenant, conversation, name, delivered, seen) VALUES ($1, $2, $3, 0, 0)
         ON CONFLICT (tenant, conversation, name) DO NOTHING
         """
+    static let leave = "DELETE FROM runway_member WHERE tenant = $1 AND conversation = $2 AND name = $3"
     static let mark = """
         UPDATE runway_member SET delivered = $4, seen = $5 WHERE tenant = $1 AND conversation = $2 AND name = $3
         """
@@ -84,7 +85,7 @@ enum ChatStatements {
     static var all: [String] {
         tables + [
             begin, place, lockedPlace, nextNumber, publish, toPublish, claim, claimed, release, numbered, insert,
-            messages, first, member, members, memberCount, join, mark,
+            messages, first, member, members, memberCount, join, leave, mark,
         ]
     }
 }

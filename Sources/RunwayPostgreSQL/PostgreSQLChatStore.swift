@@ -49,6 +49,15 @@
             }
         }
 
+        /// Removes a member with its mark.
+        public func remove(member: String, from conversation: String) async throws {
+            try await run(conversation) { tables throws(PostgreSQLError) in
+                // After what is being stored: that could add the member again.
+                _ = try tables.place(ChatStatements.lockedPlace)
+                try tables.connection.run(ChatStatements.leave, tables.key + [member])
+            }
+        }
+
         /// Returns messages of a conversation, and how far its members are.
         public func page(
             of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int

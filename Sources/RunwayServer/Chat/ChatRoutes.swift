@@ -25,7 +25,8 @@ import RunwayJSON
 /// a ``ChatProblem``, or the error that the closure throws.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
     /// Returns the member who sends a request, if that member may use a conversation, or throws: `HTTPError(.notFound)` for one that the member
-    /// may not use and for one that does not exist, so that nobody finds out which ones do.
+    /// may not use and for one that does not exist, so that nobody finds out which ones do. It is called before the body of a request is read,
+    /// and once more when the body has come: a member who was removed meanwhile is refused.
     public typealias Authorization = @Sendable (Request, Context, _ conversation: String) async throws -> String
 
     private let service: ChatService
@@ -47,39 +48,62 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
     ///   - path: The path below the group's. The default is `chat`.
     public func add(to router: some RouterMethods<Context>, path: RouterPath = "chat") {
         router.post("\(path)/:conversation/messages") { request, context in
-            try await respond(request, context) { try await send(request, $0, as: $1) }
+            // A text may be written with escapes, of six bytes for one.
+            let maximumByteCount = 6 * service.limits.maximumTextByteCount + 1024
+            return try await respond(request, context, upTo: maximumByteCount) { try await send($0, $1, as: $2) }
         }
         router.get("\(path)/:conversation/messages") { request, context in
-            try await respond(request, context) { conversation, _ in try await page(request, conversation) }
+            try await respond(request, context) { try await page(request, $0) }
         }
         router.post("\(path)/:conversation/marks") { request, context in
-            try await respond(request, context) { try await mark(request, $0, as: $1) }
+            try await respond(request, context, upTo: 1024) { try await mark($0, $1, as: $2) }
         }
         router.get("\(path)/:conversation/members") { request, context in
-            try await respond(request, context) { conversation, _ in
+            try await respond(request, context) { conversation in
                 let page = try await service.page(of: conversation, .latest, upTo: 1)
                 return response(ChatJSON.text(page.marks))
             }
         }
     }
 
-    /// Authorizes a request, and returns its response. A store's error is responded to as 503, and its text is not shown.
+    /// Authorizes a request without a body, and returns its response.
     private func respond(
-        _ request: Request, _ context: Context,
-        _ body: (_ conversation: String, _ member: String) async throws -> Response
+        _ request: Request, _ context: Context, _ response: (_ conversation: String) async throws -> Response
     ) async throws -> Response {
+        let (conversation, _) = try await authorized(request, context)
+        return try await hidingStoreErrors { try await response(conversation) }
+    }
+
+    /// Authorizes a request with a body, and returns its response.
+    private func respond(
+        _ request: Request, _ context: Context, upTo maximumByteCount: Int,
+        _ response: (_ json: JSONValue, _ conversation: String, _ member: String) async throws -> Response
+    ) async throws -> Response {
+        // The body of a request that is refused is not read.
+        _ = try await authorized(request, context)
+        let json = try await body(of: request, upTo: maximumByteCount)
+        // The body came at the pace of the client: meanwhile the permission could change.
+        let (conversation, member) = try await authorized(request, context)
+        return try await hidingStoreErrors { try await response(json, conversation, member) }
+    }
+
+    private func authorized(
+        _ request: Request, _ context: Context
+    ) async throws -> (conversation: String, member: String) {
         let conversation = try context.parameters.require("conversation")
         guard ChatService.isConversation(conversation) else { throw ChatProblem(.conversation) }
-        let member = try await authorize(request, context, conversation)
-        do { return try await body(conversation, member) } catch {
+        return (conversation, try await authorize(request, context, conversation))
+    }
+
+    /// Returns a response. A store's error is responded to as 503, and its text is not shown.
+    private func hidingStoreErrors(_ response: () async throws -> Response) async throws -> Response {
+        do { return try await response() } catch {
             if error is any HTTPResponseError || error is CancellationError { throw error }
             throw ChatProblem(.store)
         }
     }
 
-    private func send(_ request: Request, _ conversation: String, as member: String) async throws -> Response {
-        // A text may be written with escapes, of six bytes for one.
-        let json = try await body(of: request, upTo: 6 * service.limits.maximumTextByteCount + 1024)
+    private func send(_ json: JSONValue, _ conversation: String, as member: String) async throws -> Response {
         guard let id = json["id"].string.flatMap({ UUID(uuidString: $0) }), let text = json["text"].string else {
             throw ChatProblem(.malformed)
         }
@@ -103,8 +127,7 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
         return response(ChatJSON.text(page, present: present))
     }
 
-    private func mark(_ request: Request, _ conversation: String, as member: String) async throws -> Response {
-        let json = try await body(of: request, upTo: 1024)
+    private func mark(_ json: JSONValue, _ conversation: String, as member: String) async throws -> Response {
         guard let delivered = json["delivered"].int64, let read = json["read"].int64 else {
             throw ChatProblem(.malformed)
         }

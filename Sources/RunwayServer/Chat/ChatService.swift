@@ -115,6 +115,18 @@ public final class ChatService: Sendable {
         }
     }
 
+    /// Removes a member and its mark from a conversation, so that another member has room. Its messages stay, and so do marks that clients have
+    /// received. Does nothing if it is not a member.
+    ///
+    /// Withdraw the member's permission first: a message or a mark that the server accepts later adds the member again.
+    ///
+    /// - Throws: ``ChatProblem``, or what the store throws.
+    public func remove(member: String, from conversation: String) async throws {
+        guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
+        guard isMember(member) else { throw ChatProblem(.member) }
+        try await store.remove(member: member, from: conversation)
+    }
+
     /// Returns messages of a conversation, and the marks of its members, at most ``ChatLimits/maximumMemberCount``. A page that reaches
     /// ``ChatLimits/maximumPageByteCount`` has fewer messages than asked for.
     ///

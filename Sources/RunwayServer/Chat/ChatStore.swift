@@ -169,6 +169,10 @@ public protocol ChatStore: Sendable {
         _ mark: StoredChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult
 
+    /// Removes a member with its mark, so that another has room. Its messages stay. Does nothing if it is not a member. A later message or mark
+    /// of it adds it again.
+    func remove(member: String, from conversation: String) async throws
+
     /// Returns messages of a conversation, and the marks of its members by their names. A conversation without messages has an empty page.
     ///
     /// - Parameters:

@@ -79,6 +79,11 @@ public final class MemoryChatStore: ChatStore {
         }
     }
 
+    /// Removes a member with its mark.
+    public func remove(member: String, from conversation: String) {
+        state.withLock { $0.conversations[ExactText(conversation)]?.marks[ExactText(member)] = nil }
+    }
+
     /// Returns messages of a conversation, and the marks of its members.
     public func page(
         of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int

@@ -66,6 +66,11 @@ struct ChatTables {
         return .moved(new)
     }
 
+    func remove(member: String, from conversation: String) throws {
+        try database.cachedStatement(sql: "DELETE FROM member WHERE conversation = ? AND name = ?").execute(
+            arguments: [conversation, member])
+    }
+
     func page(
         of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
     ) throws -> ChatPage {

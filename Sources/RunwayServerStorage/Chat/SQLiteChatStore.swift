@@ -14,6 +14,7 @@ public final class SQLiteChatStore: ChatStore {
     private enum Request: Sendable {
         case append(ChatSubmission, time: Int64, maximumMemberCount: Int)
         case mark(StoredChatMark, String, maximumMemberCount: Int)
+        case remove(member: String, String)
         case page(String, ChatRange, Int, maximumMemberCount: Int)
         case unpublished(String, Int)
         case published(String, Int64)
@@ -74,6 +75,11 @@ public final class SQLiteChatStore: ChatStore {
         return result
     }
 
+    /// Removes a member with its mark.
+    public func remove(member: String, from conversation: String) async throws {
+        _ = try await perform(.remove(member: member, conversation))
+    }
+
     /// Returns messages of a conversation, and how far its members are.
     public func page(
         of conversation: String, _ range: ChatRange, upTo maximumCount: Int, upToMembers maximumMemberCount: Int
@@ -124,6 +130,9 @@ public final class SQLiteChatStore: ChatStore {
             return .appended(try tables.append(submission, at: time, upToMembers: maximumMemberCount))
         case .mark(let mark, let conversation, let maximumMemberCount):
             return .marked(try tables.mark(mark, in: conversation, upToMembers: maximumMemberCount))
+        case .remove(let member, let conversation):
+            try tables.remove(member: member, from: conversation)
+            return .done
         case .page(let conversation, let range, let count, let maximumMemberCount):
             return .page(try tables.page(of: conversation, range, upTo: count, upToMembers: maximumMemberCount))
         case .unpublished(let conversation, let count):

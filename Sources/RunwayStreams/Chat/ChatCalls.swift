@@ -146,7 +146,9 @@ extension ChatMachine {
         case queued
         /// The server refuses it, for this reason.
         case refused(String)
-        /// The same call may succeed later.
+        /// The same call may succeed later. The server has not received this one.
+        case notSent
+        /// The same call may succeed later. The server may have received this one.
         case transient
 
         /// What follows from the error of a call that sends a message or a mark.
@@ -157,6 +159,7 @@ extension ChatMachine {
             case _ where error.status.map { $0.code == 401 || $0.mayBeAcceptedLater } ?? false: self = .transient
             case .refused where error.status?.kind == .clientError, .service, .invalidParameters, .invalidConfiguration:
                 self = .refused(error.rawData?.json["title"].string ?? error.detail)
+            case _ where error.sending == .notSent: self = .notSent
             default: self = .transient
             }
         }

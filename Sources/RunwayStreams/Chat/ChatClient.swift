@@ -44,6 +44,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     /// Waits for sign-ins.
     @ObservationIgnored private var watching: StreamTask?
     @ObservationIgnored private var startCount = 0
+    /// Whether the app is in the background: the sequence of events may not exist yet when the client is paused.
+    @ObservationIgnored private var isPaused = false
     /// The place up to which events have been taken in this run; `nil` before the first.
     @ObservationIgnored private var taken: StreamCursor?
     @ObservationIgnored private var stored: [String: ChatState] = [:]
@@ -149,11 +151,17 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
         for conversation in conversations.values { conversation.stop() }
     }
 
-    /// Closes the link until ``resume()``: call it when the app goes into the background.
-    public func pause() { events?.pause() }
+    /// Closes the link until ``resume()``: call it when the app goes into the background. A client that is started meanwhile opens none either.
+    public func pause() {
+        isPaused = true
+        events?.pause()
+    }
 
     /// Opens a paused stream, and checks an open one: call it when the app comes to the foreground.
-    public func resume() { events?.resume() }
+    public func resume() {
+        isPaused = false
+        events?.resume()
+    }
 
     /// Waits until what the conversations have taken, and what was written, is stored as far as that is possible.
     public func flush() async {
@@ -186,6 +194,7 @@ extension ChatClient {
                 Task { @MainActor [weak self] in self?.stateDidChange(start) }
             }
             self.events = events
+            if isPaused { events.pause() }
             delay.follow(events)
             // There is no connection yet: the first one is asked for with them.
             if endpoint.topics != nil { try? await events.subscribe(to: Set(conversations.keys.map(Self.topic))) }
@@ -374,18 +383,7 @@ extension ChatClient {
     /// Stores states, and returns those that could not be stored: they are tried again with the next change.
     private func storeAll(_ states: [String: ChatState]) async -> Set<String> {
         guard !states.isEmpty else { return [] }
-        var (failed, problem) = (Set<String>(), nil as (any Error)?)
-        do { try await store.store(states) } catch {
-            problem = error
-            // One that can't be stored does not keep the others from it.
-            for (id, state) in states {
-                do { try await store.store([id: state]) } catch {
-                    failed.insert(id)
-                    problem = error
-                }
-            }
-            if failed.isEmpty { problem = nil }
-        }
+        let (failed, problem) = await store.storeEach(states)
         if problem != nil || storageError != nil { storageError = problem }
         return failed
     }

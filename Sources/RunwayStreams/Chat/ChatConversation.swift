@@ -84,7 +84,8 @@ public final class ChatConversation {
 
     /// Removes a message that was not sent.
     ///
-    /// - Returns: Whether it was removed; `false` if the server may have it.
+    /// - Returns: Whether it was removed; `false` if the server may have it, as after a call that timed out, or while the offline queue has it.
+    ///   A message that the server refuses can be removed.
     @discardableResult
     public func discard(_ entry: ChatEntry.ID) -> Bool {
         defer { perform([]) }

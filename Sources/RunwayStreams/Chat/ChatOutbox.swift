@@ -9,6 +9,8 @@ struct ChatOutbox: Sendable {
     /// When a message that the server stored, and the stream has not brought, is fetched.
     private(set) var proofDeadline: Duration?
     private var sending: UUID?
+    /// Whether an earlier call may have sent the message that is being sent.
+    private var wasMaybeSent = false
     private var pause = ChatPause()
 
     init(of member: String) { self.member = member }
@@ -46,7 +48,8 @@ struct ChatOutbox: Sendable {
         guard sending == nil, now >= pause.end, let index = drafts.firstIndex(where: { $0.state == .waiting }) else {
             return nil
         }
-        drafts[index].state = .sending
+        wasMaybeSent = drafts[index].mayBeSent
+        (drafts[index].state, drafts[index].mayBeSent) = (.sending, true)
         sending = drafts[index].id
         return drafts[index]
     }
@@ -96,11 +99,12 @@ extension ChatOutbox {
         if let index = drafts.firstIndex(where: { $0.id == id }) {
             switch failure {
             case .queued: drafts[index].state = .queued
-            case .refused(let reason): drafts[index].state = .failed(reason)
+            case .refused(let reason): (drafts[index].state, drafts[index].mayBeSent) = (.failed(reason), false)
+            case .notSent: (drafts[index].state, drafts[index].mayBeSent) = (.waiting, wasMaybeSent)
             case .transient: drafts[index].state = .waiting
             }
         }
-        if failure == .transient { pause.fail(at: now, &random) } else { pause = ChatPause() }
+        if failure == .transient || failure == .notSent { pause.fail(at: now, &random) } else { pause = ChatPause() }
     }
 
     /// Sends a message again that was refused, or that the offline queue has; returns `false` if there is no such message. The server
@@ -116,11 +120,8 @@ extension ChatOutbox {
 
     /// Removes a message that has not been sent; returns `false` if it may have been.
     mutating func discard(_ id: UUID) -> Bool {
-        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
-        switch drafts[index].state {
-        case .failed, .waiting: drafts.remove(at: index)
-        case .sending, .queued, .stored: return false
-        }
+        guard let index = drafts.firstIndex(where: { $0.id == id }), !drafts[index].mayBeSent else { return false }
+        drafts.remove(at: index)
         return true
     }
 }

@@ -51,3 +51,24 @@ public protocol ChatStateStore: Sendable {
     /// Stores the states of conversations, and returns when they survive the end of the app.
     func store(_ states: [String: ChatState]) async throws
 }
+
+extension ChatStateStore {
+    /// Stores states together, or else one by one: one that can't be stored does not keep the others from it.
+    ///
+    /// - Returns: The conversations whose states could not be stored, and the last error.
+    func storeEach(_ states: [String: ChatState]) async -> (failed: Set<String>, problem: (any Error)?) {
+        do {
+            try await store(states)
+            return ([], nil)
+        } catch {
+            var (failed, problem) = (Set<String>(), nil as (any Error)?)
+            for (id, state) in states {
+                do { try await store([id: state]) } catch {
+                    failed.insert(id)
+                    problem = error
+                }
+            }
+            return (failed, problem)
+        }
+    }
+}

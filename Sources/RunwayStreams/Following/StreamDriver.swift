@@ -63,7 +63,6 @@ final class StreamDriver: Sendable {
         } onRefusal: {
             continuation.yield(.refused)
         }
-        continuation.yield(.start)
     }
 
     var streamState: StreamState { state.withLock { $0.stream } }
@@ -82,6 +81,8 @@ final class StreamDriver: Sendable {
     ///
     /// - Parameter cursor: Where it continues; `nil` if it begins anew.
     func run(after cursor: StreamCursor?) async {
+        // What the app asked for before comes first: a stream that is paused opens no link.
+        continuation.yield(.start)
         topics.restore(refused: cursor?.refusedTopics ?? [])
         var run = Run(
             machine: StreamMachine(

@@ -142,11 +142,11 @@ extension StreamMachine {
         return (isLinked ? [.disconnect(.stopped)] : []) + [.end(nil)]
     }
 
-    /// Closes the link until the stream is resumed.
+    /// Closes the link until the stream is resumed. One that is not started yet opens no link until then.
     mutating func pause() -> [Action] {
         switch phase {
-        case .idle, .ended, .paused: return []
-        case .connecting, .open, .offline, .waiting:
+        case .ended, .paused: return []
+        case .idle, .connecting, .open, .offline, .waiting:
             let isLinked = isLinked
             phase = .paused
             return isLinked ? [.disconnect(.paused)] : []

@@ -142,6 +142,32 @@ struct ChatStoreTests {
     }
 
     @Test(arguments: Kind.allCases)
+    func removedMemberLeavesRoomForAnother(_ kind: Kind) async throws {
+        let store = try store(kind)
+        func members(of conversation: String) async throws -> [String] {
+            try await store.page(of: conversation, .latest, upTo: 1, upToMembers: 10).marks.map(\.member)
+        }
+        for member in ["ada", "bob"] { _ = try await append(submission("x", by: member), to: store) }
+        _ = try await append(submission("x", in: "d"), to: store)
+        _ = try await store.mark(StoredChatMark(member: "ada", delivered: 2), in: "c", upToMembers: 2)
+        try await store.remove(member: "ada", from: "c")
+        try await store.remove(member: "eve", from: "c")
+        try await store.remove(member: "ada", from: "unknown")
+        #expect(try await members(of: "c") == ["bob"])
+        #expect(try await members(of: "d") == ["ada"])
+        let page = try await store.page(of: "c", .latest, upTo: 10, upToMembers: 10)
+        #expect(page.messages.map(\.sender) == ["ada", "bob"] && page.last == 2)
+        #expect(try await store.page(of: "unknown", .latest, upTo: 1, upToMembers: 10).last == 0)
+        let mark = StoredChatMark(member: "eve", delivered: 1)
+        #expect(try await store.mark(mark, in: "c", upToMembers: 2) == .moved(mark))
+        #expect(try await append(submission("y", by: "ada"), to: store, upToMembers: 2) == .full)
+        // One that comes back begins anew.
+        try await store.remove(member: "bob", from: "c")
+        let again = StoredChatMark(member: "ada", delivered: 1)
+        #expect(try await store.mark(again, in: "c", upToMembers: 2) == .moved(again))
+    }
+
+    @Test(arguments: Kind.allCases)
     func marksOfAPageHaveABound(_ kind: Kind) async throws {
         let store = try store(kind)
         for member in ["eve", "bob", "ada", "cid"] { _ = try await append(submission("x", by: member), to: store) }

@@ -7,6 +7,7 @@ import NIOCore
 import NIOHTTP1
 import RunwayServer
 import RunwayTesting
+import Synchronization
 import Testing
 
 /// The routes of conversations, over a socket.
@@ -18,10 +19,24 @@ struct ChatRouteTests {
     private struct BrokenStore: ChatStore {
         func append(_: ChatSubmission, at _: Int64, upToMembers _: Int) throws -> ChatAppendResult { throw Broken() }
         func mark(_: StoredChatMark, in _: String, upToMembers _: Int) throws -> ChatMarkResult { throw Broken() }
+        func remove(member _: String, from _: String) throws { throw Broken() }
         func page(of _: String, _: ChatRange, upTo _: Int, upToMembers _: Int) throws -> ChatPage { throw Broken() }
         func unpublished(in _: String, upTo _: Int) throws -> [StoredChatMessage] { throw Broken() }
         func setPublished(through _: Int64, in _: String) throws { throw Broken() }
         func unpublishedConversations(upTo _: Int) throws -> [String] { throw Broken() }
+    }
+
+    /// Which member was removed, and how often the app was asked.
+    private final class Removal: Sendable {
+        private let removed = Mutex<String?>(nil)
+        private let count = Atomic(0)
+
+        var checkCount: Int { count.load(ordering: .relaxed) }
+        func remove(_ member: String) { removed.withLock { $0 = member } }
+        func check(_ member: String) throws {
+            count.wrappingAdd(1, ordering: .relaxed)
+            if removed.withLock({ $0 }) == member { throw HTTPError(.notFound) }
+        }
     }
 
     private struct Reply: Equatable {
@@ -32,14 +47,14 @@ struct ChatRouteTests {
     }
 
     private struct Client: Sendable {
-        let url: String
+        let port: Int
         let client: HTTPClient
 
         /// Sends a request as a member; POST if there is a body.
         func send(
             _ path: String, _ body: String? = nil, as member: String? = "ada"
         ) async throws -> Reply {
-            var request = HTTPClientRequest(url: url + "/v1/chat/" + path)
+            var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/v1/chat/" + path)
             request.method = body == nil ? .GET : .POST
             if let member { request.headers.add(name: "Member", value: member) }
             if let body { request.body = .bytes(ByteBuffer(string: body)) }
@@ -54,18 +69,19 @@ struct ChatRouteTests {
 
     /// Serves the conversations whose names begin with `open` while `body` runs.
     private func run(
-        store: any ChatStore = MemoryChatStore(), limits: ChatLimits = ChatLimits(), hub: EventHub? = nil,
-        _ body: (Client) async throws -> Void
+        store: any ChatStore = MemoryChatStore(), limits: ChatLimits = ChatLimits(),
+        removal: Removal = Removal(), _ body: (Client) async throws -> Void
     ) async throws {
-        let used = if let hub { hub } else { try await EventHub(name: "chat") }
+        let hub = try await EventHub(name: "chat")
         let service = ChatService(
-            store: store, hub: used, limits: limits, now: { Date(timeIntervalSince1970: 1_790_000_000) })
+            store: store, hub: hub, limits: limits, now: { Date(timeIntervalSince1970: 1_790_000_000) })
         let router = Router()
         ChatRoutes(service) { request, _, conversation in
             guard let member = HTTPField.Name("Member").flatMap({ request.headers[$0] }) else {
                 throw HTTPError(.unauthorized)
             }
             guard conversation.hasPrefix("open") else { throw HTTPError(.forbidden) }
+            try removal.check(member)
             return member
         }.add(to: router.group("v1"))
         let (ports, port) = AsyncStream<Int>.makeStream()
@@ -84,7 +100,7 @@ struct ChatRouteTests {
         defer { server.cancel() }
         var found = 0
         for await port in ports.prefix(1) { found = port }
-        try await body(Client(url: "http://127.0.0.1:\(found)", client: .shared))
+        try await body(Client(port: found, client: .shared))
     }
 
     private let id = "01234567-89ab-cdef-0123-456789abcdef"
@@ -150,6 +166,37 @@ struct ChatRouteTests {
             }
             for path in ["closed/messages", "closed/members"] { #expect(try await client.send(path).status == 403) }
             for path in ["closed/messages", "closed/marks"] { #expect(try await client.send(path, "{}").status == 403) }
+        }
+    }
+
+    @Test(arguments: [("messages", #""text":"late","id":"#), ("marks", #""delivered":0,"read":"#)])
+    func memberRemovedDuringASlowBodyIsRefused(_ path: String, _ members: String) async throws {
+        let (store, removal) = (MemoryChatStore(), Removal())
+        try await run(store: store, removal: removal) { (client) async throws in
+            let connection = try await RawConnection(to: client.port)
+            let rest = path == "marks" ? "0}" : #""\#(id)"}"#
+            let length = "Content-Length: \(1 + (members + rest).utf8.count)"
+            let fields = "Host: x\r\nMember: ada\r\nConnection: close\r\n\(length)"
+            try await connection.send("POST /v1/chat/open1/\(path) HTTP/1.1\r\n\(fields)\r\n\r\n{\(members)")
+            try await waitUntil("the first check") { removal.checkCount == 1 }
+            removal.remove("ada")
+            try await connection.send(rest)
+            #expect(try await connection.rest().statuses == ["404"])
+            let page = store.page(of: "open1", .latest, upTo: 10, upToMembers: 10)
+            #expect(page.messages.isEmpty && page.marks.isEmpty)
+        }
+    }
+
+    @Test func strangersBodyIsNotReadBeforeTheRefusal() async throws {
+        let removal = Removal()
+        removal.remove("eve")
+        try await run(removal: removal) { (client) async throws in
+            let connection = try await RawConnection(to: client.port, awaiting: "HTTP/1.1 404")
+            let fields = "Host: x\r\nMember: eve\r\nContent-Length: 100"
+            try await connection.send("POST /v1/chat/open1/messages HTTP/1.1\r\n\(fields)\r\n\r\n{")
+            try await connection.waitForText()
+            #expect(removal.checkCount == 1)
+            try await connection.close()
         }
     }
 

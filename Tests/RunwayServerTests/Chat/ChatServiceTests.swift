@@ -35,6 +35,7 @@ struct ChatServiceTests {
         func mark(_ mark: StoredChatMark, in conversation: String, upToMembers count: Int) -> ChatMarkResult {
             base.mark(mark, in: conversation, upToMembers: count)
         }
+        func remove(member: String, from conversation: String) { base.remove(member: member, from: conversation) }
         func page(of conversation: String, _ range: ChatRange, upTo count: Int, upToMembers members: Int) -> ChatPage {
             base.page(of: conversation, range, upTo: count, upToMembers: members)
         }
@@ -217,6 +218,25 @@ struct ChatServiceTests {
         try await send("2", to: service)
         #expect(try await numbers(log) == ["chat/c 2"])
         #expect(store.unpublishedConversations(upTo: 10).isEmpty)
+    }
+
+    @Test func removedMemberLeavesRoomForAnother() async throws {
+        var limits = ChatLimits()
+        limits.maximumMemberCount = 1
+        let hub = try await EventHub(name: "chat")
+        let service = ChatService(store: MemoryChatStore(), hub: hub, limits: limits)
+        try await send("1", to: service)
+        let mark = StoredChatMark(member: "bob", delivered: 1)
+        await #expect { _ = try await service.mark(mark, in: "c") } throws: { ($0 as? ChatProblem)?.reason == .full }
+        try await service.remove(member: "ada", from: "c")
+        #expect(try await service.mark(mark, in: "c") == mark)
+        #expect(try await service.page(of: "c", .latest, upTo: 1).marks == [mark])
+        await #expect { try await service.remove(member: "", from: "c") } throws: {
+            ($0 as? ChatProblem)?.reason == .member
+        }
+        await #expect { try await service.remove(member: "bob", from: "a b") } throws: {
+            ($0 as? ChatProblem)?.reason == .conversation
+        }
     }
 
     @Test func markThatMovesIsPublished() async throws {

@@ -87,6 +87,31 @@ struct ChatFollowingTests {
         return (client, staff)
     }
 
+    @Test func clientPausedWhileItOpensWaitsForResume() async throws {
+        let client = makeClient()
+        let harbour = client.conversation("harbour")
+        client.start()
+        // The stored states have not been read yet.
+        client.pause()
+        try await waitUntil("the pause") { client.state == .paused }
+        #expect(server.links.isEmpty)
+        client.resume()
+        let link = try await link(1)
+        link.open("reset", at: 0)
+        link.send(live)
+        try await waitUntil("the end of the replay") { harbour.isLive }
+        client.stop()
+    }
+
+    @Test func clientResumedWhileItOpensConnects() async throws {
+        let client = makeClient()
+        client.pause()
+        client.start()
+        client.resume()
+        _ = try await link(1)
+        client.stop()
+    }
+
     @Test func removedMemberLosesThatConversationOnly() async throws {
         let client = makeClient()
         let (harbour, staff) = (client.conversation("harbour"), client.conversation("staff"))

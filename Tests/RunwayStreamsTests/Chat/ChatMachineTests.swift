@@ -41,6 +41,64 @@ struct ChatMachineTests {
         #expect(machine.caughtUp(at: .zero).contains { if case .send = $0 { true } else { false } })
     }
 
+    /// A machine that sends one message, and that message.
+    private func sendingMachine() -> (machine: ChatMachine, draft: UUID) {
+        var machine = machine(upTo: 3)
+        _ = machine.caughtUp(at: .zero)
+        let draft = ChatDraft(id: UUID(), text: "mine", date: .distantPast)
+        #expect(machine.write(draft, at: .zero) == [.send(machine.outbox.drafts[0])])
+        return (machine, draft.id)
+    }
+
+    @Test func messageThatMayBeSentIsNotDiscarded() {
+        var (machine, draft) = sendingMachine()
+        // The server may have stored it before the call timed out.
+        _ = machine.sendFailed(draft, .transient, at: .zero)
+        #expect(machine.outbox.drafts.map(\.state) == [.waiting])
+        #expect(machine.discard(draft) == false)
+        #expect(machine.outbox.drafts.map(\.id) == [draft])
+        // That a later call did not send it says nothing about the first.
+        #expect(machine.tick(at: .seconds(60)) == [.send(machine.outbox.drafts[0])])
+        _ = machine.sendFailed(draft, .notSent, at: .seconds(60))
+        #expect(machine.discard(draft) == false)
+        #expect(machine.tick(at: .seconds(120)) == [.send(machine.outbox.drafts[0])])
+        _ = machine.sendFailed(draft, .refused("413"), at: .seconds(120))
+        #expect(machine.discard(draft) == true)
+        #expect(machine.outbox.drafts.isEmpty)
+    }
+
+    @Test func messageThatWasNotSentIsDiscarded() {
+        var (machine, draft) = sendingMachine()
+        #expect(machine.discard(draft) == false)
+        _ = machine.sendFailed(draft, .notSent, at: .zero)
+        #expect(machine.discard(draft) == true)
+        #expect(machine.outbox.drafts.isEmpty)
+    }
+
+    @Test func messageOfACancelledCallIsNotDiscarded() throws {
+        var (machine, draft) = sendingMachine()
+        machine.stop()
+        #expect(machine.discard(draft) == false)
+        // Nor after the next start of the app.
+        let stored = try JSONEncoder().encode(machine.state(at: ""))
+        var restored = ChatMachine.restored(from: try JSONDecoder().decode(ChatState.self, from: stored))
+        #expect(restored.outbox.drafts.map(\.state) == [.waiting])
+        #expect(restored.discard(draft) == false)
+    }
+
+    @Test(arguments: [(#"{"waiting":{}}"#, true), (#"{"sending":{}}"#, true), (#"{"failed":{"_0":"no"}}"#, false)])
+    func draftOfAnEarlierVersionIsRead(_ state: String, _ mayBeSent: Bool) throws {
+        let text = #"{"id":"\#(UUID().uuidString)","text":"mine","date":0,"state":\#(state)}"#
+        #expect(try JSONDecoder().decode(ChatDraft.self, from: Data(text.utf8)).mayBeSent == mayBeSent)
+    }
+
+    @Test func errorSaysWhetherAMessageMayBeSent() {
+        let unsent = NetworkError(.noNetwork, in: .transporting, "no", sending: .notSent)
+        #expect(ChatMachine.Failure(unsent) == .notSent)
+        let lost = NetworkError(.noNetwork, in: .transporting, "no", sending: .unknown)
+        #expect(ChatMachine.Failure(lost) == .transient)
+    }
+
     @Test func refusedPagesAreFetchedAfterAPause() {
         var machine = ChatMachine(member: "ada")
         _ = machine.connected(.reset(.first), at: .zero)

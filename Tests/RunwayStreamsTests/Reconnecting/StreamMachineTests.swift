@@ -189,6 +189,14 @@ struct StreamMachineTests {
         #expect(machine.resume(at: .seconds(5)) == [.connect])
     }
 
+    @Test func aStreamPausedBeforeItsStartOpensNoLink() {
+        var machine = machine()
+        #expect(machine.pause() == [])
+        #expect(machine.start() == [])
+        #expect(machine.state == .paused)
+        #expect(machine.resume(at: .seconds(5)) == [.connect])
+    }
+
     @Test func theForegroundProbesAnOpenLink() {
         var machine = openMachine()
         #expect(machine.resume(at: .seconds(3)) == [.probe])
