@@ -26,6 +26,15 @@ package final class Race<Outcome: Sendable>: Sendable {
         }
     }
 
+    /// Waits for the first outcome: that of the caller's cancellation, or one that is passed to ``finish(_:)``.
+    package func wait(onCancel cancelled: Outcome) async -> Outcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in _ = begin(continuation) }
+        } onCancel: {
+            finish(cancelled)
+        }
+    }
+
     /// Ends the race with `outcome` if nothing ended it before.
     package func finish(_ outcome: Outcome) {
         let (continuation, task) = state.withLock { state in
