@@ -28,6 +28,8 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let keyUnavailable = Kind(description: "keyUnavailable")
         /// A value was not accepted, such as a record that is too large.
         public static let rejected = Kind(description: "rejected")
+        /// The task was cancelled while it waited. What it waited for goes on.
+        public static let cancelled = Kind(description: "cancelled")
     }
 
     /// What happened.

@@ -78,7 +78,8 @@ public enum LogTour {
         if isKilled { try await ChildProcess.waitForKill(saying: "recorded") }
         for _ in 0..<600 {
             await log.flush()
-            if try await log.state().waitingCount == 0 { return await log.close() }
+            let state = await log.state()
+            if state.waitingCount == 0, state.problem == nil { return await log.close() }
             try await Task.sleep(for: .milliseconds(100))
         }
         throw CancellationError()

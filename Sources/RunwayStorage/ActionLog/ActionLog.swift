@@ -134,7 +134,7 @@ public final class ActionLog: Sendable {
     /// Stores and sends what was recorded, for an app that goes to the background.
     ///
     /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt failed, the server asked to
-    /// wait, there is no network, or the log has no layer.
+    /// wait, there is no network, or the log has no layer. If the task is cancelled it returns at once, and storing and sending go on.
     ///
     /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when it returns.
     public func flush() async {
@@ -145,7 +145,7 @@ public final class ActionLog: Sendable {
     }
 
     /// Stores what is in memory, ends sending, and closes the file, which another log can open then. Records that come later are not stored, and
-    /// functions that use the file throw ``StorageError/Kind/unavailable``.
+    /// functions that use the file throw ``StorageError/Kind/unavailable``, which is then the ``ActionLogState/problem`` of ``state()``.
     public func close() async {
         buffer.finish()
         await writing.value
@@ -161,21 +161,36 @@ public final class ActionLog: Sendable {
 extension ActionLog {
     /// What the log holds, what it has sent, and what it has lost.
     ///
-    /// - Throws: ``StorageError`` if the file can't be read.
-    public func state() async throws(StorageError) -> ActionLogState {
-        let (counts, erasures, isOptedOut) = try await store.read { journal throws(StorageError) in
-            (try journal.counts(), try journal.erasures(), try journal.isOptedOut())
+    /// If the file can't be read, such as while another process has it open or after ``close()``, ``ActionLogState/problem`` says why. The state
+    /// then has what this run knows without the file: what is in memory, what was sent, and what was lost there.
+    public func state() async -> ActionLogState {
+        var state = ActionLogState()
+        do throws(StorageError) {
+            let (counts, erasures, isOptedOut) = try await store.read { journal throws(StorageError) in
+                (try journal.counts(), try journal.erasures(), try journal.isOptedOut())
+            }
+            state.waitingCount = counts.waiting.values.reduce(0, +)
+            state.waitingByteCount = counts.waitingByteCount
+            state.setAsideCount = counts.setAside
+            state.sealedCount = counts.sealed
+            state.pendingErasureCount = erasures.pending
+            state.refusedErasures = erasures.refused
+            state.isOptedOut = isOptedOut
+            for (reason, count) in counts.lost { state.lost[ActionLoss(name: reason.rawValue)] = count }
+        } catch {
+            state.problem = error
         }
-        var lost = buffer.lost
-        for (reason, count) in counts.lost { lost[ActionLoss(name: reason.rawValue), default: 0] += count }
-        return ActionLogState(
-            bufferedCount: buffer.count, waitingCount: counts.waiting.values.reduce(0, +),
-            waitingByteCount: counts.waitingByteCount, setAsideCount: counts.setAside,
-            sealedCount: counts.sealed, isServerRefusingAll: sender.isRefusingAll,
-            pendingErasureCount: erasures.pending, refusedErasures: erasures.refused,
-            isOptedOut: isOptedOut || buffer.isOptedOut, sentCount: sender.sentCount, lost: lost,
-            sendingProblem: sender.problem, logByteCount: store.logByteCount, problem: store.problem,
-            unreadableFiles: store.filesSetAside)
+        state.bufferedCount = buffer.count
+        state.isServerRefusingAll = sender.isRefusingAll
+        state.isOptedOut = state.isOptedOut || buffer.isOptedOut
+        state.sentCount = sender.sentCount
+        state.lost.merge(buffer.lost, uniquingKeysWith: +)
+        state.sendingProblem = sender.problem
+        state.logByteCount = store.logByteCount
+        // Why a write failed comes first: it stays until one succeeds.
+        state.problem = store.problem ?? state.problem
+        state.unreadableFiles = store.filesSetAside
+        return state
     }
 
     /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again and again. After
@@ -195,11 +210,12 @@ extension ActionLog {
         }
     }
 
-    /// Sends refused records again.
+    /// Sends refused records again. They wait from now on: ``ActionLogOptions/maximumAge`` begins anew.
     ///
     /// - Throws: ``StorageError`` if the file can't be written.
     public func retry(_ records: Set<UUID>) async throws(StorageError) {
-        try await store.run { journal throws(StorageError) in try journal.retry(records) }
+        let time = buffer.time
+        try await store.run { journal throws(StorageError) in try journal.retry(records, at: time) }
         await sender.refresh(isUrgent: true)
     }
 

@@ -110,7 +110,7 @@ extension ActionLogSender {
         let count = try await store.run { [pace] journal throws(StorageError) in
             // Otherwise a process that ends in between would send the number of the batch with fewer records.
             let (count, ended) = try journal.transaction { () throws(StorageError) -> (Int, Int) in
-                let returned = try journal.endRefusals(of: batch.scope)
+                let returned = try journal.endRefusals(of: batch.scope, at: time)
                 if !isProbe { try journal.removeLosses(of: batch.scope) }
                 let refused = try journal.setAside(verdicts.refused, of: batch)
                 let count = try journal.acknowledge(batch, verdicts.stored)
@@ -132,8 +132,7 @@ extension ActionLogSender {
         switch status {
         case 401: return .unauthorized
         case 403:
-            // Of nobody it asks for an account. Of an account it may concern what one record says, such as to a gateway.
-            if batch.scope.isEmpty { return .unauthorized }
+            // It usually concerns the account, or asks for one. It may concern what one record says, such as to a gateway.
             return try await treatLoss(
                 of: batch, "The server refused it with status 403.", repeating: .unauthorized)
         case 400, 413, 422:

@@ -35,7 +35,7 @@ final class ActionLogSender: Sendable {
         var ended: [String: Int] = [:]
         /// Why the last attempt failed; `nil` after one that succeeded.
         var problem: String?
-        var flushes: [CheckedContinuation<Void, Never>] = []
+        var flushes: [Race<Void>] = []
         /// How many of them came before the last decision.
         var decidedFlushCount = 0
         var isFinished = false
@@ -121,7 +121,8 @@ final class ActionLogSender: Sendable {
         signal.yield()
     }
 
-    /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed.
+    /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed. If the task is cancelled it
+    /// returns at once, and sending goes on.
     func flush() async {
         let now = clock.now
         let isPaused = state.withLock { state in
@@ -131,16 +132,17 @@ final class ActionLogSender: Sendable {
         // Nothing is read from disk before the server's wait is over.
         if isPaused { return }
         guard let waiting = await waiting(unseals: true) else { return }
-        await withCheckedContinuation { continuation in
-            let isFinished = state.withLock { state in
-                if state.isFinished { return true }
-                state.note(waiting)
-                state.schedule.flush()
-                state.flushes.append(continuation)
-                return false
-            }
-            if isFinished { continuation.resume() } else { signal.yield() }
+        let flush = Race<Void>()
+        let isFinished = state.withLock { state in
+            if state.isFinished { return true }
+            state.note(waiting)
+            state.schedule.flush()
+            state.flushes.append(flush)
+            return false
         }
+        if isFinished { return }
+        signal.yield()
+        await flush.wait(onCancel: ())
     }
 
     /// Asks the system for time in the background; `nil` if the log has no layer, or the app can't.
@@ -237,7 +239,7 @@ final class ActionLogSender: Sendable {
             }
             return state.flushes.prefix(count)
         }
-        for flush in flushes { flush.resume() }
+        for flush in flushes { flush.finish(()) }
     }
 
     /// How much may be sent now.

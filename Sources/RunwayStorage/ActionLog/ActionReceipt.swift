@@ -1,4 +1,5 @@
 public import Foundation
+import Runway
 import Synchronization
 
 /// A record that was handed to an ``ActionLog``.
@@ -9,7 +10,7 @@ import Synchronization
 /// ```
 public final class ActionReceipt: Sendable {
     private enum State {
-        case pending([CheckedContinuation<Result<Void, StorageError>, Never>])
+        case pending([Race<Result<Void, StorageError>>])
         case settled(Result<Void, StorageError>)
     }
 
@@ -23,20 +24,21 @@ public final class ActionReceipt: Sendable {
     /// Waits until the record is committed to disk.
     ///
     /// - Throws: ``StorageError``. For the kinds `rejected` and `full` of a bound the record is gone; for the others it stays in memory until the
-    ///   log is closed, and its commit is repeated: another call of this function returns the latest outcome.
+    ///   log is closed, and its commit is repeated: another call of this function returns the latest outcome. The kind is `cancelled` if the
+    ///   task is cancelled before the first attempt to commit has ended.
     public func committed() async throws(StorageError) {
-        let result = await withCheckedContinuation { continuation in
-            let settled: Result<Void, StorageError>? = state.withLock { state in
-                switch state {
-                case .settled(let result): return result
-                case .pending(let waiters):
-                    state = .pending(waiters + [continuation])
-                    return nil
-                }
+        let waiter = Race<Result<Void, StorageError>>()
+        let settled: Result<Void, StorageError>? = state.withLock { state in
+            switch state {
+            case .settled(let result): return result
+            case .pending(let waiters):
+                state = .pending(waiters + [waiter])
+                return nil
             }
-            if let settled { continuation.resume(returning: settled) }
         }
-        try result.get()
+        if let settled { return try settled.get() }
+        let cancellation = StorageError(.cancelled, "The task was cancelled while it waited for the record's commit.")
+        try await waiter.wait(onCancel: .failure(cancellation)).get()
     }
 
     func settle(_ result: Result<Void, StorageError>) {
@@ -45,6 +47,6 @@ public final class ActionReceipt: Sendable {
             if case .pending(let waiters) = state { return waiters }
             return []
         }
-        for waiter in waiters { waiter.resume(returning: result) }
+        for waiter in waiters { waiter.finish(result) }
     }
 }

@@ -14,7 +14,7 @@ final class RecordBuffer: Sendable {
         var isOptedOut = false
         var generator = SystemRandomNumberGenerator()
         /// Who waits until the writer has tried to write all that is here now.
-        var passes: [CheckedContinuation<Void, Never>] = []
+        var passes: [Race<Void>] = []
         var erasures = 0
         var isFinished = false
     }
@@ -123,15 +123,16 @@ final class RecordBuffer: Sendable {
         for record in erased { record.receipt.settle(.failure(StorageError(.rejected, "The record was erased."))) }
     }
 
-    /// Waits until the writer has tried to write all that is here now.
+    /// Waits until the writer has tried to write all that is here now, or the task is cancelled.
     func pass() async {
-        await withCheckedContinuation { continuation in
-            let isFinished = state.withLock { state in
-                if !state.isFinished { state.passes.append(continuation) }
-                return state.isFinished
-            }
-            if isFinished { continuation.resume() } else { signal.yield() }
+        let pass = Race<Void>()
+        let isFinished = state.withLock { state in
+            if !state.isFinished { state.passes.append(pass) }
+            return state.isFinished
         }
+        if isFinished { return }
+        signal.yield()
+        await pass.wait(onCancel: ())
     }
 
     /// Has the writer try again.
@@ -144,7 +145,7 @@ final class RecordBuffer: Sendable {
             return state.passes
         }
         let result = await pass()
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.finish(()) }
         return result
     }
 

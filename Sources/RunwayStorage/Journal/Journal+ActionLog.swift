@@ -75,13 +75,14 @@ extension Journal {
     }
 
     /// The server has accepted a batch of a scope. If it had refused so many single records in a row that it seemed to refuse everything,
-    /// those of this series wait again.
+    /// those of this series wait again, from now on.
     ///
     /// - Returns: How many wait again.
     @discardableResult
-    func endRefusals(of scope: String) throws(StorageError) -> Int {
+    func endRefusals(of scope: String, at time: JournalTime) throws(StorageError) -> Int {
         guard let count = try setting(Self.refusalsPrefix + scope).flatMap({ Int($0) }) else { return 0 }
-        let returned = try endSeries(of: scope, isSentAgain: count >= FlushSchedule.refusalLimit)
+        let returned = try endSeries(
+            of: scope, isSentAgain: count >= FlushSchedule.refusalLimit, at: time)
         try setRefusals(of: scope, 0)
         return returned
     }

@@ -61,11 +61,11 @@ extension Journal {
     /// The reason of an entry that waits again after its series. It is part of no other one.
     private static let returnedReason = "\u{1}\u{1}"
 
-    /// Sets entries of a batch aside: they are no longer claimed, until ``retry(_:)``.
+    /// Sets entries of a batch aside: they are no longer claimed, until ``retry(_:at:)``.
     ///
     /// - Parameters:
     ///   - reasons: Why, by id. A reason is a few words of the server's, which the app shows.
-    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:)`` may have them wait again, once. The default is `false`.
+    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may have them wait again, once. The default is `false`.
     /// - Returns: How many were set aside. Others are not in the file any more, or not in its present batch.
     @discardableResult
     func setAside(
@@ -110,33 +110,65 @@ extension Journal {
 
     /// Ends the series of entries of a scope that were set aside one after the other, in this run or earlier ones.
     ///
-    /// - Parameter isSentAgain: Whether they wait again. Otherwise they stay set aside.
+    /// - Parameter isSentAgain: Whether they wait again, from now on. Otherwise they stay set aside.
     /// - Returns: How many wait again.
-    func endSeries(of scope: String, isSentAgain: Bool) throws(StorageError) -> Int {
+    func endSeries(of scope: String, isSentAgain: Bool, at time: JournalTime) throws(StorageError) -> Int {
         try write { database in
+            let series = "scope = ? AND substr(reason, 1, 1) = ?"
+            let arguments: StatementArguments = [scope, Self.seriesMark]
+            if isSentAgain {
+                let moment = try advance(database, to: time)
+                return try restore(database, series, arguments, since: moment, reason: Self.returnedReason)
+            }
             try database.execute(
-                sql: """
-                    UPDATE entry SET state = ?, reason = CASE WHEN ? THEN ? ELSE substr(reason, 2) END
-                    WHERE state = 2 AND scope = ? AND substr(reason, 1, 1) = ?
-                    """,
-                arguments: [isSentAgain ? 0 : 2, isSentAgain, Self.returnedReason, scope, Self.seriesMark])
-            return isSentAgain ? database.changesCount : 0
+                sql: "UPDATE entry SET reason = substr(reason, 2) WHERE state = 2 AND \(series)", arguments: arguments)
+            return 0
         }
     }
 
-    /// Has entries that are set aside wait again.
-    func retry(_ ids: Set<UUID>) throws(StorageError) {
-        try change(ids, "UPDATE entry SET state = 0, reason = NULL WHERE state = 2 AND id = ?")
+    /// Has entries that are set aside wait again, from now on.
+    func retry(_ ids: Set<UUID>, at time: JournalTime) throws(StorageError) {
+        try write { database in
+            let moment = try advance(database, to: time)
+            for id in ids { try restore(database, "id = ?", [Data(id.bytes)], since: moment, reason: nil) }
+        }
+    }
+
+    /// Has the entries wait since a moment that are set aside and for which a condition holds. They may have been stored longer ago than an entry
+    /// may wait, since those that are set aside have no limit of age. Those that are damaged are removed.
+    ///
+    /// - Returns: How many wait again.
+    @discardableResult
+    private func restore(
+        _ database: Database, _ condition: String, _ arguments: StatementArguments, since moment: Int64, reason: String?
+    ) throws -> Int {
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT \(SequencedEntry.columns) FROM entry WHERE state = 2 AND \(condition)"),
+            arguments: arguments)
+        var count = 0
+        for row in rows {
+            guard let found = SequencedEntry(row) else {
+                try removeDamaged(database, row)
+                continue
+            }
+            try database.cachedStatement(
+                sql: "UPDATE entry SET state = 0, reason = ?, moment = ?, checksum = ? WHERE sequence = ?"
+            ).execute(arguments: [
+                reason, moment, RowChecksum.of(found.entry, found.sequence, at: moment), found.sequence,
+            ])
+            count += 1
+        }
+        return count
     }
 
     /// Removes entries that are set aside or wait for their key.
     func discard(_ ids: Set<UUID>) throws(StorageError) {
-        try change(ids, "DELETE FROM entry WHERE state IN (2, 3) AND id = ?")
-    }
-
-    private func change(_ ids: Set<UUID>, _ sql: String) throws(StorageError) {
         try write { database in
-            for id in ids { try database.cachedStatement(sql: sql).execute(arguments: [Data(id.bytes)]) }
+            for id in ids {
+                try database.cachedStatement(sql: "DELETE FROM entry WHERE state IN (2, 3) AND id = ?")
+                    .execute(arguments: [Data(id.bytes)])
+            }
         }
     }
 }

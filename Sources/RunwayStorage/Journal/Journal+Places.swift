@@ -96,8 +96,7 @@ extension Journal {
                         sequence: entry.sequence, entry: coder.opened(entry.entry), state: state,
                         reason: String.fromDatabaseValue(row[8]) ?? "")
                 }
-                try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
-                try count(database, 1, as: .damaged)
+                try removeDamaged(database, row)
                 return nil
             }
         }

@@ -336,11 +336,16 @@ extension Journal {
             if let entry = SequencedEntry(row) {
                 entries.append(SequencedEntry(sequence: entry.sequence, entry: coder.opened(entry.entry)))
             } else {
-                try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
-                try count(database, 1, as: .damaged)
+                try removeDamaged(database, row)
             }
         }
         return entries
+    }
+
+    /// Removes the entry of a row that is damaged and begins with its sequence, and counts it.
+    func removeDamaged(_ database: Database, _ row: Row) throws {
+        try changeOne(database, "DELETE FROM entry WHERE sequence = ?", try row.value(0))
+        try count(database, 1, as: .damaged)
     }
 
     func count(_ database: Database, _ number: Int, as reason: JournalLoss) throws {

@@ -28,8 +28,6 @@ public struct ChatSend<Service: APIService>: Endpoint {
     public var parameters: Parameters {
         ["id": .string(draft.id.uuidString.lowercased()), "text": .string(draft.text)]
     }
-    /// Messages of one conversation follow one another.
-    public var offlineSubjects: [String] { ["chat \(base.conversation)"] }
 
     /// Encodes nothing: the parameters are made without it.
     public func encode(to encoder: any Encoder) {}

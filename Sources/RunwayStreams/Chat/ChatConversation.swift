@@ -78,8 +78,7 @@ public final class ChatConversation {
         return ChatEntry.ID(sender: member, message: draft.id)
     }
 
-    /// Sends a message again that was refused or is in the offline queue. One that the server refused after it was queued waits there
-    /// until the app decides about it in the queue.
+    /// Sends a message again that was refused or is in the offline queue.
     public func retry(_ entry: ChatEntry.ID) { perform(machine.retry(entry.message, at: clock.now)) }
 
     /// Removes a message that was not sent.

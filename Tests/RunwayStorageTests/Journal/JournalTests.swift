@@ -157,7 +157,7 @@ struct JournalTests {
         #expect(try journal.claim() == nil)
         #expect(try journal.entriesSetAside().map(\.reason) == ["malformed"])
         #expect(try journal.counts().setAside == 1)
-        try journal.retry([poison])
+        try journal.retry([poison], at: .seconds(0))
         #expect(try journal.claim()?.texts == ["poison"])
         #expect(try journal.counts().setAside == 0)
     }
@@ -184,7 +184,7 @@ struct JournalTests {
             try journal.close()
             journal = try Journal(in: folder)
             #expect(try journal.entriesSetAside().map(\.reason) == ["failed"])
-            try journal.endRefusals(of: "")
+            try journal.endRefusals(of: "", at: .seconds(0))
             #expect(try journal.counts().setAside == round - 1 && journal.refusals() == [:])
         }
     }
@@ -197,10 +197,43 @@ struct JournalTests {
             try journal.setRefusals(of: "", count)
             try journal.setAside([batch.entries[0].entry.id: "failed"], of: batch, inSeries: true)
             try journal.refuse(batch)
-            try journal.endRefusals(of: "")
+            try journal.endRefusals(of: "", at: .seconds(0))
         }
         // The second series has the second entry alone.
         #expect(try journal.entriesSetAside().map(\.entry.entry.text) == ["a"])
+        #expect(try journal.claim()?.texts == ["b"])
+    }
+
+    @Test(arguments: [false, true]) func entryThatReturnsWaitsFromThenOn(_ isInSeries: Bool) throws {
+        let journal = try Journal(in: folder, limits: JournalLimits(maximumAge: .seconds(100)))
+        try journal.append(["a"], at: 0)
+        let batch = try #require(try journal.claim())
+        try journal.setRefusals(of: "", 3)
+        try journal.setAside([batch.entries[0].entry.id: "refused"], of: batch, inSeries: isInSeries)
+        try journal.refuse(batch)
+        if isInSeries {
+            #expect(try journal.endRefusals(of: "", at: .seconds(200)) == 1)
+        } else {
+            try journal.retry(batch.ids, at: .seconds(200))
+        }
+        try journal.append(["b"], at: 299)
+        let second = try #require(try journal.claim())
+        #expect(second.texts == ["a", "b"])
+        try journal.refuse(second)
+        try journal.append(["c"], at: 301)
+        #expect(try journal.claim()?.texts == ["b", "c"])
+        #expect(try journal.counts().lost == [.age: 1])
+    }
+
+    @Test func damagedEntrySetAsideIsNotRetried() throws {
+        let journal = try Journal(in: folder)
+        try journal.append(["a", "b"])
+        let batch = try #require(try journal.claim())
+        try journal.setAside(Dictionary(uniqueKeysWithValues: batch.ids.map { ($0, "") }), of: batch)
+        try journal.refuse(batch)
+        try journal.write { try $0.execute(sql: "UPDATE entry SET priority = 7 WHERE payload = CAST('a' AS BLOB)") }
+        try journal.retry(batch.ids, at: .seconds(0))
+        #expect(try journal.counts() == JournalCounts(waiting: ["": 1], waitingByteCount: 1, lost: [.damaged: 1]))
         #expect(try journal.claim()?.texts == ["b"])
     }
 
