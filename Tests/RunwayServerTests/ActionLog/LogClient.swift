@@ -52,7 +52,7 @@ extension ActionLog {
         try await waitUntil("all acknowledged") {
             await flush()
             clock.advance(by: .seconds(3600))
-            let state = try await state()
+            let state = await state()
             return state.waitingCount == 0 && state.bufferedCount == 0
         }
     }

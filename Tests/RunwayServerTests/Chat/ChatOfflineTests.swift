@@ -26,9 +26,10 @@ private struct PierEvents: EventStreamEndpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A server of conversations that counts what is sent to it, and may report a failure although it has stored a message.
+/// A server of conversations that counts what is sent to it, and may report a failure although it has stored a message, or refuse one.
 private final class PierServer: RouterMiddleware {
     let store = MemoryChatStore()
+    private let refusals: Mutex<Int>
     private let failures: Mutex<Int>
     private let count = Atomic(0)
 
@@ -36,20 +37,29 @@ private final class PierServer: RouterMiddleware {
     var requestCount: Int { count.load(ordering: .relaxed) }
     var texts: [String] { store.page(of: "harbour", .after(0), upTo: 100, upToMembers: 10).messages.map(\.text) }
 
-    init(failures: Int) { self.failures = Mutex(failures) }
+    init(failures: Int = 0, refusals: Int = 0) {
+        self.failures = Mutex(failures)
+        self.refusals = Mutex(refusals)
+    }
 
     func handle(
         _ request: Hummingbird.Request, context: BasicRequestContext,
         next: @concurrent (Hummingbird.Request, BasicRequestContext) async throws -> Hummingbird.Response
     ) async throws -> Hummingbird.Response {
-        let response = try await next(request, context)
-        guard request.method == .post, request.uri.path.hasSuffix("/messages") else { return response }
+        guard request.method == .post, request.uri.path.hasSuffix("/messages") else {
+            return try await next(request, context)
+        }
         count.wrappingAdd(1, ordering: .relaxed)
-        let fails = failures.withLock { rest in
+        if Self.takeOne(of: refusals) { return Hummingbird.Response(status: .unprocessableContent) }
+        let response = try await next(request, context)
+        return Self.takeOne(of: failures) ? Hummingbird.Response(status: .serviceUnavailable) : response
+    }
+
+    private static func takeOne(of rest: borrowing Mutex<Int>) -> Bool {
+        rest.withLock { rest in
             rest -= 1
             return rest >= 0
         }
-        return fails ? Hummingbird.Response(status: .serviceUnavailable) : response
     }
 
     /// Serves while `body` runs with the port.
@@ -142,6 +152,30 @@ struct ChatOfflineTests {
                 #expect(server.texts == ["from the tunnel"])
                 #expect(server.requestCount == failures + 1)
                 await third.end()
+            }
+        }
+    }
+
+    @Test func refusedMessageInTheQueueHoldsNoOther() async throws {
+        let server = PierServer(refusals: 1)
+        try await withFolder { folder in
+            try await server.run { port in
+                let app = try PierApp(in: folder, port: port)
+                try await waitUntil("the stream") { app.conversation.isLive }
+                app.status.set(.none)
+                app.conversation.send("refused")
+                app.conversation.send("from the tunnel")
+                try await waitUntil("the queue") { try await app.queue.changes().count == 2 }
+                app.status.set(.wifi)
+                try await waitUntil("the second message") { server.texts == ["from the tunnel"] }
+                app.conversation.send("in the open")
+                try await waitUntil("the third message") { server.texts == ["from the tunnel", "in the open"] }
+                let refused = try #require(app.conversation.entries.first { $0.text == "refused" })
+                #expect(refused.state == .queued)
+                app.conversation.retry(refused.id)
+                try await waitUntil("the first message") { server.texts.last == "refused" }
+                #expect(server.texts.count == 3)
+                await app.end()
             }
         }
     }
