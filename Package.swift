@@ -332,7 +332,7 @@ let package = Package(
             name: "RunwayStreamsTests",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayStreams", "RunwayServer", "RunwayServerStorage", "RunwayTransport",
-                "RunwayDemo", "RunwayTesting",
+                "RunwayDemo", "RunwayTesting", "RunwayTestServer",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),

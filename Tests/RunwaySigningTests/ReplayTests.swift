@@ -30,7 +30,8 @@ struct ReplayTests {
     @Test func replayedUnsafeRequestIsNotSentAgain() async throws {
         try await withScriptedOrigin { origin in
             let peers = peers
-            origin.on("/a", respond: try replayed(at: Peers.now))
+            // The time that the layer adopts is that of the response.
+            origin.on("/a") { _ in try replayed(at: Peers.now) }
             origin.on("/b") { received in
                 try await peers.verify(received)
                 return .text("fine")

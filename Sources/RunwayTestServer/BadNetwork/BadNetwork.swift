@@ -33,14 +33,17 @@ public final class BadNetwork: Sendable {
         var lastError: any Error = ChannelError.unknownLocalAddress
         for _ in 0..<20 {
             // The first takes any port that is free; that port may be taken at another address.
-            let probe = NetworkPath(at: addresses[0], port: 0, to: target, seed: seed)
+            let probe = try NetworkPath(at: addresses[0], port: 0, to: target, seed: seed)
             let port = try await probe.listen()
             await probe.shutDown()
-            let paths = addresses.enumerated().map { index, address in
-                NetworkPath(at: address, port: port, to: target, seed: seed &+ UInt64(index) << 32)
-            }
+            var paths: [NetworkPath] = []
             do {
-                for path in paths { try await path.listen() }
+                for (index, address) in addresses.enumerated() {
+                    let path = try NetworkPath(
+                        at: address, port: port, to: target, seed: seed &+ UInt64(index) << 32)
+                    paths.append(path)
+                    try await path.listen()
+                }
                 self.port = port
                 self.paths = paths
                 return

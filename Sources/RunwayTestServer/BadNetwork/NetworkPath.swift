@@ -22,14 +22,18 @@ public final class NetworkPath: Sendable {
     private let port: Int
     private let target: SocketAddress
     private let seed: UInt64
+    /// Reserves the port while the path does not listen.
+    private let reservation: DeafPort?
     /// Guards how the path behaves, and its open connections.
     private let shared = Mutex(State())
 
-    init(at address: String, port: Int, to target: SocketAddress, seed: UInt64) {
+    /// - Throws: `POSIXError` if the port is in use at the address.
+    init(at address: String, port: Int, to target: SocketAddress, seed: UInt64) throws {
         self.address = address
         self.port = port
         self.target = target
         self.seed = seed
+        reservation = try DeafPort.reservation(at: address, port: port)
     }
 
     /// How the path behaves.
@@ -41,7 +45,7 @@ public final class NetworkPath: Sendable {
 
     /// Sets the conditions of the path, also for open connections. They apply when this returns.
     ///
-    /// - Throws: `IOError` or `POSIXError` if the port was taken by another process in the meantime.
+    /// - Throws: `IOError` or `POSIXError` if the port was taken in the meantime. On Linux the system assigns it to nobody else.
     public func set(_ state: PathState) async throws {
         shared.withLock { $0.path = state }
         switch state {

@@ -150,8 +150,8 @@ struct ProxyBodyTests {
     }
 
     @Test func anOriginThatIsDownIsNamed() async throws {
-        let port = try await withScriptedOrigin { $0.port }
-        _ = try await proxying(to: "http://127.0.0.1:\(port)") { proxy in
+        let port = try DeafPort()
+        _ = try await proxying(to: "http://127.0.0.1:\(port.number)") { proxy in
             let response = try await fetch("\(proxy.url)/")
             #expect(response.status == 502 && response.text.contains("Connection refused"))
             #expect(response["Cache-Control"] == "no-store")

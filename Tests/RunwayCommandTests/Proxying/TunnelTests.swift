@@ -63,9 +63,10 @@ struct TunnelTests {
     }
 
     @Test func deadServerIsABadGateway() async throws {
-        let port = try await withScriptedOrigin { $0.port }
-        _ = try await forwarding("--allow-local", "--connect-port", "\(port)") { proxy in
-            let response = try await RawClient.exchange("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\n\r\n", port: proxy.port)
+        let port = try DeafPort()
+        _ = try await forwarding("--allow-local", "--connect-port", "\(port.number)") { proxy in
+            let response = try await RawClient.exchange(
+                "CONNECT 127.0.0.1:\(port.number) HTTP/1.1\r\n\r\n", port: proxy.port)
             #expect(response.hasPrefix("HTTP/1.1 502 "))
             #expect(response.contains("error=destination_unavailable"))
         }
@@ -91,13 +92,14 @@ struct TunnelTests {
     }
 
     @Test func recordOfATunnelIsJSON() async throws {
-        let port = try await withScriptedOrigin { $0.port }
-        let (output, _) = try await forwarding("--allow-local", "--connect-port", "\(port)", "--json") { proxy in
-            _ = try await RawClient.exchange("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\n\r\n", port: proxy.port)
+        let port = try DeafPort()
+        let (output, _) = try await forwarding("--allow-local", "--connect-port", "\(port.number)", "--json") { proxy in
+            _ = try await RawClient.exchange(
+                "CONNECT 127.0.0.1:\(port.number) HTTP/1.1\r\n\r\n", port: proxy.port)
         }
         let line = try #require(output.split(separator: "\n").last)
         let record = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-        #expect(record["authority"] as? String == "127.0.0.1:\(port)" && record["failure"] != nil)
+        #expect(record["authority"] as? String == "127.0.0.1:\(port.number)" && record["failure"] != nil)
         // As in other records, what is beyond the microsecond is noise of the clock.
         let seconds = try #require(record["seconds"] as? Double)
         #expect(seconds > 0 && (seconds * 1e6).rounded() / 1e6 == seconds)

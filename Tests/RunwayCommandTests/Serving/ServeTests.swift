@@ -62,26 +62,34 @@ struct ServeTests {
 
     @Test(arguments: [SIGINT, SIGTERM])
     func interruptStopsAtOnceAndRemovesTheFolder(signal: Int32) async throws {
-        var folder = ""
-        var waiting: RunningTool?
-        let status = try await serving(signal: signal) { greeting in
-            let file = try #require(greeting.authorityFile)
-            folder = (file as NSString).deletingLastPathComponent
-            for (path, rights) in [(file, 0o600), (folder, 0o700)] {
-                let attributes = try FileManager.default.attributesOfItem(atPath: path)
-                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == rights)
+        var callStatus: Int32 = 0
+        // A test that stood still may have been later than the response.
+        for _ in 1...5 where callStatus == 0 {
+            var folder = ""
+            var waiting: RunningTool?
+            let status = try await serving(signal: signal) { greeting in
+                let file = try #require(greeting.authorityFile)
+                folder = (file as NSString).deletingLastPathComponent
+                for (path, rights) in [(file, 0o600), (folder, 0o700)] {
+                    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == rights)
+                }
+                let call = try RunningTool(
+                    ["call", "GET", "\(greeting.baseURL)/zf/list", "delay_ms==5000", "--cacert", file],
+                    streams: .terminal, environment: [:])
+                // It ends without this text if the machine stands still until the response comes.
+                _ = try? await call.wait(for: "Waiting for")
+                waiting = call
             }
-            let call = try RunningTool(
-                ["call", "GET", "\(greeting.baseURL)/zf/list", "delay_ms==5000", "--cacert", file], streams: .terminal,
-                environment: [:])
-            try await call.wait(for: "Waiting for")
-            waiting = call
-        }
 
-        #expect(status == 0)
-        #expect(!FileManager.default.fileExists(atPath: folder))
+            #expect(status == 0)
+            #expect(!FileManager.default.fileExists(atPath: folder))
+            let call = try #require(waiting)
+            callStatus = await call.end()
+            #expect(callStatus == 0 || call.output.contains("Waiting for"))
+        }
         // A server that waited for the end of its requests would have sent the response.
-        #expect(await waiting?.end() == 3)
+        #expect(callStatus == 3)
     }
 
     @Test func aChosenAuthorityFileIsPrivateAndStays() async throws {

@@ -86,10 +86,9 @@ private func makeRouter(held: ScriptedGate, count: Count) -> Router<WireContext>
 
 /// Serves on a free port of the loopback while `body` runs.
 ///
-/// - Parameter clock: The clock of the layer. The time of the default stands still: requests wait for each other as long as they must.
+/// The time of the layer stands still: requests wait for each other as long as they must.
 func withServer(
-    _ wire: BothHalvesTests.Wire, merges: Bool = true, clock: LayerClock = LayerClock(ManualClock()),
-    _ body: @escaping @Sendable (RunningServer) async throws -> Void
+    _ wire: BothHalvesTests.Wire, merges: Bool = true, _ body: @escaping @Sendable (RunningServer) async throws -> Void
 ) async throws {
     let (held, count, records) = (ScriptedGate(), Count(), RecordCollector())
     let certificate = try DemoCertificate()
@@ -133,7 +132,7 @@ func withServer(
         }
         defer { group.cancelAll() }
         guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
-        let network = NetworkLayer(transport: transport, clock: clock, sinks: [records])
+        let network = NetworkLayer(transport: transport, clock: LayerClock(ManualClock()), sinks: [records])
         network.configure(Backend.self) {
             $0.baseURLs = [.release: "\(wire == .plain ? "http" : "https")://127.0.0.1:\(port)/v1"]
         }

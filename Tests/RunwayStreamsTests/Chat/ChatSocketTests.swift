@@ -63,8 +63,9 @@ private final class MortalLog: EventLog {
 /// A server of conversations whose files survive it.
 private final class HarbourServer {
     private let folder: URL
-    private var running: (server: StreamServer, store: SQLiteChatStore, log: MortalLog)?
-    private(set) var port = 0
+    /// The server that runs, or the one that was killed, which has the port reserved.
+    private var latest: (server: StreamServer, store: SQLiteChatStore, log: MortalLog)?
+    var port: Int { latest?.server.port ?? 0 }
 
     init(folder: URL) { self.folder = folder }
 
@@ -84,18 +85,15 @@ private final class HarbourServer {
         EventStreamRoute(hub) { request, _ in EventPermission(owner: try member(request)) }.add(to: router)
         ChatRoutes(RunwayServer.ChatService(store: store, hub: hub)) { request, _, _ in try member(request) }.add(
             to: router)
-        let server = try await StreamServer.start(router, port: port)
-        port = server.port
-        running = (server, store, log)
+        latest = (try await StreamServer.start(router, port: port), store, log)
     }
 
     func kill() async throws {
-        guard let running else { return }
-        self.running = nil
-        await running.server.kill()
+        guard let latest else { return }
+        await latest.server.kill()
         // Its hub would soon publish that the members have left.
-        running.log.kill()
-        try await running.store.close()
+        latest.log.kill()
+        try await latest.store.close()
     }
 }
 

@@ -7,6 +7,7 @@ import Runway
 import RunwayDemo
 import RunwayServer
 import RunwayStreams
+import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
 import ServiceLifecycle
@@ -28,7 +29,7 @@ struct News: EventStreamEndpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// A server of events on a port of the loopback, which can stop and come back on the same port.
+/// A server of events on a port of the loopback, which can stop and come back on the same port: a server that was stopped has it reserved.
 final class StreamServer: Sendable {
     let port: Int
     /// The socket that accepts connections.
@@ -36,12 +37,16 @@ final class StreamServer: Sendable {
     private let group: ServiceGroup
     private let task: Task<Void, Never>
     private let connections: OpenConnections
+    /// Reserves the port while no server listens on it.
+    private let reservation: DeafPort?
 
     private init(
-        channel: any Channel, group: ServiceGroup, task: Task<Void, Never>, connections: OpenConnections
+        channel: any Channel, group: ServiceGroup, task: Task<Void, Never>, connections: OpenConnections,
+        reservation: DeafPort?
     ) {
         port = channel.localAddress?.port ?? 0
         (self.channel, self.group, self.task, self.connections) = (channel, group, task, connections)
+        self.reservation = reservation
     }
 
     /// Serves a hub. The port is a free one, unless one is named. With a certificate it serves HTTP/2 over TLS, and otherwise HTTP/1.1. A hub
@@ -60,6 +65,8 @@ final class StreamServer: Sendable {
         _ router: Router<BasicRequestContext>, port: Int = 0, with certificate: DemoCertificate? = nil,
         before services: [any Service] = []
     ) async throws -> StreamServer {
+        let reservation = try DeafPort.reservation(port: port)
+        let address = BindAddress.hostname("127.0.0.1", port: reservation.map { Int($0.number) } ?? port)
         let (channels, continuation) = AsyncStream<any Channel>.makeStream()
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let connections = OpenConnections()
@@ -73,7 +80,7 @@ final class StreamServer: Sendable {
         }
         let application = Application(
             router: router, server: builder,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), reuseAddress: true),
+            configuration: ApplicationConfiguration(address: address, reuseAddress: true),
             onServerRunning: { continuation.yield($0) }, logger: logger)
         let all: [any Service] = [application] + services
         let group = ServiceGroup(configuration: .init(services: all, logger: logger))
@@ -82,10 +89,11 @@ final class StreamServer: Sendable {
             continuation.finish()
         }
         guard let channel = await channels.first(where: { _ in true }) else { throw CancellationError() }
-        return StreamServer(channel: channel, group: group, task: task, connections: connections)
+        return StreamServer(
+            channel: channel, group: group, task: task, connections: connections, reservation: reservation)
     }
 
-    /// Cuts all connections at once, as a process that is killed does, and frees the port.
+    /// Cuts all connections at once, as a process that is killed does, and listens no more.
     func kill() async {
         // A connection that was accepted and is not served yet must not be lost with the socket or the task: NIO ends the process then.
         // So all are cut first, and those that still come as they come.

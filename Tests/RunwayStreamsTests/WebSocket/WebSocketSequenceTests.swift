@@ -268,13 +268,13 @@ struct WebSocketSequenceTests {
         connection.respondToPings()
         for count in 1...2 {
             try await waitUntil("ping \(count)") {
-                connection.pingCount == count || !connection.errors.isEmpty
+                connection.pingCount >= count || !connection.errors.isEmpty
             } meanwhile: {
                 clock.advanceToDeadline(upTo: clock.now.advanced(by: .seconds(40)))
             }
             connection.delayStatus(by: .seconds(1))
         }
-        #expect(connection.pingCount == 2)
+        #expect(connection.pingCount >= 2)
         #expect(connection.errors.isEmpty)
         listener.cancel()
         try? await listener.end()

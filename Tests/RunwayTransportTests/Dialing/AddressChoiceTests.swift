@@ -207,10 +207,10 @@ struct AddressChoiceTests {
         let test = try TestDialer(listed: ["127.0.0.2", "127.0.0.3"])
         try await withScriptedOrigin(tls: TestCertificate(for: dialHost).tls) { impostor in
             try await withBadNetwork(2, test.certificate) { network, _ in
-                let wrong = NetworkPath(
+                try await network.paths[0].set(.refusing)
+                let wrong = try NetworkPath(
                     at: "127.0.0.2", port: network.port,
                     to: try SocketAddress(ipAddress: "127.0.0.1", port: impostor.port), seed: 1)
-                try await network.paths[0].set(.refusing)
                 try await wrong.listen()
                 let connection = try await test.dial(port: network.port)
                 #expect(connection.ip == "127.0.0.3")

