@@ -144,7 +144,7 @@ mkdir "$work/suites"
     cd "$work/macOS/Tests/RunwayTransportTests"
     cp {Cancellation,Connection,ContentCoding,Misbehaviour,Redirect,Request,Response,Sending,Time,Trust,WholeDeadline}Tests.swift \
         Transfers/{DownloadTests,TransferManagerTests,UploadTests,RangedFile}.swift Caching/HTTPCacheWireTests.swift Coding/Tool.swift AsyncHTTPClient/*.swift Trust/TestAuthority.swift \
-        TransportUnderTest.swift TestService.swift TestCertificate.swift DeafPort.swift "$work/suites"
+        TransportUnderTest.swift TestService.swift TestCertificate.swift RefusingPort.swift "$work/suites"
 )
 object TransportSuites "$work/suites"
 object AppleTests Scripts/apple/Tests

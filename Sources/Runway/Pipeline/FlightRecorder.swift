@@ -239,7 +239,7 @@ extension FlightRecorder {
     }
 }
 
-// The end of the call.
+// Ends the record with the call.
 extension FlightRecorder {
     /// Whether the call has ended.
     var hasEnded: Bool { state.withLock { $0.ending != nil } }

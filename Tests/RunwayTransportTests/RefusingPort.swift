@@ -1,7 +1,7 @@
 import Foundation
 
-/// A port of the loopback that is taken, so that nobody else can listen on it, and that nobody listens on.
-final class DeafPort {
+/// A port of the loopback that refuses connections: it is taken, so that nobody else can listen on it, and nobody listens on it.
+final class RefusingPort {
     let number: UInt16
     private let descriptor: Int32
 
