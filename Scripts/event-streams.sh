@@ -39,7 +39,7 @@ fi
 
 [ "${1:-}" = quiet ] || exit 0
 
-# One event at the start, and the next after 70 s: between them there are signs of life alone.
+# One event at the start, and the next after 70 s: between them there are heartbeats alone.
 origin=$(free)
 "$programs/RunwayCrashTest" event-server --file "$folder/quiet.sqlite" --port "$origin" --pace 70000 >/dev/null &
 pids+=($!)

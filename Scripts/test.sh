@@ -35,7 +35,7 @@ fi
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # The backtrace of a crash shows only the thread that crashed.
 export SWIFT_BACKTRACE="${SWIFT_BACKTRACE:-threads=crashed}"
-# What failed may stand a thousand lines above the last: it is said again at the end.
+# Prints failures again at the end: they may be a thousand lines above the last.
 #
 # A failed assertion of AsyncHTTPClient, which only tests use, as the peer, ends the process with all tests in it, and says nothing about
 # Runway. Those tests are run again, once.

@@ -25,7 +25,7 @@
         private let tenant: String
         private let pool: PostgreSQLPool
         private let maximumNoncesPerKey: Int
-        /// The time of the last removal, in seconds since 1970.
+        /// Guards the time of the last removal, in seconds since 1970.
         private let lastRemoval = Mutex(Int64.min)
 
         /// Connects, and creates the tables if they do not exist.

@@ -175,7 +175,7 @@ struct ExitCodeTests {
                 #expect(tool.status == 3, "\(path): \(tool.errors)")
                 #expect(tool.errors.hasPrefix("runway: "))
             }
-            let port = try DeafPort()
+            let port = try RefusingPort()
             #expect(try await Tool.run("call", "GET", "http://127.0.0.1:\(port.number)/").status == 3)
         }
     }

@@ -183,7 +183,7 @@ struct MisbehaviourTests {
 
     @Test(.except(.urlSession, "it does not say why it could not connect"))
     func aRefusedConnectionFailsAtOnceWithoutRetry() async throws {
-        let port = try DeafPort()
+        let port = try RefusingPort()
         // A client that tried again would do so for as long as this, which is beyond the limit of the test.
         let network = try NetworkLayer(
             to: "http://127.0.0.1:\(port.number)", TransportConfiguration(connectTimeout: .seconds(3600)))

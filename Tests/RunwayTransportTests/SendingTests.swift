@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)), .overEveryTransport)
 struct SendingTests {
     @Test func refusedConnectionTookNothing() async throws {
-        let port = try DeafPort()
+        let port = try RefusingPort()
         let error = try await NetworkLayer(to: "http://127.0.0.1:\(port.number)").failure(of: Fetch<POST>("a"))
         #expect(error.kind == .noNetwork && error.sending == .notSent)
     }

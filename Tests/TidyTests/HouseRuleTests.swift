@@ -62,6 +62,19 @@ struct HouseRuleTests {
         }
     }
 
+    @Test func everyMutexHasACommentAboveIt() throws {
+        var count = 0
+        for file in try Project.files(in: "Sources", endingIn: Self.swift) {
+            let lines = file.lines
+            for (number, line) in lines.enumerated() where line.contains(/\blet \w+(: | = )Mutex[<(]/) {
+                count += 1
+                let above = lines[max(0, number - 1)].drop { $0 == " " }
+                #expect(above.hasPrefix("//"), "\(file.path):\(number + 1) does not say what it guards")
+            }
+        }
+        #expect(count > 100)
+    }
+
     @Test func noFileNamesTheMachineOfItsWriter() throws {
         let homes = ["/ro" + "ot/", "/wo" + "rk/", "/Us" + "ers/"]
         for file in try Project.files(

@@ -2,7 +2,7 @@ import Testing
 
 /// Calls of the system that do something else on Apple's systems than on Linux.
 struct SystemCallTests {
-    /// Darwin replaces a backlog of 0 by the largest one, and Linux does not: a port that is meant to be deaf accepts connections there.
+    /// Darwin replaces a backlog of 0 by the largest one, and Linux does not: a port that is meant to accept none accepts some there.
     @Test func noSocketListensWithABacklogOfZero() throws {
         for file in try Project.files(in: "Sources", "Tests", endingIn: [".swift", ".c", ".h"]) {
             for (number, line) in file.lines.enumerated() {

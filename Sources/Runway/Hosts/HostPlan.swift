@@ -12,7 +12,7 @@ package struct HostPlan: Sendable, Equatable {
     /// How long to wait for the first address before the next one is dialled: longer than it usually takes; `nil` if that is unknown.
     package var stagger: Duration?
 
-    /// Creates a plan.
+    /// Describes an order of addresses; by default none is preferred, banned or explored.
     package init(
         order: [IPAddress] = [], banned: [IPAddress] = [], explored: IPAddress? = nil, stagger: Duration? = nil
     ) {

@@ -20,7 +20,7 @@ extension Flight {
         note(CustomDecision(entry: DecisionRecord(name: name, fields: fields, text: text)), in: step)
     }
 
-    /// Records which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` goes by it.
+    /// Records which version of HTTP an attempt uses. For transports that know, as soon as they do: ``MergePolicy`` depends on it.
     ///
     /// - Parameters:
     ///   - version: The version, such as `HTTP/2`.

@@ -51,6 +51,7 @@ struct FlightRecorder: ~Copyable, Sendable {
     private let start: Duration
     /// The trace in which the call was made.
     let traceContext = ServiceContext.current
+    /// Guards what is recorded so far.
     private let state = Mutex(State())
 
     /// Starts the record of a call that starts at an instant of the clock.
@@ -238,7 +239,7 @@ extension FlightRecorder {
     }
 }
 
-// The end of the call.
+// Ends the record with the call.
 extension FlightRecorder {
     /// Whether the call has ended.
     var hasEnded: Bool { state.withLock { $0.ending != nil } }

@@ -17,7 +17,7 @@ public protocol NetworkStatusSource: Sendable {
 public final class NetworkStatusObservation: Sendable {
     private let onEnd: @Sendable () -> Void
 
-    /// Creates an observation.
+    /// Lets a source of your own remove its observer when the observation is released.
     ///
     /// - Parameter onEnd: Called once, when it is released; removes the observer.
     public init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }

@@ -65,6 +65,7 @@ extension TransferProgress {
 
 /// The newest progress that was not reported yet.
 private final class NewestProgress: Sendable {
+    /// Guards the progress; `nil` after it was taken.
     private let progress = Mutex<TransferProgress?>(nil)
 
     func replace(with newer: TransferProgress) { progress.withLock { $0 = newer } }

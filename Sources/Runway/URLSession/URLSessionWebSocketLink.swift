@@ -132,7 +132,7 @@
             }
         }
 
-        /// Asks for a sign of life.
+        /// Asks the server for a pong, which shows that it is there.
         func ping() {
             task.sendPing { [weak self] error in if error == nil { self?.noteLife(byteCount: 2) } }
         }

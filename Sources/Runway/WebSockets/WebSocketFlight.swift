@@ -10,7 +10,7 @@ package final class WebSocketFlight: Sendable {
     /// The call, to which the owner of the connection reports its decisions.
     package let flight: Flight
     package let connection: any WebSocketConnection
-    /// The deadline of the whole call, and its early end at a sign-out; `nil` after the end.
+    /// Guards the deadline of the whole call, and its early end at a sign-out; `nil` after the end.
     private let token = Mutex<DeadlineTimer.Token?>(nil)
 
     init(_ response: HTTPResponse, _ connection: any WebSocketConnection, in flight: Flight) {

@@ -31,8 +31,8 @@ final class ClientConnection: ChannelDuplexHandler {
     private let peek: RequestLinePeek
     /// The oldest first.
     private var exchanges: CircularBuffer<Exchange> = []
-    /// Whether what still comes is thrown away.
-    private var isDeaf = false
+    /// Whether further input is discarded.
+    private var ignoresInput = false
     /// The response to send after those to the client's other requests.
     private var refusal: Refusal?
     private var isClosing = false
@@ -63,7 +63,7 @@ final class ClientConnection: ChannelDuplexHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if isDeaf { return }
+        if ignoresInput { return }
         switch Self.unwrapInboundIn(data) {
         case .head(let head):
             headTimer?.cancel()
@@ -84,7 +84,7 @@ final class ClientConnection: ChannelDuplexHandler {
             context.fireChannelRead(data)
         case .end:
             exchanges[exchanges.index(before: exchanges.endIndex)].isReceived = true
-            isDeaf = exchanges.last?.staysOpen == false
+            ignoresInput = exchanges.last?.staysOpen == false
             // Trailers go no further.
             context.fireChannelRead(Self.wrapInboundOut(.end(nil)))
         }
@@ -104,10 +104,10 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
-        if isDeaf { return }
+        if ignoresInput { return }
         if let last = exchanges.last, !last.isReceived {
             // The reader of the body receives the error, and responds.
-            isDeaf = true
+            ignoresInput = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(error)
         } else {
@@ -121,9 +121,9 @@ final class ClientConnection: ChannelDuplexHandler {
         guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
         if isClosing { return }
         let owesBody = exchanges.last?.isReceived == false && isReading
-        if owesBody, !isDeaf, context.channel.isWritable {
+        if owesBody, !ignoresInput, context.channel.isWritable {
             // The reader of the body receives the error, and responds.
-            isDeaf = true
+            ignoresInput = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(ClientSilence())
         } else if owesBody || exchanges.isEmpty || !context.channel.isWritable {
@@ -170,13 +170,13 @@ final class ClientConnection: ChannelDuplexHandler {
         // What the client has not sent yet can't be distinguished from its next request.
         if !head.isKeepAlive || !exchange.isReceived { exchanges[exchanges.startIndex].staysOpen = false }
         if exchanges.first?.staysOpen == false {
-            isDeaf = isDeaf || exchange.isReceived
+            ignoresInput = ignoresInput || exchange.isReceived
             head.headers.replaceOrAdd(name: "Connection", value: "close")
         }
     }
 
     private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
-        isDeaf = true
+        ignoresInput = true
         self.refusal = refusal
         if exchanges.isEmpty { write(refusal, context) }
     }
@@ -196,7 +196,7 @@ final class ClientConnection: ChannelDuplexHandler {
     /// Ends the responses, and a little later the connection: a close with requests unread would reset it, and the client would
     /// lose the part of its response that it has not read yet (RFC 9112 §9.6).
     private func close(_ context: ChannelHandlerContext) {
-        isDeaf = true
+        ignoresInput = true
         isClosing = true
         context.close(mode: .output, promise: nil)
         context.read()

@@ -73,6 +73,7 @@ struct TooManyLookups: DescribedError {
 /// How many lookups are running, also of clients that have gone.
 private final class LookupCount: Sendable {
     private static let maximumCount = 512
+    /// Guards the number of running lookups.
     private let count = Mutex(0)
 
     /// Counts one more; returns `false`, and counts none, if there are as many as allowed.

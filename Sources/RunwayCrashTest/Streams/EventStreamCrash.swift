@@ -155,6 +155,7 @@ private final class NumberReader: Sendable {
     private let events: EventSequence
     /// Guards the numbers and texts, and what the connections after the first said that was not fine.
     private let received = Mutex<(numbers: [Int], texts: [String], connections: Int, faults: [String])>(([], [], 0, []))
+    /// Guards the task that reads the events.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     init(_ index: Int, on network: NetworkLayer, hasPlaces: Bool) {

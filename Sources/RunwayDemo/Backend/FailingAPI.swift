@@ -6,7 +6,7 @@ import Synchronization
 /// Responses that fail on purpose: statuses, a truncated body, errors within an envelope.
 final class FailingAPI: Sendable {
     private let teams: [String: any TeamAPI]
-    /// How often ``status(_:)`` responded without a configured status.
+    /// Guards how often ``status(_:)`` responded without a configured status.
     private let responseCount = Mutex(0)
 
     init(teams: [any TeamAPI]) {

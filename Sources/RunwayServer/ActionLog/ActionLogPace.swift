@@ -11,7 +11,7 @@ public struct ActionLogPace: Sendable, Hashable {
     /// response, also over restarts. 0 stops the client: it records again when that time has passed, and the next response can stop it again.
     public let sampleRate: Double
 
-    /// Creates a pace.
+    /// Asks a client to pause, to record a sample, or both. Values beyond the bounds are limited to them.
     ///
     /// - Parameters:
     ///   - wait: How long the client sends nothing. The default is zero.

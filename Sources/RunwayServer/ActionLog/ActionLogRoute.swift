@@ -22,7 +22,7 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     private let refuse: @Sendable (ActionLogBatch.Record, ActionLogBatch) -> String?
     let running = RunningCount()
 
-    /// Creates a route.
+    /// Stores the batches of clients in a sink.
     ///
     /// - Parameters:
     ///   - sink: Stores the records.

@@ -13,7 +13,7 @@ public struct ActionLogBatch: Sendable {
         /// The record as it came: a JSON object.
         public var json: [UInt8]
 
-        /// Creates a record.
+        /// Describes a record, as for tests of a sink of your own.
         public init(id: UUID, name: String, json: [UInt8]) {
             self.id = id
             self.name = name
@@ -35,7 +35,7 @@ public struct ActionLogBatch: Sendable {
     /// difference from the date of receipt corrects them.
     public var sent: Date?
 
-    /// Creates a batch.
+    /// Describes a batch, as for tests of a sink of your own.
     public init(
         installation: UUID, stream: UUID, number: Int64, account: String?, records: [Record], sent: Date? = nil
     ) {
@@ -88,7 +88,7 @@ public protocol ActionLogErasing: ActionLogSink {
 
 /// Too many batches wait for a sink. ``ActionLogRoute`` responds with 429 and `Retry-After`, to any other error with 503.
 public struct ActionLogSinkBusy: Error, CustomStringConvertible {
-    /// Creates the error.
+    /// Lets a sink of your own refuse a batch while too many wait.
     public init() {}
 
     /// What happened, in one sentence.
@@ -98,7 +98,7 @@ public struct ActionLogSinkBusy: Error, CustomStringConvertible {
 /// A sink can never store a batch, such as because of a text that its database does not take. ``ActionLogRoute`` responds with 400, and the
 /// client finds the record and sets it aside.
 public struct ActionLogBatchRejected: Error, CustomStringConvertible {
-    /// Creates the error.
+    /// Lets a sink of your own refuse a batch for ever.
     public init() {}
 
     /// What happened, in one sentence.
@@ -136,7 +136,7 @@ public struct ActionLogCount: Sendable, Hashable, Codable {
     /// The number of records.
     public var count: Int
 
-    /// Creates a count.
+    /// Lets a sink of your own report how many records of a name it has.
     public init(installation: UUID, name: String, count: Int) {
         self.installation = installation
         self.name = name
@@ -161,7 +161,7 @@ public struct StoredAction: Sendable, Hashable {
     /// The date at which the client sent it, by its clock: see ``ActionLogBatch/sent``.
     public var sent: Date?
 
-    /// Creates a record.
+    /// Lets a sink of your own return a record that it has stored.
     public init(
         sequence: Int64, id: UUID, installation: UUID, name: String, json: [UInt8], received: Date, sent: Date?
     ) {
@@ -198,7 +198,7 @@ public final class MemoryActionLogSink: ActionLogErasing {
     /// Guards the records and the highest number of each stream.
     private let state = Mutex(State())
 
-    /// Creates an empty sink.
+    /// Starts without records.
     public init() {}
 
     /// The records, in the order in which they were stored.

@@ -102,7 +102,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
     private let commit: @Sendable ([Element]) throws -> [Value]
     private let isOfElement: @Sendable (any Error) -> Bool
 
-    /// Creates a queue.
+    /// Commits groups of elements on a dispatch queue of its own.
     ///
     /// - Parameters:
     ///   - label: The name of the dispatch queue.

@@ -45,7 +45,7 @@ public final class ChatService: Sendable {
     /// Guards which conversations are being published.
     private let publishing = Mutex<[String: Publication]>([:])
 
-    /// Creates a service.
+    /// Serves conversations from a store, and publishes their events to a hub.
     ///
     /// - Parameters:
     ///   - store: Stores the conversations.

@@ -11,7 +11,7 @@ public struct ChatSubmission: Sendable, Hashable {
     /// The text.
     public var text: String
 
-    /// Creates a submission.
+    /// Describes a message for a store to insert.
     ///
     /// - Parameters:
     ///   - conversation: The conversation.
@@ -38,7 +38,7 @@ public struct StoredChatMessage: Sendable, Hashable {
     /// When it was stored, in milliseconds since 1970.
     public var time: Int64
 
-    /// Creates a message.
+    /// Adds to a submission the number and the time that the store has assigned.
     ///
     /// - Parameters:
     ///   - submission: What the client sent.
@@ -60,7 +60,7 @@ public struct StoredChatMark: Sendable, Hashable {
     /// The number of the last message that the member has read. It is not greater than ``delivered``.
     public var read: Int64
 
-    /// Creates a mark.
+    /// States how far a member has received and read a conversation; by default nothing of it.
     ///
     /// - Parameters:
     ///   - member: The member.
@@ -121,7 +121,7 @@ public struct ChatPage: Sendable, Hashable {
     /// The marks of the members, read at the same moment as the messages.
     public var marks: [StoredChatMark]
 
-    /// Creates a page.
+    /// Lets a store of your own return a part of a conversation.
     public init(messages: [StoredChatMessage], first: Int64, last: Int64, marks: [StoredChatMark]) {
         (self.messages, self.first, self.last, self.marks) = (messages, first, last, marks)
     }

@@ -34,7 +34,7 @@ public final class MemoryChatStore: ChatStore {
     /// Guards the conversations.
     private let state = Mutex(State())
 
-    /// Creates an empty store.
+    /// Starts without conversations, and limits how many messages each may have.
     ///
     /// - Parameter maximumCount: The most messages of a conversation, at least 1; of more, the oldest are removed with their ids. The default
     ///   is 10,000.

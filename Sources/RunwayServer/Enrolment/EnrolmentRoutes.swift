@@ -30,7 +30,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private let now: @Sendable () -> UnixTime
     private let account: @Sendable (Request, Context) async throws -> String?
 
-    /// Creates the routes.
+    /// Enrols keys in a directory for the accounts that are logged in.
     ///
     /// - Parameters:
     ///   - rules: What is required of a device.

@@ -22,7 +22,7 @@ enum EventFrame {
         return buffer
     }
 
-    /// A sign of life. It moves the last id of a client whose topics are quiet, so that nothing looks missing to it later.
+    /// A heartbeat. It moves the last id of a client whose topics are quiet, so that nothing looks missing to it later.
     static func heartbeat(_ epoch: String, _ offset: Int64) -> ByteBuffer {
         ByteBuffer(string: "id: \(epoch)-\(offset)\n\n")
     }

@@ -9,7 +9,7 @@ public struct PublishedEvent: Sendable, Hashable {
     /// The text; by convention JSON. It has no character of the value 0, which PostgreSQL can't store.
     public var data: String
 
-    /// Creates an event.
+    /// Describes an event for ``EventHub`` to publish.
     ///
     /// - Parameters:
     ///   - topic: The topic.
@@ -42,7 +42,7 @@ public struct EventLogRange: Sendable, Hashable {
     /// The offset of the first event that the log still has; one more than ``last`` if it has none.
     public var first: Int64
 
-    /// Creates a range.
+    /// Lets a log of your own report which events it has.
     public init(epoch: String, first: Int64, last: Int64) {
         (self.epoch, self.first, self.last) = (epoch, first, last)
     }

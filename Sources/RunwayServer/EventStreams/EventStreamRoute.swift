@@ -16,7 +16,7 @@ public struct EventPermission: Sendable, Hashable {
     /// refused with 401.
     public var lifetime: Duration?
 
-    /// Creates a permission.
+    /// Lets a client follow topics for a time. By default it may follow all, without an end.
     ///
     /// - Parameters:
     ///   - topics: The topics that the client may follow. The default, `nil`, allows all.
@@ -50,7 +50,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     private let source: @Sendable (Request, Context) -> String
     private let authorize: Authorization
 
-    /// Creates a route.
+    /// Serves the events of a hub to the clients that `authorize` admits.
     ///
     /// - Parameters:
     ///   - hub: The events.

@@ -18,7 +18,7 @@ public final class MemoryEventLog: EventLog {
     /// Guards the events.
     private let state = Mutex(State())
 
-    /// Creates an empty log.
+    /// Stores events up to a number and a size, and removes the oldest first.
     ///
     /// - Parameters:
     ///   - maximumCount: The most events that are stored, at least 1. The default is 10,000.

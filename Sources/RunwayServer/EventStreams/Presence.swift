@@ -9,7 +9,7 @@ public struct PresenceChange: Sendable, Hashable {
     /// Whether the member has joined.
     public var isPresent: Bool
 
-    /// Creates a change.
+    /// Reports that a member has joined a topic or left it.
     public init(topic: String, member: String, isPresent: Bool) {
         (self.topic, self.member, self.isPresent) = (topic, member, isPresent)
     }

@@ -17,7 +17,7 @@ public struct HostListRoute: Sendable {
     private let lifetime: Duration
     private let hosts: @Sendable () async throws -> [String: [String]]
 
-    /// Creates a route.
+    /// Serves the addresses that `hosts` returns.
     ///
     /// - Parameters:
     ///   - lifetime: How long apps may use the list before they fetch it again. The default is a day; at least a minute.

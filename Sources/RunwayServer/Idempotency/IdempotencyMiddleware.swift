@@ -34,7 +34,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let principal: @Sendable (Request, Context) async throws -> String?
     private let now: @Sendable () -> Date
 
-    /// Creates the middleware.
+    /// Replays the responses in a store to requests that a principal repeats.
     ///
     /// - Parameters:
     ///   - rules: What requests must have, and what is stored.

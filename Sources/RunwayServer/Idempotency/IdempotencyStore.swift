@@ -49,7 +49,7 @@ public struct IdempotencyKey: Sendable, Hashable {
     /// The key that the client chose.
     public var text: String
 
-    /// Creates a key.
+    /// Combines the text of a key with the principal that it belongs to.
     public init(principal: String, text: String) {
         self.principal = principal
         self.text = text
@@ -88,7 +88,7 @@ public struct IdempotentResponse: Sendable, Hashable, Codable {
     /// The body; `nil` if it was too large to be stored.
     public var body: [UInt8]?
 
-    /// Creates a response.
+    /// Lets a store of your own return a response that it has stored.
     public init(status: Int, headerFields: HTTPFields, body: [UInt8]?) {
         self.status = status
         self.headerFields = headerFields
@@ -159,7 +159,7 @@ package struct IdempotencyBounds: Sendable {
 
 /// A store has no room for another key, or none of its principal. ``IdempotencyMiddleware`` responds with 429.
 public struct IdempotencyStoreFull: Error, CustomStringConvertible {
-    /// Creates the error.
+    /// Lets a store of your own refuse a key for which it has no room.
     public init() {}
 
     /// What happened, in one sentence.

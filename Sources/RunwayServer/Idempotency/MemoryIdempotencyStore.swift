@@ -61,7 +61,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     /// Guards the records.
     private let state = Mutex(State())
 
-    /// Creates an empty store.
+    /// Starts without responses, and limits how much all principals and each of them may store.
     ///
     /// - Parameters:
     ///   - maximumCount: The most keys. The default is 100,000.

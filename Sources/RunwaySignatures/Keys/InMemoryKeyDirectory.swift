@@ -2,7 +2,7 @@ import Synchronization
 
 /// A directory of keys in memory. Identifiers are compared byte by byte.
 public final class InMemoryKeyDirectory: KeyDirectory {
-    /// The records by the identifiers of their keys.
+    /// Guards the records, by the identifiers of their keys.
     private let records: Mutex<[ExactText: KeyRecord]>
 
     /// - Parameter records: The records; of two with the same identifier, the last.

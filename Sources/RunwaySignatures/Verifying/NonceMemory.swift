@@ -56,6 +56,7 @@ public final class NonceMemory: NonceStore {
     public var count: Int { shards.reduce(0) { $0 + $1.state.withLock { $0.count } } }
 
     private final class Shard: Sendable {
+        /// Guards the nonces of the shard.
         let state = Mutex(NonceTable())
     }
 }

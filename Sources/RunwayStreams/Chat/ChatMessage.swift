@@ -14,7 +14,7 @@ public struct ChatMessage: Sendable, Hashable, Codable {
     /// When the server stored it.
     public var date: Date
 
-    /// Creates a message.
+    /// Describes a message without a server, as for tests and previews.
     public init(number: Int64, sender: String, id: UUID, text: String, date: Date) {
         (self.number, self.sender, self.id, self.text, self.date) = (number, sender, id, text, date)
     }
@@ -50,7 +50,7 @@ public struct ChatMark: Sendable, Hashable, Codable {
     /// The number of the last message that the member has read.
     public var read: Int64
 
-    /// Creates a mark.
+    /// Describes a mark without a server, as for tests and previews.
     public init(member: String, delivered: Int64, read: Int64) {
         (self.member, self.delivered, self.read) = (member, delivered, read)
     }

@@ -7,7 +7,7 @@ public final class MemoryChatStateStore: ChatStateStore {
     /// Guards the states by conversation.
     private let states = Mutex<[String: ChatState]>([:])
 
-    /// Creates an empty store.
+    /// Starts without conversations.
     public init() {}
 
     /// Returns the state of a conversation; `nil` if there is none.
@@ -31,7 +31,7 @@ public final class FileChatStateStore: ChatStateStore {
     private let folder: URL
     private let queue = DispatchQueue(label: "runway.chat")
 
-    /// Creates a store. The folder is created at the first use.
+    /// Stores conversations in a folder, which is created at the first use.
     ///
     /// - Parameter folder: The folder, which has no other files. Other users lose the access to it.
     public init(folder: URL) { self.folder = folder }

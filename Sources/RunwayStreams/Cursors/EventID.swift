@@ -5,7 +5,7 @@ public struct EventID: Sendable, Hashable, CustomStringConvertible {
     /// Counts up by one with every event of the stream, from 1.
     public let offset: Int64
 
-    /// Creates an id.
+    /// Names the place of an event in a numbering. A malformed epoch or a negative offset is an error of the program.
     ///
     /// - Parameters:
     ///   - epoch: Letters and digits, at most 64.

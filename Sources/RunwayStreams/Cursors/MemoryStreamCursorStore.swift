@@ -5,7 +5,7 @@ public final class MemoryStreamCursorStore: StreamCursorStore {
     /// Guards the cursors by their keys.
     private let cursors = Mutex<[String: StreamCursor]>([:])
 
-    /// Creates an empty store.
+    /// Starts without cursors.
     public init() {}
 
     /// Returns the cursor that was stored last under a key; `nil` if there is none.

@@ -7,7 +7,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
     /// The topics that the app wanted and the server refused. Their events up to the cursor may be missing.
     public var refusedTopics: Set<String>
 
-    /// Creates a cursor.
+    /// Describes the position after an event of a stream.
     ///
     /// - Parameters:
     ///   - stream: The name of the stream; empty if it has none.

@@ -74,7 +74,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// A position came without an event, such as with a sign of life.
+    /// A position came without an event, such as with a heartbeat.
     private mutating func moved(to id: String) -> [Output] {
         guard isRunway else {
             lastEventID = Self.isUsable(id) ? id : ""

@@ -71,7 +71,7 @@ struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
     func encode(to encoder: any Encoder) throws { try endpoint.encode(to: encoder) }
 }
 
-/// The call that changes the topics of an open stream, or asks for a sign of life on it.
+/// The call that changes the topics of an open stream, or asks for a heartbeat on it.
 struct TopicsCall<E: EventStreamEndpoint>: Endpoint {
     static var service: E.Service.Type { E.service }
     static var name: String { E.name + "Topics" }

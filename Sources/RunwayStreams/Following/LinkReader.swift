@@ -139,7 +139,7 @@ struct LinkReader: Sendable {
     }
 }
 
-/// The signs of life of one link, which its reader writes and the timer reads.
+/// What was received on one link, and when: its reader writes it, and the timer reads it.
 final class LinkLife: Sendable {
     private struct State {
         var life = StreamMachine.Life(last: .zero)

@@ -11,7 +11,7 @@ protocol LinkSource: Sendable {
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
     ) async throws(NetworkError) -> StreamedResponse
-    /// Changes the topics of an open link; with none to change, asks for a sign of life.
+    /// Changes the topics of an open link; with none to change, asks for a heartbeat.
     ///
     /// - Returns: The topics that the server does not allow on the link, as far as its response names them.
     func change(

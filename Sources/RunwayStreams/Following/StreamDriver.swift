@@ -181,7 +181,7 @@ final class StreamDriver: Sendable {
                     let refused = try await source.change(connection, adding: [], removing: [])
                     topics.probed(connection, refused: refused, since: count)
                 } catch {
-                    // The server has no such connection any more. After another failure the link may still show a sign of life.
+                    // The server has no such connection any more. After another failure bytes may still be received on the link.
                     guard error.status == .notFound || error.status == .gone else { return }
                     continuation.yield(.forgotten(link: link))
                 }

@@ -9,7 +9,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The last id that the server sent, with this event or before it; empty if it sent none.
     public var id: String
 
-    /// Creates an event.
+    /// Describes an event without a server, as for tests.
     ///
     /// - Parameters:
     ///   - type: The type. The default is `message`.

@@ -36,7 +36,7 @@ struct HeartbeatLearner: Sendable {
     static let failureTime = Duration.seconds(30)
     private static let neededSuccesses = 3
     private static let toleratedFailures = 3
-    /// The part of an interval that is enough to count as a whole one: signs of life are sent a little early.
+    /// The part of an interval that is enough to count as a whole one: heartbeats are sent a little early.
     static let sufficientPart = 0.8
 
     private var records: [String: Record] = [:]

@@ -4,7 +4,7 @@ import Runway
 /// streams of a layer share: times and random numbers are passed to it.
 ///
 /// Both protocols use it. A shell performs the returned actions, calls ``tick(at:life:)`` at ``deadline``, and reports how links open and
-/// end. Of the signs of life it reports only the last, when the machine asks.
+/// end. Of the received bytes it reports only when the last came, when the machine asks.
 struct StreamMachine: Sendable {
     /// What the shell has to do.
     enum Action: Sendable, Equatable {
@@ -12,7 +12,7 @@ struct StreamMachine: Sendable {
         case connect
         /// Close the link, or stop opening it.
         case disconnect(LinkEnd)
-        /// Make the server send a sign of life on the link, if that is possible.
+        /// Make the server send a heartbeat on the link, if that is possible.
         case probe
         /// The stream has ended: with an error, or because the app or the server ended it.
         case end(NetworkError?)
@@ -27,7 +27,7 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// The signs of life of a link.
+    /// What was received on a link, and when.
     struct Life: Sendable, Equatable {
         /// When the last byte came.
         var last: Duration
@@ -44,7 +44,7 @@ struct StreamMachine: Sendable {
         var lastLife: Duration
         /// How long it may be silent.
         let quietLimit: Duration
-        /// The interval of the signs of life; `nil` if the server states none.
+        /// The interval of the heartbeats; `nil` if the server states none.
         let heartbeat: Duration?
         /// When it has to be replaced.
         let endTime: Duration?
@@ -103,7 +103,7 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Whether the open link may be dead: a probe has brought no sign of life yet, or the device has no network.
+    /// Whether the open link may be dead: nothing was received since a probe, or the device has no network.
     var isSuspected: Bool {
         guard case .open(let link) = phase else { return false }
         return link.probe != nil || !isReachable
@@ -120,7 +120,7 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// The interval of signs of life that the server is asked for.
+    /// The interval of heartbeats that the server is asked for.
     var wantedHeartbeat: Duration { heartbeats.interval(on: network, limit: heartbeatLimit, heartbeatBounds) }
 }
 
@@ -235,7 +235,7 @@ extension StreamMachine {
     ///
     /// - Parameters:
     ///   - failure: How it ended.
-    ///   - life: The signs of life of an open link that broke: if it was silent then, the silence may have been too long for a proxy.
+    ///   - life: What was received on an open link that broke: if it was silent then, the silence may have been too long for a proxy.
     ///     `nil` if the server ended the link, or another cause is known.
     ///   - now: The present instant.
     mutating func ended(_ failure: LinkFailure, life: Life? = nil, at now: Duration) -> [Action] {

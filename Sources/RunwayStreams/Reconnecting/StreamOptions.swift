@@ -13,18 +13,18 @@ public struct StreamOptions: Sendable, Hashable {
     public var maximumRetryAfter = Duration.seconds(600)
     /// How long a link has to be open until earlier failures no longer lengthen the wait. The default is 10 s.
     public var stableAfter = Duration.seconds(10)
-    /// The shortest interval between signs of life that the server is asked for. The default is 25 s.
+    /// The shortest interval between heartbeats that the server is asked for. The default is 25 s.
     public var minimumHeartbeat = Duration.seconds(25)
     /// The longest interval that is tried on a network. The default is 50 s: a transport closes a link after 60 s without a byte, unless
     /// its configuration says otherwise.
     public var maximumHeartbeat = Duration.seconds(50)
     /// By how much a tried interval is longer than the last one that worked. The default is 5 s.
     public var heartbeatStep = Duration.seconds(5)
-    /// How much later than the interval a sign of life may come before the link is suspected. The default is 5 s.
+    /// How much later than the interval a heartbeat may come before the link is suspected. The default is 5 s.
     public var heartbeatMargin = Duration.seconds(5)
     /// How long a link of a server that states no interval may be silent before it is suspected. The default is 45 s.
     public var quietLimit = Duration.seconds(45)
-    /// How long a suspected link has time to show a sign of life before it is dropped. The default is 10 s.
+    /// How long a suspected link may stay without a received byte before it is dropped. The default is 10 s.
     public var probeTimeout = Duration.seconds(10)
     /// How long a link stays open at most; then another one replaces it. The default, `nil`, sets no limit: the server's
     /// lifetime or, for an event stream, the access token ends the link.

@@ -29,8 +29,8 @@ struct LinkEnd: Sendable, Equatable {
     static let stopped = LinkEnd(name: "stopped", text: "the app ended the stream")
     /// The app paused the stream.
     static let paused = LinkEnd(name: "paused", text: "the app paused the stream")
-    /// No sign of life came, not even after a probe.
-    static let silent = LinkEnd(name: "silent", text: "there was no sign of life, and a probe brought none")
+    /// Nothing was received in time, not even after a probe.
+    static let silent = LinkEnd(name: "silent", text: "nothing was received in time, not even after a probe")
     /// The server did not say how the link continues the last.
     static let unopened = LinkEnd(name: "unopened", text: "the server did not say how the link continues the last")
     /// The network of the device changed while the link was opened.
@@ -63,7 +63,7 @@ enum LinkFailure: Sendable {
 
 /// What is known of a link when it opens.
 struct LinkFacts: Sendable, Equatable {
-    /// The interval in which the server sends signs of life; `nil` if it states none.
+    /// The interval in which the server sends heartbeats; `nil` if it states none.
     var heartbeat: Duration?
     /// The longest interval that the server allows; `nil` if it states none.
     var heartbeatLimit: Duration?

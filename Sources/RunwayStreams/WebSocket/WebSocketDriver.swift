@@ -22,7 +22,7 @@ final class WebSocketDriver: Sendable {
         var stream = StreamState.idle
         /// How many connections were opened.
         var openCount = 0
-        /// The last look at the signs of life of the connection; `nil` before the first.
+        /// How many bytes the connection had received at the last look, and when the last of them came; `nil` before the first.
         var lastLook: (receivedByteCount: Int64, life: Duration)?
         /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
         var close: WebSocketClose?
@@ -137,7 +137,8 @@ final class WebSocketDriver: Sendable {
                 at: now)
         case .opened(let link):
             guard link == run.linkCount, run.link != nil else { return [] }
-            // The client's own pings cause the signs of life, in the interval that the network is known to need. No server limits it.
+            // The server's pongs to the client's pings are the heartbeats, in the interval that the network is known to need. No server
+            // limits it.
             let limit = options.reconnection.maximumHeartbeat
             return run.machine.opened(
                 LinkFacts(heartbeat: run.machine.wantedHeartbeat, heartbeatLimit: limit), at: now)
@@ -151,7 +152,7 @@ final class WebSocketDriver: Sendable {
         }
     }
 
-    /// The signs of life of the server on the open connection. A silence counts as survived when a ping has ended it.
+    /// What was received on the open connection, and when. A silence counts as survived when a ping has ended it.
     private func life(at now: Duration) -> StreamMachine.Life? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
         // The silence was measured later than `now`. Counted back from `now`, the last byte would seem older than it is: a pong would
@@ -178,7 +179,7 @@ final class WebSocketDriver: Sendable {
             if reason == .silent {
                 connection?.end(
                     failing: NetworkError(
-                        .noNetwork, in: .transporting, "The server was silent, and a ping brought no sign of life.",
+                        .noNetwork, in: .transporting, "The server was silent, and nothing was received after a ping.",
                         sending: .sent))
             } else {
                 connection?.close(lastClose)

@@ -23,7 +23,7 @@ public final class NetworkPath: Sendable {
     private let target: SocketAddress
     private let seed: UInt64
     /// Reserves the port while the path does not listen.
-    private let reservation: DeafPort?
+    private let reservation: RefusingPort?
     /// Guards how the path behaves, and its open connections.
     private let shared = Mutex(State())
 
@@ -33,7 +33,7 @@ public final class NetworkPath: Sendable {
         self.port = port
         self.target = target
         self.seed = seed
-        reservation = try DeafPort.reservation(at: address, port: port)
+        reservation = try RefusingPort.reservation(at: address, port: port)
     }
 
     /// How the path behaves.

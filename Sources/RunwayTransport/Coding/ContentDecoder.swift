@@ -84,7 +84,7 @@ final class ContentDecoder {
     /// Whether the end of the coded body was read.
     private var isAtEnd = false
 
-    /// Creates a decoder.
+    /// Undoes codings within limits.
     ///
     /// - Parameter codings: At least one, the one that is undone first at the start.
     /// - Throws: ``Failure/tooManyCodings`` and ``Failure/outOfMemory``.

@@ -25,12 +25,12 @@ package final class HostResolver: Sendable {
     /// Guards the waiters of each host, and the hosts that wait for a thread.
     private let state = Mutex(State())
 
-    /// Creates a resolver.
+    /// Looks hosts up with a function, as for tests.
     ///
     /// - Parameter lookUp: Returns the addresses of a host in the order of preference (RFC 6724); may block its thread.
     init(_ lookUp: @escaping @Sendable (String) throws -> [SocketAddress]) { self.lookUp = lookUp }
 
-    /// Creates a resolver that asks the system.
+    /// Looks hosts up with the system.
     package convenience init() { self.init(systemAddresses) }
 
     /// Returns the addresses of a host, at least one, without a port, on this loop.

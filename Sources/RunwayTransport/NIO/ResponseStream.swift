@@ -31,7 +31,7 @@ final class ResponseStream: Sendable {
     /// Guards the parts and their waiting reader.
     private let state = Mutex(State())
 
-    /// Creates a stream.
+    /// Starts without parts.
     ///
     /// - Parameters:
     ///   - step: After how many consumed bytes ``next()`` returns their number.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The connections of one origin: performs what ``PoolMachine`` decides.
 ///
-/// The pool, its connections and its exchanges run on one event loop, and share no lock with other threads except the addresses in
-/// use.
+/// The pool, its connections and its exchanges run on one event loop. They take locks only for what other threads use as well, such
+/// as ``addressesInUse`` and the parts of streamed responses (``ResponseStream``).
 ///
 /// Unchecked: every variable is read and written on `eventLoop` alone, which the functions for any thread hop to.
 final class OriginPool: @unchecked Sendable {
@@ -19,7 +19,7 @@ final class OriginPool: @unchecked Sendable {
     var isSpare: Bool { main != nil }
     /// The addresses that a new connection uses only if there are no others.
     var avoidedAddresses: Set<IPAddress> { main?()?.addressesInUse.withLock { $0 } ?? [] }
-    /// The known addresses of its connections, which the spare pool reads from its own loop.
+    /// Guards the known addresses of its connections, which the spare pool reads from its own loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])
 
     /// The largest head of a request that the server accepts over HTTP/2, counted by RFC 9113 §6.5.2, as the last settings

@@ -67,7 +67,7 @@ struct PoolMachine {
     private var nextDial: NIODeadline?
     private(set) var isShutDown = false
 
-    /// Creates a machine.
+    /// Starts without connections and requests.
     ///
     /// - Parameters:
     ///   - limits: The bounds.

@@ -20,7 +20,7 @@ public struct HostProbe: Sendable {
     private let dialer: Dialer
     private let timeout: Duration
 
-    /// Creates a probe.
+    /// Prepares measurements with the trust and the listed hosts of a transport; ``run(_:port:addresses:isSecure:)`` connects.
     ///
     /// - Parameters:
     ///   - configuration: The trust, the listed hosts and the versions of HTTP.

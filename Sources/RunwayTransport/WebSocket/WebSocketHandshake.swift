@@ -19,7 +19,7 @@ struct WebSocketHandshake {
     /// 16 random bytes in Base64.
     private let key: String
 
-    /// Creates a handshake.
+    /// Prepares the request of an offer.
     ///
     /// - Parameters:
     ///   - offer: What is offered.

@@ -165,7 +165,7 @@ extension WebSocketOpening {
     }
 }
 
-/// The end. On the loop.
+/// Ends the opening, with a WebSocket or an error. On the loop.
 extension WebSocketOpening {
     private func ended(_ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel) {
         guard !isOver else { return }

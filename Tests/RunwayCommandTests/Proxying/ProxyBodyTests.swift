@@ -150,7 +150,7 @@ struct ProxyBodyTests {
     }
 
     @Test func anOriginThatIsDownIsNamed() async throws {
-        let port = try DeafPort()
+        let port = try RefusingPort()
         _ = try await proxying(to: "http://127.0.0.1:\(port.number)") { proxy in
             let response = try await fetch("\(proxy.url)/")
             #expect(response.status == 502 && response.text.contains("Connection refused"))

@@ -63,7 +63,7 @@ struct TunnelTests {
     }
 
     @Test func deadServerIsABadGateway() async throws {
-        let port = try DeafPort()
+        let port = try RefusingPort()
         _ = try await forwarding("--allow-local", "--connect-port", "\(port.number)") { proxy in
             let response = try await RawClient.exchange(
                 "CONNECT 127.0.0.1:\(port.number) HTTP/1.1\r\n\r\n", port: proxy.port)
@@ -92,7 +92,7 @@ struct TunnelTests {
     }
 
     @Test func recordOfATunnelIsJSON() async throws {
-        let port = try DeafPort()
+        let port = try RefusingPort()
         let (output, _) = try await forwarding("--allow-local", "--connect-port", "\(port.number)", "--json") { proxy in
             _ = try await RawClient.exchange(
                 "CONNECT 127.0.0.1:\(port.number) HTTP/1.1\r\n\r\n", port: proxy.port)

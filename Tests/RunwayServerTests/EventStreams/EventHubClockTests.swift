@@ -15,7 +15,7 @@ struct EventHubClockTests {
         #expect(!client.text.hasSuffix(sign))
         // The next look at the connection after this one comes at 25 s or a little later.
         try await server.passSecond()
-        try await waitUntil("the sign of life") { client.text.hasSuffix(sign) }
+        try await waitUntil("the heartbeat") { client.text.hasSuffix(sign) }
         #expect(server.clock.now.offset == .seconds(24))
     }
 

@@ -147,7 +147,7 @@ struct ProbeTests {
         try await client.wait(for: "goal")
         let text = client.text
         #expect(try await status(body(client.connection), as: "ben", of: other) == .notFound)
-        #expect(client.text == text, "there is no sign of life for others")
+        #expect(client.text == text, "others get no heartbeat")
         let unknown = "01234567-89ab-cdef-0123-456789abcdef"
         #expect(try await status(body(unknown), as: "anna", of: other) == .notFound)
         let response = try await other.respond(.post, "/news/topics", as: anna, body: body(client.connection))

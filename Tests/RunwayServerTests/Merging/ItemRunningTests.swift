@@ -90,14 +90,14 @@ struct ItemRunningTests {
         let gate = ScriptedGate()
         let left = ScriptedGate()
         let app = MergingApp(limits: MergingLimits(timePerItem: .seconds(3)), clock: clock) { router in
-            router.get("v1/deaf") { _, _ in
+            router.get("v1/slow") { _, _ in
                 // A task of its own does not observe the cancellation.
                 try await Task { try await gate.pass() }.value
                 left.open()
                 return "late"
             }
         }
-        let response = Task { try await app.responses(to: "/v1/deaf".item("1"), "/v1/echo/a".item("2")) }
+        let response = Task { try await app.responses(to: "/v1/slow".item("1"), "/v1/echo/a".item("2")) }
         try await gate.waitForArrivals()
         try await waitUntil { clock.nextDeadline?.offset == .seconds(3) }
         clock.advance(by: .seconds(3))

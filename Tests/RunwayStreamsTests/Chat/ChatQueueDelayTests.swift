@@ -115,7 +115,7 @@ struct ChatQueueDelayTests {
         // A byte that came at the very moment of the probe would prove nothing.
         clock.advance(by: .seconds(1))
         link.send(": alive\n\n")
-        try await waitUntil("the sign of life") { !queue.isDelayed }
+        try await waitUntil("the received bytes") { !queue.isDelayed }
         #expect(server.links.count == 1)
         client.stop()
     }

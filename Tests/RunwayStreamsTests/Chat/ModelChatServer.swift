@@ -158,7 +158,7 @@ extension ModelChatServer {
 
     func close(_ client: Int, link: Int) { if links[client]?.number == link { links[client] = nil } }
 
-    /// Sends a sign of life.
+    /// Sends a heartbeat.
     func prove(_ client: Int, link: Int) {
         if let found = links[client], found.number == link { send(.id(id(found.offset)), found, client) }
     }

@@ -12,7 +12,7 @@ import Testing
 /// How streams end, pause and wait, over real sockets.
 @Suite(.timeLimit(.minutes(10)))
 struct StreamLifeTests {
-    /// A hub that notices soon that a client left: at the next sign of life.
+    /// A hub that notices soon that a client left: at the next heartbeat.
     private static func attentiveHub() async throws -> EventHub {
         var options = EventHubOptions()
         options.maximumHeartbeat = .seconds(1)
@@ -173,7 +173,7 @@ struct StreamLifeTests {
         let task = reception.follow(events)
         try await reception.wait(forCatchUps: 1)
         #expect(portal.posts == 0)
-        // Of another topic: only a sign of life shows the stream that it happened.
+        // Of another topic: only a heartbeat shows the stream that it happened.
         try await hub.publish(PublishedEvent(topic: "weather", data: "rain"))
         status.set(NetworkStatus(.wifi, identity: "office"))
         try await waitUntil("the deadline of the probe") { clock.nextDeadline?.offset == .seconds(10) }
@@ -181,7 +181,7 @@ struct StreamLifeTests {
         // A byte that came at the very moment of the probe would prove nothing.
         clock.advance(by: .seconds(1))
         portal.open()
-        try await waitUntil("the sign of life that the probe brings") {
+        try await waitUntil("the heartbeat that the probe brings") {
             cursors.cursor(for: "news")?.lastEventID == "\(hub.epoch)-1"
         }
         // It saves the link from the deadline of the probe.

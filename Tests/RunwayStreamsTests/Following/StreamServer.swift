@@ -38,11 +38,11 @@ final class StreamServer: Sendable {
     private let task: Task<Void, Never>
     private let connections: OpenConnections
     /// Reserves the port while no server listens on it.
-    private let reservation: DeafPort?
+    private let reservation: RefusingPort?
 
     private init(
         channel: any Channel, group: ServiceGroup, task: Task<Void, Never>, connections: OpenConnections,
-        reservation: DeafPort?
+        reservation: RefusingPort?
     ) {
         port = channel.localAddress?.port ?? 0
         (self.channel, self.group, self.task, self.connections) = (channel, group, task, connections)
@@ -65,7 +65,7 @@ final class StreamServer: Sendable {
         _ router: Router<BasicRequestContext>, port: Int = 0, with certificate: DemoCertificate? = nil,
         before services: [any Service] = []
     ) async throws -> StreamServer {
-        let reservation = try DeafPort.reservation(port: port)
+        let reservation = try RefusingPort.reservation(port: port)
         let address = BindAddress.hostname("127.0.0.1", port: reservation.map { Int($0.number) } ?? port)
         let (channels, continuation) = AsyncStream<any Channel>.makeStream()
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })

@@ -21,7 +21,7 @@ struct LifetimeTests {
     }
 
     @Test func releasedManagerNeverLandsThoughTheTransportCompletes() async throws {
-        let managers = ManagerBench(isDeaf: true)
+        let managers = ManagerBench(ignoresCancellation: true)
         var manager: APIManager<Refresh>? = APIManager(on: managers.network, delegate: recorder)
         let flight = try #require(manager?.load(Refresh()))
         try await managers.transport.waitForArrival(of: flight)

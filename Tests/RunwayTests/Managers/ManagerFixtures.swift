@@ -38,9 +38,10 @@ struct ManagerBench {
     let network: NetworkLayer
 
     init(
-        isDeaf: Bool = false, pipeline: RequestPipeline = RequestPipeline.tested, admission: AdmissionLimits = .none
+        ignoresCancellation: Bool = false, pipeline: RequestPipeline = RequestPipeline.tested,
+        admission: AdmissionLimits = .none
     ) {
-        transport = ParkingTransport(isDeaf: isDeaf)
+        transport = ParkingTransport(ignoresCancellation: ignoresCancellation)
         // Time stands still, so that no deadline passes however busy the machine is.
         network = NetworkLayer(
             transport: transport, pipeline: pipeline, clock: LayerClock(ManualClock()), sinks: [records],

@@ -28,7 +28,7 @@ struct OverlapTests {
     }
 
     @Test(arguments: [false, true]) func olderResponseNeverLandsAfterANewerCall(olderRespondsFirst: Bool) async throws {
-        let managers = ManagerBench(isDeaf: true)
+        let managers = ManagerBench(ignoresCancellation: true)
         let manager = APIManager<Filter>(on: managers.network, delegate: recorder)
         let older = manager.load(Filter(city: "上海"))
         try await managers.transport.waitForArrival(of: older)
@@ -168,7 +168,7 @@ struct OverlapTests {
 
     @Test(arguments: [OverlapPolicy.joinOrReplace, .cancelRunning])
     func noOlderResponseLandsAfterAnInvalidCall(overlap: OverlapPolicy) async throws {
-        let managers = ManagerBench(isDeaf: true)
+        let managers = ManagerBench(ignoresCancellation: true)
         let manager = APIManager<Filter>(on: managers.network, delegate: recorder, overlap: overlap)
         let good = manager.load(Filter(city: "a"))
         try await managers.transport.waitForArrival(of: good)

@@ -13,10 +13,10 @@ final class ParkingTransport: Transport {
 
     /// Guards the requests that wait and those whose task was cancelled.
     private let state = Mutex(State())
-    /// Whether a cancelled request goes on waiting, as a transport does that does not listen.
-    let isDeaf: Bool
+    /// Whether a cancelled request goes on waiting.
+    let ignoresCancellation: Bool
 
-    init(isDeaf: Bool = false) { self.isDeaf = isDeaf }
+    init(ignoresCancellation: Bool = false) { self.ignoresCancellation = ignoresCancellation }
 
     /// The flights that wait, by their numbers.
     var parked: [UInt64] { state.withLock { $0.parked.keys.sorted() } }
@@ -30,7 +30,7 @@ final class ParkingTransport: Transport {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if !isDeaf, state.cancelled.contains(id) { return true }
+                    if !ignoresCancellation, state.cancelled.contains(id) { return true }
                     state.parked[id] = continuation
                     state.requests[id] = request
                     return false
@@ -42,7 +42,7 @@ final class ParkingTransport: Transport {
         } onCancel: {
             let continuation = state.withLock { state in
                 state.cancelled.insert(id)
-                return isDeaf ? nil : state.parked.removeValue(forKey: id)
+                return ignoresCancellation ? nil : state.parked.removeValue(forKey: id)
             }
             continuation?.resume(returning: .failure(NetworkError(.cancelled, in: .transporting, "gone")))
         }

@@ -55,7 +55,7 @@ private final class Interleaving: APIManagerDelegate {
     init(seed: UInt64, policy: OverlapPolicy) {
         random = SeededGenerator(seed: seed)
         self.policy = policy
-        bench = ManagerBench(isDeaf: seed % 2 == 0)
+        bench = ManagerBench(ignoresCancellation: seed % 2 == 0)
         hooks = Vetoes(seed: seed)
         managers = (0..<3).map { _ in makeManager() }
     }

@@ -73,8 +73,8 @@ struct DialerTests {
     }
 
     @Test func refusalNamesTheAddressAndSaysUnsent() async throws {
-        let deaf = try DeafPort()
-        let error = try await TestDialer(resolved: ["127.0.0.1"]).failure(port: Int(deaf.number))
+        let port = try RefusingPort()
+        let error = try await TestDialer(resolved: ["127.0.0.1"]).failure(port: Int(port.number))
         #expect(error.kind == .noNetwork)
         #expect(error.sending == .notSent)
         #expect(error.detail == "No connection to dial.test could be made: 127.0.0.1: Connection refused.")

@@ -55,9 +55,9 @@ private enum EffectPlay {
     static func run(_ seed: UInt64) async throws -> (problems: [String], tally: Tally) {
         try await withScriptedOrigin { first in
             try await withScriptedOrigin { second in
-                let deaf = try DeafPort()
+                let refusing = try RefusingPort()
                 let server = EffectServer(
-                    seed: seed, bases: [first.baseURL, second.baseURL, "http://127.0.0.1:\(deaf.number)"])
+                    seed: seed, bases: [first.baseURL, second.baseURL, "http://127.0.0.1:\(refusing.number)"])
                 for origin in [first, second] { origin.otherwise { server.respond(to: $0) } }
                 let records = RecordCollector()
                 let network = NetworkLayer(
@@ -75,7 +75,7 @@ private enum EffectPlay {
                 var tally = tally(of: records.records)
                 tally.redirects = server.redirectCount
                 tally.repeated = endings.count { server.effectCount($0.id) > 1 }
-                _ = deaf
+                _ = refusing
                 return (problems(endings, server), tally)
             }
         }

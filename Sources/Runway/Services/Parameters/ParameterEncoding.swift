@@ -74,7 +74,7 @@ public struct QueryStyle: Sendable, Hashable {
     /// The defaults of every property.
     public static let `default` = QueryStyle()
 
-    /// Creates a style of writing parameters; see the properties for the defaults.
+    /// Sets how parameters are written; see the properties for the defaults.
     public init(
         arrays: Arrays = .repeated, writesDots: Bool = false, writesDigits: Bool = false, writesNulls: Bool = false,
         dates: DateStyle = .iso8601

@@ -78,6 +78,7 @@ final class AccessTokens: Sendable {
     private let storeDeadline: Duration
     private let clock: LayerClock
     let timer: DeadlineTimer
+    /// Guards the owner, which is set once, after the tokens are created.
     private let ownerBox = Mutex<Owner?>(nil)
     /// Guards the tokens, and the order of the store's changes.
     private let state: Mutex<State>

@@ -59,7 +59,7 @@
         private let handOvers = BackgroundHandOvers()
         private let session: URLSession
 
-        /// Meets the transfers of earlier launches again, and reports those that have ended.
+        /// Reconnects to the transfers of earlier launches, and reports those that have ended.
         ///
         /// - Parameters:
         ///   - identifier: The name of the session, one for the app and all its launches. Two objects with the same must not exist

@@ -92,7 +92,7 @@ struct Download: Sendable {
         guard case .broken = ending, silence.isTooLong.load(ordering: .relaxed), !Task.isCancelled else {
             return (received, ending)
         }
-        return (received, .broken(flight.timeout("Nothing came for \(flight.lifetime.text).", in: .saving)))
+        return (received, .broken(flight.timeout("No byte was received for \(flight.lifetime.text).", in: .saving)))
     }
 
     /// Whether nothing was received for the call's deadline.
@@ -111,7 +111,7 @@ struct Download: Sendable {
         case .broken(let error):
             if Task.isCancelled { return .cancelled(in: .saving) }
             if flight.clock.now >= flight.ownDeadline {
-                return flight.timeout("Nothing came for \(flight.lifetime.text).", in: .saving)
+                return flight.timeout("No byte was received for \(flight.lifetime.text).", in: .saving)
             }
             return error as? NetworkError
                 ?? .unreadableBody(error)

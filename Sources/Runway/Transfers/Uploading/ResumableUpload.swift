@@ -166,8 +166,8 @@ struct ResumableUpload: Sendable {
         if case .success = landed { progress.end() }
     }
 
-    /// Stores where the upload continues, once that is known. Returns when what was given to be stored before is stored, too: the task
-    /// that reads the body of a request that failed may have given it.
+    /// Stores where the upload continues, once that is known. Returns after all earlier states are stored, including one that was
+    /// passed by the task that reads the body of a failed request.
     private func saveRecord() async {
         guard let record else { return }
         let (plan, source, byteCount, file) = (plan, source, byteCount, file)

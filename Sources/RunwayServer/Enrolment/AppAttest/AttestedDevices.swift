@@ -12,7 +12,7 @@ public struct AttestedDevice: Sendable, Hashable {
     /// The counter of the last assertion that was accepted; 0 before the first.
     public var counter: UInt32
 
-    /// Creates the record of a device.
+    /// Lets a store of your own return a device that was attested.
     public init(id: String, publicKey: [UInt8], account: String, counter: UInt32) {
         (self.id, self.publicKey, self.account, self.counter) = (id, publicKey, account, counter)
     }

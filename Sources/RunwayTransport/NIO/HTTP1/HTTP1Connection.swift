@@ -46,7 +46,7 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 }
 
-/// The request.
+/// Sends the request.
 extension HTTP1Connection {
     func send(_ exchange: Exchange) {
         let now = NIODeadline.now()
@@ -161,7 +161,7 @@ extension HTTP1Connection {
     }
 }
 
-/// The response.
+/// Receives the response.
 extension HTTP1Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
@@ -230,7 +230,7 @@ extension HTTP1Connection {
     }
 }
 
-/// The end.
+/// Closes the connection, and ends or moves the exchange that it carries.
 extension HTTP1Connection {
     func cancel(_ exchange: Exchange) {
         if machine.cancel(exchange.id) { closeChannel() }

@@ -83,7 +83,7 @@ struct HTTP1Machine {
     var closeReason: WireError? { if case .closed(let reason) = state { reason } else { nil } }
 }
 
-/// The request.
+/// Decides how the request is sent.
 extension HTTP1Machine {
     /// A request is to be sent. The connection carries none.
     mutating func start(_ request: RequestID, _ body: Body, expectsContinue: Bool, now: NIODeadline) -> Start {
@@ -183,7 +183,7 @@ extension HTTP1Machine.InFlightRequest {
     }
 }
 
-/// The response.
+/// Decides how the response is read.
 extension HTTP1Machine {
     /// Decides what to do with bytes that were received.
     mutating func bytesReceived(now: NIODeadline) -> Receipt {
@@ -291,7 +291,7 @@ extension HTTP1Machine {
     }
 }
 
-/// The end.
+/// Decides how the connection ends: by a cancellation, an error, a close of the channel, or silence.
 extension HTTP1Machine {
     /// The request is cancelled. Returns whether the connection is to be closed, since it carries the request.
     mutating func cancel(_ request: RequestID) -> Bool {

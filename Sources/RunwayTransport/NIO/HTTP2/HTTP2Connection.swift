@@ -70,7 +70,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
     func handlerRemoved(context: ChannelHandlerContext) { sender.context = nil }
 }
 
-/// What is sent.
+/// Sends requests, and opens their streams and tunnels.
 extension HTTP2Connection {
     func send(_ exchange: Exchange) {
         guard !isClosed, !isDraining else { return exchange.lost(WireError.closed, isUnprocessed: true) }
@@ -127,7 +127,7 @@ extension HTTP2Connection {
     }
 }
 
-/// Frames that came.
+/// Receives frames: passes on those of streams, and applies those of the connection.
 extension HTTP2Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !sender.isReading {
@@ -203,7 +203,7 @@ extension HTTP2Connection {
     }
 }
 
-/// Time-outs.
+/// Watches whether the server is silent.
 extension HTTP2Connection {
     /// Whether a silent server may be gone; `false` while responses that stay open and tunnels are all that is open: their callers notice
     /// by heartbeats or pings of their own that a server is gone, and learn how long a silence the network allows.
@@ -242,7 +242,7 @@ extension HTTP2Connection {
     }
 }
 
-/// The end.
+/// Closes the connection, and ends or moves the exchanges that it carries.
 extension HTTP2Connection {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? NIOHTTP2Errors.StreamError {

@@ -193,7 +193,7 @@ struct PagingTests {
     }
 
     @Test func olderPageNeverLandsAfterAReload() async throws {
-        let managers = ManagerBench(isDeaf: true)
+        let managers = ManagerBench(ignoresCancellation: true)
         let recorder = LandingRecorder()
         let manager = PagedAPIManager<OffsetList>(on: managers.network, delegate: recorder)
         let older = manager.load(OffsetList(), options: CallOptions(priority: .low))

@@ -58,7 +58,7 @@ final class AccountStormOrigin: Transport {
     func endsInTime(_ request: Request) -> Bool { true }
 
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-        let (yields, delay, isDeaf) = state.withLock { state in
+        let (yields, delay, ignoresCancellation) = state.withLock { state in
             (
                 Int.random(in: 0...6, using: &state.random),
                 Int.random(in: 1...4, using: &state.random) == 1 ? Int.random(in: 1...60, using: &state.random) : 0,
@@ -67,8 +67,8 @@ final class AccountStormOrigin: Transport {
         }
         for _ in 0..<yields { await Task.yield() }
         if delay > 0 { try? await clock.sleep(for: .milliseconds(delay)) }
-        // One that does not listen responds after all, when nobody waits any more.
-        if Task.isCancelled, !isDeaf { throw .cancelled(in: .transporting) }
+        // One that ignores cancellation responds after all, when nobody waits any more.
+        if Task.isCancelled, !ignoresCancellation { throw .cancelled(in: .transporting) }
         let begin = StormCall.current?.begin ?? 0
         return state.withLock { state in
             if request.hedgedAttempt?.contender == .second { state.log.count("hedged") }

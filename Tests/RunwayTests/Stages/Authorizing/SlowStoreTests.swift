@@ -38,7 +38,7 @@ struct SlowStoreTests {
     }
 
     /// Moves the clock by as much as a store may take, once somebody waits for the store. Nobody may have waited for it before.
-    private func letTimePass(_ store: DeafStore, operations: Int = 1) async throws {
+    private func letTimePass(_ store: SlowStore, operations: Int = 1) async throws {
         try await store.operations.waitForArrivals(count: operations)
         // The store may be asked before the time that it may take begins.
         let end = clock.now.advanced(by: .seconds(10))
@@ -47,7 +47,7 @@ struct SlowStoreTests {
     }
 
     @Test func tokenThatIsNeverLoadedFailsItsCalls() async throws {
-        let store = DeafStore()
+        let store = SlowStore()
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }
         let failure = failing { _ = try await network.call(Members()) }
@@ -58,7 +58,7 @@ struct SlowStoreTests {
     }
 
     @Test func callAwaitsAStoreWithinItsDeadline() async throws {
-        let store = DeafStore()
+        let store = SlowStore()
         let network = network(store, deadline: .seconds(4))
         network.configure(Club.self) { $0.account = "ann" }
         let failure = failing { _ = try await network.call(Members()) }
@@ -68,7 +68,7 @@ struct SlowStoreTests {
     }
 
     @Test func unfinishedSignInThrowsInTimeAndApplies() async throws {
-        let store = DeafStore()
+        let store = SlowStore()
         let network = network(store)
         let failure = failing { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }
         try await letTimePass(store)
@@ -77,7 +77,7 @@ struct SlowStoreTests {
     }
 
     @Test func unfinishedSignOutThrowsInTimeAndHolds() async throws {
-        let store = DeafStore(hangs: false)
+        let store = SlowStore(hangs: false)
         let network = network(store)
         try await signIn(to: network)
         store.hang()
@@ -89,7 +89,7 @@ struct SlowStoreTests {
     }
 
     @Test func aRenewalContinuesWithoutTheStore() async throws {
-        let store = DeafStore(hangs: false)
+        let store = SlowStore(hangs: false)
         let network = network(store)
         try await signIn(to: network)
         store.hang()
@@ -106,7 +106,7 @@ struct SlowStoreTests {
     }
 
     @Test func cancelledTasksSignInStillTakesEffect() async throws {
-        let store = DeafStore()
+        let store = SlowStore()
         let network = network(store)
         let signIn = Task { try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self) }
         try await store.operations.waitForArrivals()
@@ -117,7 +117,7 @@ struct SlowStoreTests {
     }
 
     @Test func aHangingStoreIsNotReadWithoutEnd() async throws {
-        let store = DeafStore()
+        let store = SlowStore()
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }
         for round in 1...8 {
@@ -139,7 +139,7 @@ struct SlowStoreTests {
 }
 
 /// A store that stores nothing, and does not return while it hangs.
-private final class DeafStore: TokenStore {
+private final class SlowStore: TokenStore {
     /// Who came to the store while it hung.
     let operations = ScriptedGate()
     /// Guards whether it hangs.

@@ -17,10 +17,10 @@ final class ContestTransport: Transport {
 
     /// Guards the requests that came, those that wait and those whose task was cancelled.
     private let state = Mutex(State())
-    private let isDeaf: Bool
+    private let ignoresCancellation: Bool
 
-    /// - Parameter isDeaf: Whether a cancelled request goes on waiting, as on a transport that does not listen.
-    init(isDeaf: Bool = false) { self.isDeaf = isDeaf }
+    /// - Parameter ignoresCancellation: Whether a cancelled request goes on waiting. The default is `false`.
+    init(ignoresCancellation: Bool = false) { self.ignoresCancellation = ignoresCancellation }
 
     var count: Int { state.withLock { $0.requests.count } }
     var cancelled: Set<Int> { state.withLock { $0.cancelled } }
@@ -42,7 +42,7 @@ final class ContestTransport: Transport {
             await withCheckedContinuation { continuation in
                 let end: Result<Response, NetworkError>? = state.withLock { state in
                     if let early = state.early.removeValue(forKey: index) { return early }
-                    if !isDeaf, state.cancelled.contains(index) { return cancellation }
+                    if !ignoresCancellation, state.cancelled.contains(index) { return cancellation }
                     state.parked[index] = continuation
                     return nil
                 }
@@ -51,7 +51,7 @@ final class ContestTransport: Transport {
         } onCancel: {
             let continuation = state.withLock { state in
                 state.cancelled.insert(index)
-                return isDeaf ? nil : state.parked.removeValue(forKey: index)
+                return ignoresCancellation ? nil : state.parked.removeValue(forKey: index)
             }
             continuation?.resume(returning: cancellation)
         }
@@ -96,10 +96,10 @@ struct ContestLayer {
     let network: NetworkLayer
 
     init(
-        isDeaf: Bool = false, limits: AttemptLimits = .hedging,
+        ignoresCancellation: Bool = false, limits: AttemptLimits = .hedging,
         status: any NetworkStatusSource = SettableNetworkStatus()
     ) {
-        transport = ContestTransport(isDeaf: isDeaf)
+        transport = ContestTransport(ignoresCancellation: ignoresCancellation)
         network = NetworkLayer(
             transport: transport, pipeline: .tested, clock: LayerClock(clock), sinks: [records],
             limits: LayerLimits(admission: .none, hedging: limits), status: status,

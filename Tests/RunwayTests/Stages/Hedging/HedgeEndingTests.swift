@@ -17,10 +17,10 @@ struct HedgeEndingTests {
     }
 
     private func end(
-        _ endpoint: some Endpoint, isDeaf: Bool, as kind: NetworkError.Kind,
+        _ endpoint: some Endpoint, ignoresCancellation: Bool, as kind: NetworkError.Kind,
         _ end: (ContestLayer, Task<RawData, any Error>) async throws -> Void
     ) async throws {
-        let layer = ContestLayer(isDeaf: isDeaf)
+        let layer = ContestLayer(ignoresCancellation: ignoresCancellation)
         let call = try await layer.beginHedged(endpoint)
         try await end(layer, call)
         let error = await #expect(throws: NetworkError.self) { try await call.value }
@@ -33,23 +33,23 @@ struct HedgeEndingTests {
     }
 
     @Test(arguments: [false, true])
-    func aCancelledCallEndsBothAttemptsAtOnce(isDeaf: Bool) async throws {
-        try await end(SlowRead(), isDeaf: isDeaf, as: .cancelled) { $1.cancel() }
-        try await end(LoneRead(), isDeaf: isDeaf, as: .cancelled) { $1.cancel() }
+    func aCancelledCallEndsBothAttemptsAtOnce(ignoresCancellation: Bool) async throws {
+        try await end(SlowRead(), ignoresCancellation: ignoresCancellation, as: .cancelled) { $1.cancel() }
+        try await end(LoneRead(), ignoresCancellation: ignoresCancellation, as: .cancelled) { $1.cancel() }
     }
 
     @Test(arguments: [false, true])
-    func theDeadlineEndsBothAttemptsAtOnce(isDeaf: Bool) async throws {
+    func theDeadlineEndsBothAttemptsAtOnce(ignoresCancellation: Bool) async throws {
         func passDeadline(_ layer: ContestLayer, _ call: Task<RawData, any Error>) async throws {
             try await layer.clock.waitForSleepers()
             layer.clock.advance(by: Library.deadline)
         }
-        try await end(SlowRead(), isDeaf: isDeaf, as: .timedOut, passDeadline)
-        try await end(LoneRead(), isDeaf: isDeaf, as: .timedOut, passDeadline)
+        try await end(SlowRead(), ignoresCancellation: ignoresCancellation, as: .timedOut, passDeadline)
+        try await end(LoneRead(), ignoresCancellation: ignoresCancellation, as: .timedOut, passDeadline)
     }
 
     @Test func aLoserThatIgnoresCancellationBlocksNoCall() async throws {
-        let layer = ContestLayer(isDeaf: true)
+        let layer = ContestLayer(ignoresCancellation: true)
         let call = try await layer.beginHedged(SlowRead())
         layer.transport.respond(1)
         #expect(try await call.value.text == "1")

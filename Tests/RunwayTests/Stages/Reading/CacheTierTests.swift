@@ -190,12 +190,12 @@ final class CacheTierTests: Sendable {
 
     /// Cancelled calls leave their lookups behind; there are never more than sixteen of these.
     @Test(.timeLimit(.minutes(5))) func hangingTierGetsABoundedNumberOfLookups() async throws {
-        let deaf = DeafTier()
-        let layer = CachedLayer(diskCache: deaf)
+        let hanging = HangingTier()
+        let layer = CachedLayer(diskCache: hanging)
         let bound = ResponseCache.maximumAbandonedLookups
         for count in 1...bound {
             let call = Task { [options] in try await layer.number(Work(id: count), options) }
-            try await waitUntil { deaf.lookCount >= count }
+            try await waitUntil { hanging.lookCount >= count }
             call.cancel()
             await #expect(throws: NetworkError.self) { try await call.value }
         }
@@ -204,21 +204,21 @@ final class CacheTierTests: Sendable {
         // Time stands still: these do not wait for the tier.
         for number in 1...3 { #expect(try await layer.number(Artist(id: number), options) == number) }
         #expect(await layer.lastDecisions().prefix(2) == [.tierTimedOut, .miss])
-        #expect(deaf.lookCount == bound)
-        deaf.listen()
+        #expect(hanging.lookCount == bound)
+        hanging.release()
         try await waitUntil { layer.network.cache.state.withLock({ $0.lookupCount }) == 0 }
         #expect(try await layer.number(Book(), options) == 4)
-        #expect(deaf.lookCount == bound + 1)
+        #expect(hanging.lookCount == bound + 1)
     }
 
     @Test func missingKeysStartNoTierLookup() async throws {
-        let deaf = DeafTier(mayHold: { $0.endpoint != Work.name })
-        let layer = CachedLayer(diskCache: deaf)
-        deaf.listen()
+        let hanging = HangingTier(mayHold: { $0.endpoint != Work.name })
+        let layer = CachedLayer(diskCache: hanging)
+        hanging.release()
         #expect(try await layer.number(Work(id: 1), options) == 1)
-        #expect(deaf.lookCount == 0)
+        #expect(hanging.lookCount == 0)
         #expect(try await layer.number(Artist(id: 1), options) == 2)
-        #expect(deaf.lookCount == 1)
+        #expect(hanging.lookCount == 1)
     }
 
     /// Many calls at a time are no sign that the tier hangs.

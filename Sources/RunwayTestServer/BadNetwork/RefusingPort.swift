@@ -1,7 +1,7 @@
 import Foundation
 
 /// A port of the loopback that is bound, and on which nobody listens: the system assigns it to no other socket, and refuses connections to it.
-package final class DeafPort: Sendable {
+package final class RefusingPort: Sendable {
     /// The port.
     package let number: UInt16
     private let descriptor: Int32
@@ -46,9 +46,9 @@ package final class DeafPort: Sendable {
     ///   - port: The port, on which nobody listens; 0 takes any that is free.
     /// - Returns: `nil` on other systems than Linux, which let no server have a port that another socket has.
     /// - Throws: `POSIXError` if the port is in use.
-    package static func reservation(at address: String = "127.0.0.1", port: Int) throws -> DeafPort? {
+    package static func reservation(at address: String = "127.0.0.1", port: Int) throws -> RefusingPort? {
         #if os(Linux)
-            return try DeafPort(at: address, number: UInt16(port))
+            return try RefusingPort(at: address, number: UInt16(port))
         #else
             return nil
         #endif

@@ -2,11 +2,11 @@ import Runway
 import Synchronization
 
 /// A tier whose lookups hang and ignore cancellation, until a test releases them.
-final class DeafTier: CacheTier {
+final class HangingTier: CacheTier {
     private struct State {
         var looks: [CheckedContinuation<Void, Never>] = []
         var lookCount = 0
-        var isDeaf = true
+        var hangs = true
     }
 
     /// Guards the looks that are under way.
@@ -24,8 +24,8 @@ final class DeafTier: CacheTier {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 state.lookCount += 1
-                if state.isDeaf { state.looks.append(continuation) }
-                return !state.isDeaf
+                if state.hangs { state.looks.append(continuation) }
+                return !state.hangs
             }
             if isOver { continuation.resume() }
         }
@@ -33,9 +33,9 @@ final class DeafTier: CacheTier {
     }
 
     /// Lets all looks end, those that are under way and those to come.
-    func listen() {
+    func release() {
         let looks = state.withLock { state in
-            state.isDeaf = false
+            state.hangs = false
             defer { state.looks = [] }
             return state.looks
         }
