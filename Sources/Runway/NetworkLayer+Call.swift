@@ -121,6 +121,30 @@ extension NetworkLayer {
             flight: flight, tokenRenewalWindow: response.tokenRenewalWindow)
     }
 
+    /// Prepares an endpoint and performs its call, with the hooks of interceptors, if there are any, and of the endpoint.
+    func intercepted<E: Endpoint, Value: Sendable>(
+        _ endpoint: E, in flight: Flight, rawData: (Value) -> RawData,
+        perform: (E) async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        if let hooks = CallHooks(interceptors, of: flight) {
+            return try await hooks.around(endpoint, rawData: rawData, perform: perform)
+        }
+        var endpoint = endpoint
+        let value: Value
+        do throws(NetworkError) {
+            endpoint = try prepared(endpoint)
+            value = try await perform(endpoint)
+        } catch {
+            let error = flight.locate(error)
+            let mayBeVetoed = error.kind != .cancelled && error.kind != .queued && !error.isAbsorbed
+            if mayBeVetoed, !endpoint.allows(.failure(error)) { throw flight.veto(.failure(error), by: .endpoint) }
+            throw error
+        }
+        let result = Result<RawData, NetworkError>.success(rawData(value))
+        if !endpoint.allows(result) { throw flight.veto(result, by: .endpoint) }
+        return value
+    }
+
     /// Completes and checks the parameters of an endpoint.
     func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint

@@ -112,8 +112,7 @@ public struct SigningStage: RequestStage {
         _ corrections: inout Corrections, after response: Response, to signed: SignedRequest,
         sent: ServerTime.Moment, in flight: Flight
     ) async throws(NetworkError) -> SigningDecision? {
-        guard signed.keyID != nil, [.badRequest, .unauthorized, .misdirectedRequest].contains(response.head.status)
-        else { return nil }
+        guard signed.keyID != nil, response.mayRefuseSignature else { return nil }
         let problem = SignatureProblem(response)
         guard response.head.status == .unauthorized else {
             // A body, a component or an authority that the server does not find as it was signed: nothing can be corrected.
@@ -196,9 +195,7 @@ public struct SigningStage: RequestStage {
         guard policy.responses != nil else { return response }
         // A server does not sign for somebody whom it does not know.
         if let problem = SignatureProblem(response) {
-            if [.badRequest, .unauthorized, .misdirectedRequest].contains(response.head.status) {
-                throw refusal(response, problem, of: signed, in: flight)
-            }
+            if response.mayRefuseSignature { throw refusal(response, problem, of: signed, in: flight) }
             if response.isOfBusyVerifier { return response.unverifiedFailure }
         }
         let verified = try await verify(response, to: signed, in: flight)
@@ -233,6 +230,11 @@ private struct Corrections {
 }
 
 extension Response {
+    /// Whether the status is one with which a server refuses a signature.
+    fileprivate var mayRefuseSignature: Bool {
+        [.badRequest, .unauthorized, .misdirectedRequest].contains(head.status)
+    }
+
     /// Whether the status is one with which a server refuses a request before it verifies the signature.
     fileprivate var isOfBusyVerifier: Bool {
         [.contentTooLarge, .tooManyRequests, .serviceUnavailable].contains(head.status)
@@ -240,7 +242,7 @@ extension Response {
 
     /// The response, with its body read if it is a stream that may be the problem of a signature.
     fileprivate func withReadProblem(in flight: Flight) async throws(NetworkError) -> Response {
-        guard [400, 401, 413, 421, 429, 503].contains(head.status.code), case .stream(let stream) = body,
+        guard mayRefuseSignature || isOfBusyVerifier, case .stream(let stream) = body,
             SignatureProblem.isShortProblem(head)
         else { return self }
         let bytes = try await flight.runInTime(.sent) { () async throws(NetworkError) -> [UInt8] in

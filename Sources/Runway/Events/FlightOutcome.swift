@@ -2,18 +2,53 @@ public import struct Foundation.UUID
 
 /// How a call ended. Every call has exactly one outcome.
 ///
-/// A switch needs a `default`, since later versions may add outcomes:
+/// ``kind-swift.property`` is what code compares and switches over. A switch needs a `default`, since later versions may add kinds:
 ///
 /// ```swift
-/// switch record.outcome {
+/// switch record.outcome.kind {
 /// case .failed: print(record.outcome.error?.description ?? "")
 /// case .ignored: print("call \(record.outcome.runningFlight?.description ?? "") was in flight")
 /// default: print(record.outcome.name)
 /// }
 /// ```
-public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
-    private enum Code: String {
-        case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed, queued
+public struct FlightOutcome: Sendable, CustomStringConvertible {
+    /// How a call ended, without what belongs to its outcome, such as an error.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        private enum Code: String {
+            case succeeded, failed, cancelled, replaced, joined, ignored, vetoed, absorbed, queued
+        }
+
+        private let code: Code
+
+        private init(_ code: Code) { self.code = code }
+
+        /// It landed with a response.
+        public static let succeeded = Kind(.succeeded)
+        /// It landed with an error, which is ``FlightOutcome/error``.
+        public static let failed = Kind(.failed)
+        /// It was cancelled, by its caller or because its manager was released.
+        public static let cancelled = Kind(.cancelled)
+        /// A later call of its manager replaced it.
+        public static let replaced = Kind(.replaced)
+        /// It joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``, and whose landing is its own; see
+        /// ``OverlapPolicy/joinOrReplace``.
+        public static let joined = Kind(.joined)
+        /// It was not made, because another call of its manager was in flight, which is ``FlightOutcome/runningFlight``; see
+        /// ``OverlapPolicy/ignoreNew``.
+        public static let ignored = Kind(.ignored)
+        /// An interceptor vetoed its start, or an interceptor or the endpoint its landing.
+        public static let vetoed = Kind(.vetoed)
+        /// The service responded with an error that does not concern business code, which is ``FlightOutcome/serviceError``.
+        public static let absorbed = Kind(.absorbed)
+        /// It is stored, as ``FlightOutcome/queuedChange``, and is sent when that is possible; see ``OfflinePolicy``. What becomes of it then
+        /// is the outcome of the call that sends it.
+        public static let queued = Kind(.queued)
+
+        /// The kind in one word, which stays the same from release to release.
+        public var name: String { code.rawValue }
+
+        /// The kind in one word.
+        public var description: String { name }
     }
 
     /// What belongs to an outcome. It is indirect, since errors are large, and most calls have none.
@@ -24,42 +59,29 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
         case change(UUID)
     }
 
-    private let code: Code
+    /// How the call ended.
+    public let kind: Kind
     private let detail: Detail?
 
-    /// The error that the call landed with, if the outcome is ``failed``.
+    /// The error that the call landed with, if the outcome is ``Kind/failed``.
     public var error: NetworkError? { if case .error(let error) = detail { error } else { nil } }
-    /// The call that was in flight, if the outcome is ``joined`` or ``ignored``.
+    /// The call that was in flight, if the outcome is ``Kind/joined`` or ``Kind/ignored``.
     public var runningFlight: FlightID? { if case .running(let flight) = detail { flight } else { nil } }
-    /// The error of the service, if the outcome is ``absorbed``.
+    /// The error of the service, if the outcome is ``Kind/absorbed``.
     public var serviceError: ServiceError? { if case .service(let error) = detail { error } else { nil } }
-
-    /// The stored change, if the outcome is ``queued``.
+    /// The stored change, if the outcome is ``Kind/queued``.
     public var queuedChange: UUID? { if case .change(let change) = detail { change } else { nil } }
 
-    private init(_ code: Code, _ detail: Detail? = nil) { (self.code, self.detail) = (code, detail) }
+    private init(_ kind: Kind, _ detail: Detail? = nil) { (self.kind, self.detail) = (kind, detail) }
 
-    /// It landed with a response.
+    /// The outcome of a call that landed with a response.
     public static let succeeded = FlightOutcome(.succeeded)
-    /// It landed with an error, which is ``error``.
-    public static let failed = FlightOutcome(.failed)
-    /// It was cancelled, by its caller or because its manager was released.
+    /// The outcome of a call that was cancelled.
     public static let cancelled = FlightOutcome(.cancelled)
-    /// A later call of its manager replaced it.
+    /// The outcome of a call that a later one replaced.
     public static let replaced = FlightOutcome(.replaced)
-    /// It joined an identical call of its manager that was in flight, ``runningFlight``, and whose landing is its own; see
-    /// ``OverlapPolicy/joinOrReplace``.
-    public static let joined = FlightOutcome(.joined)
-    /// It was not made, because another call of its manager was in flight, which is ``runningFlight``; see ``OverlapPolicy/ignoreNew``.
-    public static let ignored = FlightOutcome(.ignored)
-    /// An interceptor vetoed its start, or an interceptor or the endpoint its landing.
+    /// The outcome of a call that was vetoed.
     public static let vetoed = FlightOutcome(.vetoed)
-    /// The service responded with an error that does not concern business code, which is ``serviceError``.
-    public static let absorbed = FlightOutcome(.absorbed)
-
-    /// It is stored, as ``queuedChange``, and is sent when that is possible; see ``OfflinePolicy``. What becomes of it then is the
-    /// outcome of the call that sends it.
-    public static let queued = FlightOutcome(.queued)
 
     /// The outcome of a call that landed with an error.
     public static func failed(_ error: NetworkError) -> FlightOutcome { FlightOutcome(.failed, .error(error)) }
@@ -77,16 +99,10 @@ public struct FlightOutcome: Sendable, Hashable, CustomStringConvertible {
     public static func queued(as change: UUID) -> FlightOutcome { FlightOutcome(.queued, .change(change)) }
 
     /// The outcome in one word, as metrics and lists name it. It stays the same from release to release.
-    public var name: String { code.rawValue }
+    public var name: String { kind.name }
 
     /// The outcome in one word.
     public var description: String { name }
-
-    /// Whether both are the same outcome, whatever errors belong to them.
-    public static func == (lhs: FlightOutcome, rhs: FlightOutcome) -> Bool { lhs.code == rhs.code }
-
-    /// Hashes what is compared.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
 /// The number of a call, counted up from 1 in each layer.

@@ -7,7 +7,9 @@ extension FlightRecord: CustomStringConvertible {
         if let error = outcome.error { text += ": \(error)" }
         if let error = outcome.serviceError { text += ": \(error)" }
         if let running = outcome.runningFlight {
-            text += outcome == .joined ? " \(running), which is in flight already" : ": \(running) is in flight already"
+            text +=
+                outcome.kind == .joined
+                ? " \(running), which is in flight already" : ": \(running) is in flight already"
         }
         if let change = outcome.queuedChange { text += " as \(change)" }
         text += " after \(duration.text)"

@@ -9,7 +9,7 @@ public import struct Foundation.Date
 ///
 /// ```swift
 /// let record = records[0]
-/// #expect(record.outcome == .succeeded)
+/// #expect(record.outcome.kind == .succeeded)
 /// #expect(record.attempts.count == 2)
 /// #expect(record.decisions.contains { $0.name == "retried" })
 /// ```

@@ -40,7 +40,7 @@ extension FlightRecord {
 extension FlightOutcome {
     /// The log level of this outcome.
     var logLevel: Logger.Level {
-        switch self {
+        switch kind {
         case .succeeded: .info
         case .absorbed, .vetoed, .queued: .notice
         case .cancelled, .replaced, .joined, .ignored: .debug

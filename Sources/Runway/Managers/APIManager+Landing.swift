@@ -36,10 +36,7 @@ extension APIManager {
     private func receive(_ landing: Landing, isValidated: Bool) {
         let flight = landing.flight
         tasks.remove(flight.id)
-        let call = InterceptedCall(landing)
-        for interceptor in interceptors where isPending(flight) {
-            interceptor.beforeLanding(landing.result, of: call, by: publicManager)
-        }
+        hooks(of: landing).beforeLanding(landing.result) { isPending(flight) }
         guard isPending(flight) else { return }
         guard let rawData = landing.rawData else { return fail(landing) }
         if !isValidated, let refusal = refusal(of: rawData) {
@@ -47,10 +44,17 @@ extension APIManager {
             return fail(Landing(flight, landing.endpoint, failing: refusal))
         }
         flight.storeProposal()
-        succeed(landing, rawData)
+        succeed(landing)
     }
 
-    private func succeed(_ landing: Landing, _ rawData: RawData) {
+    /// The hooks that a landing passes.
+    private func hooks(of landing: Landing) -> LandingHooks {
+        LandingHooks(
+            interceptors: interceptors, call: InterceptedCall(flight: landing.flight.id, endpoint: landing.endpoint),
+            manager: publicManager)
+    }
+
+    private func succeed(_ landing: Landing) {
         let flight = landing.flight
         if state.update({ $0.landUnchanged(landing) }) {
             flight.note(CacheDecision.unchanged)
@@ -58,17 +62,14 @@ extension APIManager {
             waiters.landed(flight.id, landing.result)
             return
         }
-        let interceptors = interceptors
-        let call = InterceptedCall(landing)
-        if !flight.endpointAllows(landing) { end(flight.id, as: .vetoed) }
-        for interceptor in interceptors where isPending(flight) {
-            if interceptor.beforeSuccess(rawData, of: call, by: publicManager) { continue }
+        let hooks = hooks(of: landing)
+        if hooks.vetoer(of: landing.result, landing.endpoint, while: { isPending(flight) }) != nil {
             flight.note(CallDecision.vetoedSuccess)
             end(flight.id, as: .vetoed)
         }
         guard state.update({ $0.land(landing) }) else { return }
         delegate?.apiManagerDidSucceed(self)
-        for interceptor in interceptors { interceptor.afterSuccess(rawData, of: call, by: publicManager) }
+        hooks.afterLanding(landing.result)
         flight.finish(.succeeded)
         waiters.landed(flight.id, landing.result)
     }
@@ -79,18 +80,16 @@ extension APIManager {
         let error = flight.locate(cause)
         if let change = error.queuedChange { return landQueued(flight, change, error) }
         if error.isAbsorbed, let cause = error.serviceError { return end(flight.id, as: .absorbed(cause)) }
-        let interceptors = interceptors
-        let call = InterceptedCall(landing)
-        if !flight.endpointAllows(Landing(flight, landing.endpoint, failing: error)) { end(flight.id, as: .vetoed) }
-        for interceptor in interceptors where isPending(flight) {
-            if interceptor.beforeFailure(error, of: call, by: publicManager) { continue }
+        let located = Landing(flight, landing.endpoint, failing: error)
+        let hooks = hooks(of: located)
+        if hooks.vetoer(of: located.result, located.endpoint, while: { isPending(flight) }) != nil {
             flight.note(CallDecision.vetoedFailure)
             end(flight.id, as: .vetoed)
         }
         if isResumed(flight, after: error) { return }
-        guard state.update({ $0.land(Landing(flight, landing.endpoint, failing: error)) }) else { return }
+        guard state.update({ $0.land(located) }) else { return }
         delegate?.apiManager(self, didFailWith: error)
-        for interceptor in interceptors { interceptor.afterFailure(error, of: call, by: publicManager) }
+        hooks.afterLanding(located.result)
         _ = flight.finish(failing: error)
         waiters.landed(flight.id, .failure(error))
     }
@@ -160,34 +159,20 @@ extension APIManager {
     func landStale(_ landing: Landing) {
         let flight = landing.flight
         guard isStaleHeld(flight), mayLand(flight) else { return }
-        guard let rawData = landing.rawData else { preconditionFailure("a stale landing has a response") }
-        let interceptors = interceptors
-        let call = InterceptedCall(landing)
-        for interceptor in interceptors where isStaleHeld(flight) {
-            interceptor.beforeLanding(landing.result, of: call, by: publicManager)
-        }
-        if isStaleHeld(flight), let endpoint = landing.endpoint, !endpoint.beforeSuccess(rawData) {
-            flight.note(CallDecision.vetoedProvisional)
-            state.update { $0.removeHeldStale(of: flight.id) }
-        }
-        for interceptor in interceptors where isStaleHeld(flight) {
-            if interceptor.beforeSuccess(rawData, of: call, by: publicManager) { continue }
-            // The hook itself may have ended the call.
-            guard isStaleHeld(flight) else { break }
+        let hooks = hooks(of: landing)
+        hooks.beforeLanding(landing.result) { isStaleHeld(flight) }
+        guard isStaleHeld(flight) else { return }
+        let vetoer = hooks.vetoer(of: landing.result, landing.endpoint) { isStaleHeld(flight) }
+        // The hook itself may have ended the call.
+        if vetoer != nil, isStaleHeld(flight) {
             flight.note(CallDecision.vetoedProvisional)
             state.update { $0.removeHeldStale(of: flight.id) }
         }
         guard state.update({ $0.landStale(of: flight.id) }) else { return }
         delegate?.apiManagerDidSucceed(self)
         // The delegate, or a hook, may have ended the call, whose fresh response is still to come.
-        for interceptor in interceptors where isPending(flight) {
-            interceptor.afterSuccess(rawData, of: call, by: publicManager)
-        }
+        hooks.afterLanding(landing.result) { isPending(flight) }
     }
 
     private func isStaleHeld(_ flight: Flight) -> Bool { state.machine.heldStale(of: flight.id) != nil }
-}
-
-extension InterceptedCall {
-    fileprivate init(_ landing: Landing) { self.init(flight: landing.flight.id, endpoint: landing.endpoint) }
 }

@@ -100,3 +100,26 @@ extension Interceptor {
     /// Does nothing.
     public func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) {}
 }
+
+extension Endpoint {
+    /// Lets interceptors change the parameters.
+    ///
+    /// - Returns: `false` if an interceptor vetoed the call.
+    @MainActor
+    mutating func intercept(
+        _ interceptors: [any Interceptor], as flight: FlightID, by manager: (any APIManaging)?
+    ) throws(NetworkError) -> Bool {
+        if interceptors.isEmpty { return true }
+        var candidate: any Endpoint = self
+        for interceptor in interceptors {
+            guard interceptor.beforeCall(to: &candidate, as: flight, by: manager) else { return false }
+        }
+        guard let changed = candidate as? Self else {
+            throw NetworkError(
+                .invalidParameters, in: .preparing,
+                "An interceptor changed the \(Self.self) into a \(type(of: candidate)).")
+        }
+        self = changed
+        return true
+    }
+}

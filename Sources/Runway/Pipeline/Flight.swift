@@ -57,6 +57,8 @@ public final class Flight: Sendable {
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
+    /// How the service merged requests when the call was made; `nil` if not at all.
+    var mergePolicy: MergePolicy? { configuration.settings.merging }
     /// The priority of the call. A call that renews an access token is urgent, since others in flight wait for it.
     ///
     /// While other calls share the request of this one, it is the highest of theirs that still wait and its own.

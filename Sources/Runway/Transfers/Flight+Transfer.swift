@@ -13,3 +13,8 @@ extension Flight {
         return hash.digest.hexadecimal
     }
 }
+
+extension NetworkError {
+    /// Whether it interrupts a transfer that may continue. A truncated response is reported as invalid HTTP.
+    var isInterruption: Bool { [.noNetwork, .timedOut, .invalidResponse].contains(kind) }
+}

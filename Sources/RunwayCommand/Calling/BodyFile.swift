@@ -24,6 +24,11 @@ struct BodyFile: Sendable {
         byteCount = kind == S_IFREG ? Int(exactly: status.st_size) : nil
     }
 
+    /// The media type of a file whose type is not named, by the ending of its path.
+    static func contentType(ofPath path: String) -> String {
+        path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
+    }
+
     /// The body. A regular file can be sent again, and its length is sent with it.
     var requestBody: RequestBody {
         .stream(

@@ -86,7 +86,7 @@ struct CallRequest {
             }
         case .file(let path):
             guard parts.members.isEmpty else { throw twoBodies }
-            let contentType = path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream"
+            let contentType = BodyFile.contentType(ofPath: path)
             if path == "-" { return (.bytes(try await BodyFile.readStandardInput()), .bytes, contentType) }
             let file = try BodyFile(path: path)
             return (file.requestBody, .file(file), contentType)

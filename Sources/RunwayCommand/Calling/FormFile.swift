@@ -19,7 +19,7 @@ struct FormFile: Equatable {
         if let named, MediaType(named) == nil || !HTTPField.isValidValue(named) {
             throw CommandFailure("The media type of the file \"\(path)\" is malformed; such as: ;type=image/png.")
         }
-        contentType = named ?? (path.lowercased().hasSuffix(".json") ? "application/json" : "application/octet-stream")
+        contentType = named ?? BodyFile.contentType(ofPath: path)
     }
 
     /// The part of a form.

@@ -49,7 +49,7 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
     }
 
     private static func byOutcome(of record: FlightRecord) -> UnsentReason? {
-        switch record.outcome {
+        switch record.outcome.kind {
         case .joined: .joined
         case .ignored: .ignored
         case .vetoed: .vetoed
@@ -74,7 +74,7 @@ public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, Cod
             }
         }
         if record.source == .cache || record.source == .staleCache { return .fromCache }
-        switch record.outcome {
+        switch record.outcome.kind {
         case .cancelled, .replaced: return .ended
         default: return nil
         }

@@ -306,7 +306,7 @@ struct WebSocketSequenceTests {
             #expect(names.contains("webSocketOpened") && names.last == "webSocketEnded")
             #expect(record.attempts.first?.status == .switchingProtocols)
         }
-        #expect(records.records[1].outcome == .succeeded)
+        #expect(records.records[1].outcome.kind == .succeeded)
         #expect(records.records[1].decisions.last?.fields["closeCode"] == "1000")
     }
 

@@ -71,7 +71,7 @@ struct EndpointHookTests {
         #expect(recorder.landings.isEmpty && manager.rawData == nil && manager.error == nil && !manager.isLoading)
         #expect(log.entries == [name == "a" ? "success" : "failure 404"], "no interceptor is asked any more")
         let record = try await layer.record()
-        #expect(record.outcome == .vetoed)
+        #expect(record.outcome.kind == .vetoed)
         #expect(record.decisions(of: CallDecision.self) == [name == "a" ? .vetoedSuccess : .vetoedFailure])
     }
 
@@ -81,7 +81,7 @@ struct EndpointHookTests {
         if hasInterceptor { layer.network.add(interceptor) }
         let error = try await layer.failure(of: greeting(name, vetoes: true))
         #expect(error.kind == .cancelled && error.detail.contains("The endpoint vetoed"))
-        #expect(try await layer.record().outcome == .vetoed)
+        #expect(try await layer.record().outcome.kind == .vetoed)
         #expect(log.entries.count == 1)
     }
 

@@ -25,7 +25,7 @@ struct NetworkInterceptorTests {
         #expect(witness.hooks == Self.success && witness.managers.allSatisfy { $0 == nil })
         #expect(witness.bodies == [rawData.bytes])
         let record = try await layer.record()
-        #expect(Set(witness.calls.map(\.flight)) == [record.id] && record.outcome == .succeeded)
+        #expect(Set(witness.calls.map(\.flight)) == [record.id] && record.outcome.kind == .succeeded)
     }
 
     @Test func aCallPassesTheHooksOfItsFailure() async throws {
@@ -88,20 +88,20 @@ struct NetworkInterceptorTests {
         let error = try await layer.failure(of: Reading())
         #expect(error.kind == .cancelled && error.detail.contains("vetoed") && witness.hooks.last == hook)
         let record = try await layer.record()
-        #expect(record.outcome == .vetoed && record.decisions.contains { $0.name == "vetoed" })
+        #expect(record.outcome.kind == .vetoed && record.decisions.contains { $0.name == "vetoed" })
         #expect(layer.transport.requests.isEmpty == (hook == "beforeCall"))
     }
 
     @Test func aVetoOfAFailureEndsACall() async throws {
         witness.vetoes = ["beforeFailure"]
         #expect(try await layer.failure(of: Reading(name: "missing")).kind == .cancelled)
-        #expect(try await layer.record().outcome == .vetoed && witness.hooks.last == "beforeFailure")
+        #expect(try await layer.record().outcome.kind == .vetoed && witness.hooks.last == "beforeFailure")
     }
 
     @Test func aVetoedPrefetchSendsNothing() async throws {
         witness.vetoes = ["beforeCall"]
         layer.network.prefetch(Reading())
-        #expect(try await layer.records.records(count: 1)[0].outcome == .vetoed)
+        #expect(try await layer.records.records(count: 1)[0].outcome.kind == .vetoed)
         #expect(layer.transport.requests.isEmpty)
     }
 
@@ -132,7 +132,7 @@ struct NetworkInterceptorTests {
         }
         #expect(error?.kind == .cancelled && witness.hooks == ["beforeCall"])
         let records = try await layer.records.records(count: 2)
-        #expect(records.map(\.outcome) == [.succeeded, .vetoed])
+        #expect(records.map(\.outcome.kind) == [.succeeded, .vetoed])
     }
 
     @Test func aCancelledCallPassesNoFurtherHook() async throws {

@@ -86,7 +86,7 @@ struct OverlapTests {
 
         #expect(again == [first, first] && recorder.landings.map(\.flight) == [first])
         let records = try await managers.records.records(count: 3)
-        let joined = records.filter { $0.outcome == .joined && $0.outcome.runningFlight == first }
+        let joined = records.filter { $0.outcome.kind == .joined && $0.outcome.runningFlight == first }
         #expect(joined.count == 2 && records.map(\.attempts.count).reduce(0, +) == 1)
         let third = manager.load(Refresh())
         #expect(third != first)
@@ -191,14 +191,14 @@ struct OverlapTests {
         managers.transport.respond(good)
         try await recorder.landings(count: 1)
         #expect(recorder.landings.map(\.flight) == [good] && manager.error == nil)
-        #expect(try await managers.outcome(of: vetoed, among: 2) == .vetoed)
+        #expect(try await managers.outcome(of: vetoed, among: 2)?.kind == .vetoed)
 
         // The interceptor decides that nothing older is shown, either.
         gate.cancelsOthers = true
         let other = manager.load(Filter(city: "b"))
         manager.load(Filter(city: "closed"))
         #expect(!manager.isLoading)
-        #expect(try await managers.outcome(of: other, among: 4) == .cancelled)
+        #expect(try await managers.outcome(of: other, among: 4)?.kind == .cancelled)
     }
 
     @Test func unencodableCallReplacesOlderOnes() async throws {

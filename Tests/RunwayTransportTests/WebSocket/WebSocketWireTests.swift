@@ -239,7 +239,7 @@ struct WebSocketWireTests {
             while try await chat.next() != nil {}
             await network.flushRecords()
             let record = try #require(records.records.first)
-            #expect(record.outcome == .succeeded)
+            #expect(record.outcome.kind == .succeeded)
             #expect(record.attempts.count == 1)
             #expect(record.attempts[0].status?.code == 101)
             #expect(record.attempts[0].wire?.tcp != nil)

@@ -46,7 +46,7 @@ func uploadParts(of lines: AsyncStream<[UInt8]>) -> RequestBody {
 
 func expectOneRetry(in records: [FlightRecord]) {
     let record = records[0]
-    #expect(record.outcome == .succeeded)
+    #expect(record.outcome.kind == .succeeded)
     #expect(record.attempts.count == 2)
     #expect(record.decisions.contains { $0.name == "retried" })
 }

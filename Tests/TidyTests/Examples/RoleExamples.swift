@@ -66,7 +66,7 @@ func listParameters() {
 }
 
 func printOutcome(of record: FlightRecord) {
-    switch record.outcome {
+    switch record.outcome.kind {
     case .failed: print(record.outcome.error?.description ?? "")
     case .ignored: print("call \(record.outcome.runningFlight?.description ?? "") was in flight")
     default: print(record.outcome.name)

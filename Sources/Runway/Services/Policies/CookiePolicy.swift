@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Whether calls to a service store and send cookies (RFC 6265bis).
 ///
 /// ```swift
@@ -22,4 +24,11 @@ public enum CookiePolicy: Sendable, Equatable {
     /// - Parameter sharedDomains: The domains whose hosts share the cookies that name them in `Domain`, such as
     /// `example.com`. For any other domain the attribute counts as that of its host alone. The default is empty.
     case jar(sharedDomains: Set<String> = [])
+}
+
+extension Request {
+    /// Whether a jar may add cookies to this request further down, which no stage above ``CookieStage`` sees.
+    func mayGetCookies(in flight: Flight) -> Bool {
+        if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
+    }
 }

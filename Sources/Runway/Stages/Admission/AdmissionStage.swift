@@ -22,7 +22,7 @@ struct AdmissionStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         if !connectivity.current.isReachable { try await waitForNetwork(flight) }
         let identity = control.limits.maximumIdenticalRequests == nil ? nil : request.identity(in: flight)
-        let target = flight.circuitTarget(of: request)
+        let target = CircuitTarget(request.head, of: flight.endpoint)
         var entry = control.enter(
             identity, to: target, flight.priority, isBypassing: flight.options.bypassesCircuit, at: flight.clock.now)
         // Who else waits for the request is looked up only if that matters.
@@ -76,7 +76,8 @@ struct AdmissionStage: RequestStage {
         flight.note(AdmissionDecision.waitedForSlot(flight.clock.now - start, priority: flight.priority))
         try check(end, "Timed out waiting for a concurrency slot.")
         let entry = control.enterAfterWaiting(
-            to: flight.circuitTarget(of: request), isBypassing: flight.bypassesCircuit, at: flight.clock.now)
+            to: CircuitTarget(request.head, of: flight.endpoint), isBypassing: flight.bypassesCircuit,
+            at: flight.clock.now)
         switch entry {
         case .success(let permit): return permit
         case .failure(let refusal): throw refused(refusal, in: flight)
@@ -105,13 +106,6 @@ struct AdmissionStage: RequestStage {
         guard let opening else { return }
         let endpoint = opening.isOfHost ? nil : target.endpoint.name
         flight.note(AdmissionDecision.opened(host: target.origin.host, endpoint: endpoint, for: opening.time))
-    }
-}
-
-extension Flight {
-    /// Where a request of the call goes, as circuits count it.
-    func circuitTarget(of request: Request) -> CircuitTarget {
-        CircuitTarget(request.head, of: endpoint)
     }
 }
 

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 // Which cookies identify the sender of a call, for what separates responses by sender.
 extension Flight {
     /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is in use,
@@ -21,13 +19,6 @@ extension Flight {
     /// if the request had the same cookies and the response did not set the first ones.
     func hasSameSender(as response: Response) -> Bool {
         account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
-    }
-}
-
-extension Request {
-    /// Whether a jar may add cookies to this request further down, which no stage above ``CookieStage`` sees.
-    func mayGetCookies(in flight: Flight) -> Bool {
-        if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
     }
 }
 

@@ -109,7 +109,8 @@ final class HedgedRequest: Sendable {
 
     private var reasonAgainstHedging: HedgeDecision.Reason? {
         if stage.connectivity.current.isConstrained { return .constrained }
-        return stage.admission.isCircuitClosed(to: flight.circuitTarget(of: request)) ? nil : .circuitOpen
+        return stage.admission.isCircuitClosed(to: CircuitTarget(request.head, of: flight.endpoint))
+            ? nil : .circuitOpen
     }
 
     private func headReceived(to contender: HedgeDecision.Contender, _ status: HTTPResponse.Status) {

@@ -16,9 +16,6 @@ struct MergeLane: Hashable, Sendable {
 }
 
 extension Flight {
-    /// How the service merged requests when the call was made; `nil` if not at all.
-    var mergePolicy: MergePolicy? { configuration.settings.merging }
-
     /// Creates a flight that carries the requests of these calls, until the last of them has ended.
     func makeEnvelopeFlight(for flights: [Flight]) -> Flight {
         func endpoint<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type {

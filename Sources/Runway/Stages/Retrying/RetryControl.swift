@@ -46,6 +46,36 @@ final class RetryControl: Sendable {
         return wait
     }
 
+    /// Waits before a transfer continues after an interruption, if the call's policy, the host's budget and the deadline allow it.
+    /// The record shows the interruption, or why the transfer does not continue.
+    ///
+    /// - Parameters:
+    ///   - request: The request that is sent next.
+    ///   - attempt: How many attempts were made.
+    ///   - cause: What interrupted the last one.
+    ///   - retryAfter: The wait that the server demands. The default is `nil`.
+    ///   - origin: The host whose budget pays; `nil` if the attempt costs nothing, since the last one made progress.
+    ///   - error: The error of the interruption.
+    ///   - decision: Returns the interruption for the record, from the wait that follows it.
+    /// - Throws: `error`, if the transfer does not continue; ``NetworkError/Kind/cancelled`` if the task is cancelled.
+    func waitAfterInterruption<Decision: StageDecision>(
+        _ request: Request, after attempt: Int, _ cause: RetryCause, retryAfter: Duration? = nil,
+        paidBy origin: Origin?, in flight: Flight, failing error: NetworkError, noting decision: (Duration) -> Decision
+    ) async throws(NetworkError) {
+        let wait: Duration
+        do throws(RetryDecision.Reason) {
+            wait = try decide(request, after: attempt, cause, retryAfter: retryAfter, paidBy: origin, in: flight)
+        } catch let reason {
+            // A caller that allows one attempt needs no reason for the lack of another.
+            if flight.retryPolicy.maximumAttempts > 1 { flight.note(RetryDecision.gaveUp(reason, cause: cause)) }
+            throw error
+        }
+        flight.note(decision(wait))
+        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
+            throw .cancelled(in: Decision.step)
+        }
+    }
+
     /// Takes one retry from the budget of a host; returns `false` if none is left.
     func withdraw(for origin: Origin) -> Bool { budgets.withLock { $0.withdraw(for: origin) } }
 

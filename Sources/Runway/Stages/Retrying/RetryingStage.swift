@@ -70,7 +70,7 @@ struct RetryingStage: RequestStage {
         do throws(RetryDecision.Reason) {
             let wait = try retries.decide(
                 request, after: attempt, cause, retryAfter: retryAfter,
-                isCircuitOpen: !admission.isCircuitClosed(to: flight.circuitTarget(of: request)),
+                isCircuitOpen: !admission.isCircuitClosed(to: CircuitTarget(request.head, of: flight.endpoint)),
                 paidBy: origin ?? Origin(request.head), in: flight)
             flight.note(RetryDecision.again(attempt: attempt + 1, wait: wait, cause: cause, retryAfter: retryAfter))
             return wait

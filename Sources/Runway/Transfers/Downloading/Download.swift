@@ -149,10 +149,9 @@ struct Download: Sendable {
         let broken =
             error
             ?? NetworkError(.invalidResponse, in: .saving, "The server sends the file in parts that are too small.")
-        // A truncated response is reported as invalid HTTP.
-        guard error == nil || [.noNetwork, .timedOut, .invalidResponse].contains(broken.kind), !Task.isCancelled,
-            flight.clock.now < flight.ownDeadline
-        else { throw broken }
+        guard error == nil || broken.isInterruption, !Task.isCancelled, flight.clock.now < flight.ownDeadline else {
+            throw broken
+        }
         let cause: RetryCause = broken.kind == .timedOut ? .timedOut(.sent) : .noNetwork(.sent)
         let hasAdvanced = plan.hasAdvanced()
         if hasAdvanced {
@@ -160,18 +159,12 @@ struct Download: Sendable {
             // The server sends the file part by part by itself: no wait is needed.
             if error == nil { return }
         }
-        let chargedOrigin = hasAdvanced ? nil : Origin(request.head)
-        let wait: Duration
-        do throws(RetryDecision.Reason) {
-            wait = try network.retries.decide(request, after: attempt, cause, paidBy: chargedOrigin, in: flight)
-        } catch let reason {
-            // A caller that allows one attempt needs no reason for the lack of another.
-            if flight.retryPolicy.maximumAttempts > 1 { flight.note(RetryDecision.gaveUp(reason, cause: cause)) }
-            throw broken
-        }
+        let offset = plan.range?.start ?? 0
+        try await network.retries.waitAfterInterruption(
+            request, after: attempt, cause, paidBy: hasAdvanced ? nil : Origin(request.head), in: flight,
+            failing: broken
+        ) { wait in TransferDecision.interrupted(at: offset, wait: wait, cause: cause) }
         if !hasAdvanced { attempt += 1 }
-        flight.note(TransferDecision.interrupted(at: plan.range?.start ?? 0, wait: wait, cause: cause))
-        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch { throw .cancelled(in: .saving) }
     }
 
     private func save(

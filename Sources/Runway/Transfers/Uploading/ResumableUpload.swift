@@ -187,8 +187,7 @@ struct ResumableUpload: Sendable {
     }
 
     private func mayContinue(after error: NetworkError) -> Bool {
-        let isPassing =
-            [.noNetwork, .timedOut, .invalidResponse].contains(error.kind) || circuitTime(of: error) != nil
+        let isPassing = error.isInterruption || circuitTime(of: error) != nil
         return error.step != .authorizing && isPassing && !Task.isCancelled && flight.clock.now < flight.ownDeadline
     }
 
@@ -228,21 +227,11 @@ struct ResumableUpload: Sendable {
         var probe = request
         if plan.location != nil { probe.head.method = .head }
         let hasAdvanced = plan.location != nil && sent.value >= UploadPlan.stepByteCount
-        let wait: Duration
-        do throws(RetryDecision.Reason) {
-            wait = try network.retries.decide(
-                probe, after: attempt, cause, retryAfter: retryAfter,
-                paidBy: hasAdvanced ? nil : Origin(request.head), in: flight)
-        } catch let reason {
-            // A caller that allows one attempt needs no reason for the lack of another.
-            if flight.retryPolicy.maximumAttempts > 1 { flight.note(RetryDecision.gaveUp(reason, cause: cause)) }
-            throw error
-        }
+        try await network.retries.waitAfterInterruption(
+            probe, after: attempt, cause, retryAfter: retryAfter, paidBy: hasAdvanced ? nil : Origin(request.head),
+            in: flight, failing: error
+        ) { wait in UploadDecision.interrupted(at: plan.offset, wait: wait, cause: cause) }
         attempt += 1
-        flight.note(UploadDecision.interrupted(at: plan.offset, wait: wait, cause: cause))
-        do { try await flight.clock.sleep(until: flight.clock.now + wait) } catch {
-            throw .cancelled(in: .transporting)
-        }
     }
 
     /// Removes the upload of an earlier call from the server, and its record.

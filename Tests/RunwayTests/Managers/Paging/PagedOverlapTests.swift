@@ -32,7 +32,7 @@ struct PagedOverlapTests {
 
         #expect(recorder.landings.map(\.flight) == [first] && list.items.count == 2)
         let records = try await managers.records.records(count: 6)
-        #expect(records.count { $0.outcome == .joined && $0.outcome.runningFlight == first } == 5)
+        #expect(records.count { $0.outcome.kind == .joined && $0.outcome.runningFlight == first } == 5)
         #expect(records.map(\.attempts.count).reduce(0, +) == 1)
         #expect(list.reload() != first, "what has landed is joined by nothing")
         list.cancelAll()
@@ -62,7 +62,7 @@ struct PagedOverlapTests {
 
         #expect(recorder.landings.map(\.flight) == [second])
         let records = try await managers.records.records(count: 2)
-        #expect(records.first { $0.id == first }?.outcome == .replaced)
+        #expect(records.first { $0.id == first }?.outcome.kind == .replaced)
         let decisions = records.first { $0.id == second }?.decisions(of: CallDecision.self)
         #expect(decisions == [.replacedRunning(1)])
     }
@@ -88,7 +88,7 @@ struct PagedOverlapTests {
             try await respond(flights[1], rows: [1])
             try await recorder.landings(count: 1)
             #expect(flights[0] != flights[1] && recorder.landings.map(\.flight) == [flights[1]])
-            #expect(try await managers.outcome(of: flights[0], among: 2) == .replaced)
+            #expect(try await managers.outcome(of: flights[0], among: 2)?.kind == .replaced)
         }
         if policy == .concurrent { try await replaced(ConcurrentHomes()) } else { try await replaced(NewestHomes()) }
     }
@@ -116,7 +116,7 @@ struct PagedOverlapTests {
         #expect(!list.isLoading)
         let error = await #expect(throws: NetworkError.self) { try await list.landing(of: bad) }
         #expect(error?.kind == .invalidParameters && recorder.landings.map(\.flight) == [bad])
-        #expect(try await managers.outcome(of: good, among: 2) == .replaced)
+        #expect(try await managers.outcome(of: good, among: 2)?.kind == .replaced)
     }
 
     @Test func vetoedLoadLeavesTheOneInFlight() async throws {
@@ -129,7 +129,7 @@ struct PagedOverlapTests {
         try await respond(good, rows: [1])
         try await recorder.landings(count: 1)
         #expect(recorder.landings.map(\.flight) == [good] && list.error == nil)
-        #expect(try await managers.outcome(of: vetoed, among: 2) == .vetoed)
+        #expect(try await managers.outcome(of: vetoed, among: 2)?.kind == .vetoed)
     }
 
     /// The user pulled, and an open circuit is no reason to send nothing.

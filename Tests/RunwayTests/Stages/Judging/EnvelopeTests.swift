@@ -54,7 +54,7 @@ struct EnvelopeTests {
             layer, endsIn: .service, of: ServiceError(code: "901"),
             saying: "The service responded with its error 901.", outcome: "absorbed")
         let outcome = try await layer.record().outcome
-        #expect(outcome == .absorbed && outcome.serviceError == ServiceError(code: "901"))
+        #expect(outcome.kind == .absorbed && outcome.serviceError == ServiceError(code: "901"))
     }
 
     @Test func tokenRefusedInside200NeedsAnAccessToken() async throws {

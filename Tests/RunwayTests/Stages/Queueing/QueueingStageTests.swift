@@ -51,7 +51,7 @@ struct QueueingStageTests {
         layer.status.set(.none)
         let error = await layer.error(of: EditNote())
         let record = try await layer.records.records(count: 1)[0]
-        #expect(record.outcome == .queued)
+        #expect(record.outcome.kind == .queued)
         #expect(record.outcome.queuedChange == error?.queuedChange?.id)
         #expect(record.decisions(of: QueueingDecision.self).count == 1)
         #expect(record.summary.contains("queued as"))
@@ -137,7 +137,7 @@ struct QueueingStageTests {
         let error = try #require(await layer.error(of: EditNote()))
         #expect(error.kind == .storage && error.sending == .notSent)
         #expect(error.underlying is MemoryChangeQueue.Full)
-        #expect(try await layer.records.records(count: 1)[0].outcome == .failed)
+        #expect(try await layer.records.records(count: 1)[0].outcome.kind == .failed)
     }
 
     @Test func deadlineStoresACallThatHangs() async throws {
@@ -166,7 +166,7 @@ struct QueueingStageTests {
         // A cancelled call does not wait for its change, which is stored and then removed.
         try await waitUntil { layer.queue.settledCount == 1 }
         #expect(layer.queue.storedCount == 0)
-        #expect(try await layer.records.records(count: 1)[0].outcome == .cancelled)
+        #expect(try await layer.records.records(count: 1)[0].outcome.kind == .cancelled)
     }
 
     @Test func changesOfOneSubjectFollowOneAnother() async throws {
@@ -249,7 +249,7 @@ struct QueueingStageTests {
         manager = nil
         gate.open()
         let record = try await layer.records.records(count: 1)[0]
-        #expect(record.outcome == .cancelled)
+        #expect(record.outcome.kind == .cancelled)
         try await waitUntil("the change to be removed") { layer.queue.storedCount == 0 }
         #expect(layer.network.changeReports.count == 0)
     }

@@ -77,7 +77,7 @@ struct PrefetchTests {
         let first = layer.network.prefetch(Work())
         let second = layer.network.prefetch(Work())
         let record = try await layer.records.records(count: 1)[0]
-        #expect(record.outcome == .ignored && record.outcome.runningFlight == first)
+        #expect(record.outcome.kind == .ignored && record.outcome.runningFlight == first)
         #expect(record.id == second)
         try await layer.transport.waitForArrival(of: first)
         layer.respond(first.number, 1)

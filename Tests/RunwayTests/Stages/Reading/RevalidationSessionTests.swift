@@ -84,7 +84,7 @@ struct RevalidationSessionTests {
         await network.flushRecords()
         let all = records.records.sorted { $0.id < $1.id }
         try #require(all.count == 3)
-        #expect(all[2].outcome == .cancelled)
+        #expect(all[2].outcome.kind == .cancelled)
         #expect(all[2].decisions(of: CacheDecision.self) == [.revalidatingFor(all[1].id)])
     }
 

@@ -121,7 +121,7 @@ struct StaleWhileRevalidateTests {
         let background = try await layer.arrival()
         layer.network.endBackgroundFlights()
         let records = try await layer.records.records(count: 3).sorted { $0.id < $1.id }
-        #expect(records[2].id.number == background && records[2].outcome == .cancelled)
+        #expect(records[2].id.number == background && records[2].outcome.kind == .cancelled)
         #expect(records[2].decisions(of: CacheDecision.self).first == .revalidatingFor(records[1].id))
     }
 

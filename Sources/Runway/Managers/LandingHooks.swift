@@ -1,0 +1,75 @@
+/// The hooks that the result of one call passes: that of its endpoint, which may veto it, and those of the interceptors.
+@MainActor
+struct LandingHooks {
+    /// Whose hook vetoed a call or its result.
+    enum Vetoer: String {
+        case endpoint = "The endpoint"
+        case interceptor = "An interceptor"
+    }
+
+    let interceptors: [any Interceptor]
+    let call: InterceptedCall
+    /// The manager that made the call; `nil` if none did.
+    let manager: (any APIManaging)?
+
+    /// Calls the hooks before a result lands.
+    ///
+    /// - Parameter isPending: Whether the result may still land. A hook may have ended the call, and then no further one is called. The
+    ///   default always returns `true`.
+    func beforeLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {
+        for interceptor in interceptors where isPending() {
+            interceptor.beforeLanding(result, of: call, by: manager)
+        }
+    }
+
+    /// Calls the hooks that may veto a result, until one does; returns whose it was, and `nil` if the result may land.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint whose hook is called first; `nil` if none is.
+    ///   - isPending: As for ``beforeLanding(_:while:)``.
+    func vetoer(
+        of result: Result<RawData, NetworkError>, _ endpoint: (any Endpoint)?, while isPending: () -> Bool = { true }
+    ) -> Vetoer? {
+        if let endpoint, !endpoint.allows(result) { return .endpoint }
+        for interceptor in interceptors where isPending() {
+            let isAllowed =
+                switch result {
+                case .success(let rawData): interceptor.beforeSuccess(rawData, of: call, by: manager)
+                case .failure(let error): interceptor.beforeFailure(error, of: call, by: manager)
+                }
+            if !isAllowed { return .interceptor }
+        }
+        return nil
+    }
+
+    /// Calls the hooks after a result has landed.
+    ///
+    /// - Parameter isPending: As for ``beforeLanding(_:while:)``.
+    func afterLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {
+        for interceptor in interceptors where isPending() {
+            switch result {
+            case .success(let rawData): interceptor.afterSuccess(rawData, of: call, by: manager)
+            case .failure(let error): interceptor.afterFailure(error, of: call, by: manager)
+            }
+        }
+    }
+}
+
+extension Flight {
+    /// Ends the call, whose result was vetoed, and returns the error that its caller gets.
+    func veto(_ result: Result<RawData, NetworkError>, by vetoer: LandingHooks.Vetoer) -> NetworkError {
+        switch result {
+        case .success: end(as: .vetoedSuccess, by: vetoer, "success", in: .landing)
+        case .failure: end(as: .vetoedFailure, by: vetoer, "failure", in: .landing)
+        }
+    }
+
+    /// Ends the call as vetoed, and returns the error that its caller gets.
+    func end(
+        as decision: CallDecision, by vetoer: LandingHooks.Vetoer, _ what: String, in step: FlightStep
+    ) -> NetworkError {
+        note(decision, in: step)
+        finish(.vetoed)
+        return NetworkError(.cancelled, in: step, "\(vetoer.rawValue) vetoed the \(what).")
+    }
+}
