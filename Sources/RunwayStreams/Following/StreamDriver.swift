@@ -82,7 +82,7 @@ final class StreamDriver: Sendable {
     ///
     /// - Parameter cursor: Where it continues; `nil` if it begins anew.
     func run(after cursor: StreamCursor?) async {
-        topics.restore(refused: cursor?.refusedTopics ?? [])
+        if let cursor { topics.restore(cursor) }
         var run = Run(
             machine: StreamMachine(
                 options, network: network.status.learningKey, isReachable: network.isReachable,
