@@ -145,7 +145,8 @@ struct EventBody: Sendable {
             "gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)], refused: refused)
     }
 
-    /// Writes a page of the stored events after the connection's place.
+    /// Writes a page of the stored events after the connection's place. A page without any event for the client is a sign of life with the
+    /// place after it: the client does not drop a long replay as silent, and continues there after a loss.
     @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let (offset, last) = (connection.offset, hub.range.last)
         let page = try await hub.events(after: offset, for: connection)
@@ -159,7 +160,9 @@ struct EventBody: Sendable {
         for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {
             frames.append(EventFrame.event(event, hub.epoch, first + Int64(index)))
         }
-        connection.offset = first + Int64(page.events.count) - 1
+        let place = first + Int64(page.events.count) - 1
+        connection.offset = place
+        if frames.isEmpty { frames.append(EventFrame.heartbeat(hub.epoch, place)) }
         try await write(frames, &writer)
     }
 }

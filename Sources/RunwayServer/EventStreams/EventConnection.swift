@@ -123,7 +123,7 @@ final class EventConnection: Sendable {
         return isQueued
     }
 
-    /// Queues a sign of life if none is on its way. Does nothing during a replay, which is one itself.
+    /// Queues a sign of life if none is on its way. Does nothing during a replay, of which every page is one.
     func proveLife() {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.isLive, state.end == nil, state.frames.isEmpty else { return nil }

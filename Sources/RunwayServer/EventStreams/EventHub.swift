@@ -32,6 +32,8 @@ public final class EventHub: Sendable {
         var sources: [String: Int] = [:]
         /// The events of the app that wait to be stored. Those about present members wait in ``presence``, and take no room here.
         var pending: [Pending] = []
+        /// The bytes of their data.
+        var pendingByteCount = 0
         var isWriting = false
         var isTicking = false
         var isDraining = false
@@ -57,6 +59,8 @@ public final class EventHub: Sendable {
 
     /// The most events that are stored, and the most changes of present members that are recorded, in one step.
     static let maximumBatchCount = 256
+    /// The events of one step end with the event with which their data reach this size: 4 MiB. Only the last event may exceed it.
+    static let maximumBatchByteCount = 4 << 20
 
     /// The name of the stream, which clients receive.
     public let name: String
@@ -113,16 +117,21 @@ public final class EventHub: Sendable {
     /// Stores an event and passes it to the clients that follow its topic.
     ///
     /// - Returns: The offset of the event.
-    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``, or what the log throws; no client receives the event.
+    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``: no client receives the event. Or what the log throws: then the
+    ///   event may have been stored all the same, as by a database whose connection was lost during the commit, and clients may receive it.
     @discardableResult
     public func publish(_ event: PublishedEvent) async throws -> Int64 {
-        guard event.isValid, event.data.utf8.count <= options.maximumEventByteCount else {
+        let byteCount = event.data.utf8.count
+        guard event.isValid, byteCount <= options.maximumEventByteCount else {
             throw EventHubError.invalidEvent
         }
         return try await withCheckedThrowingContinuation { continuation in
             let (isFull, starts) = state.withLock { state in
-                guard state.pending.count < options.maximumPendingEvents else { return (true, false) }
+                guard state.pending.count < options.maximumPendingEvents,
+                    state.pending.isEmpty || state.pendingByteCount + byteCount <= options.maximumPendingByteCount
+                else { return (true, false) }
                 state.pending.append(Pending(event: event, continuation: continuation))
+                state.pendingByteCount += byteCount
                 defer { state.isWriting = true }
                 return (false, !state.isWriting)
             }
@@ -137,8 +146,7 @@ public final class EventHub: Sendable {
             let (changes, batch) = state.withLock { state in
                 let changes = state.nextPresence(at: clock.now)
                 let presence = changes.map { Pending(event: $0.event(of: runID), continuation: nil) }
-                let batch = presence + state.pending.prefix(Self.maximumBatchCount - presence.count)
-                state.pending.removeFirst(batch.count - presence.count)
+                let batch = presence + state.takePending(upTo: Self.maximumBatchCount - presence.count)
                 if batch.isEmpty { state.isWriting = false }
                 return (changes, batch)
             }
@@ -249,6 +257,21 @@ extension EventHub {
             if isOver { return }
             for connection in connections { connection.tick(at: now, options) }
         }
+    }
+}
+
+extension EventHub.State {
+    /// Removes and returns the events of the app that are stored next.
+    fileprivate mutating func takePending(upTo maximumCount: Int) -> [EventHub.Pending] {
+        var (count, byteCount) = (0, 0)
+        while count < min(maximumCount, pending.count), byteCount < EventHub.maximumBatchByteCount {
+            byteCount += pending[count].event.data.utf8.count
+            count += 1
+        }
+        let taken = Array(pending.prefix(count))
+        pending.removeFirst(count)
+        pendingByteCount -= byteCount
+        return taken
     }
 }
 

@@ -30,6 +30,8 @@ public struct EventHubOptions: Sendable, Hashable {
     public var drainingTime = Duration.seconds(5)
     /// The most events that wait to be stored; ``EventHub/publish(_:)`` throws for more. The default is 10,000.
     public var maximumPendingEvents = 10_000
+    /// The most bytes of their data; ``EventHub/publish(_:)`` throws for more, unless no other event waits. The default is 64 MiB.
+    public var maximumPendingByteCount = 64 << 20
     /// The largest event, in bytes of its data. The default is 64 bytes less than 1 MiB, which is the longest line that clients take.
     public var maximumEventByteCount = (1 << 20) - 64
     /// How long a client waits before it reconnects, beside its own jitter. The default, `nil`, says nothing.
@@ -65,7 +67,7 @@ public struct EventHubError: Error, Hashable, CustomStringConvertible {
 
     /// The topic, the type or the size of the event is not allowed.
     public static let invalidEvent = EventHubError(.invalidEvent)
-    /// Too many events wait to be stored.
+    /// Too many events, or too many bytes of them, wait to be stored.
     public static let tooManyPending = EventHubError(.tooManyPending)
     /// Too many connections are open.
     public static let tooManyConnections = EventHubError(.tooManyConnections)

@@ -1,9 +1,12 @@
-/// A position in a stream: the last event that the app has taken, and the topics whose events were omitted before it.
+/// A position in a stream: the last event that the app has taken, and of which topics the events before it were for the app.
 public struct StreamCursor: Sendable, Hashable, Codable {
     /// The stream's name, as the server reported it; empty if it reported none.
     public var stream: String
     /// The id of the last event that the app has taken.
     public var lastEventID: String
+    /// The topics that the app wanted; `nil` if the server chose them, or if an earlier version stored the cursor. Events of other topics up
+    /// to the cursor are missing.
+    public var topics: Set<String>?
     /// The topics that the app wanted and the server refused. Their events up to the cursor may be missing.
     public var refusedTopics: Set<String>
 
@@ -12,16 +15,19 @@ public struct StreamCursor: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - stream: The name of the stream; empty if it has none.
     ///   - lastEventID: The id of the last event that the app has taken.
+    ///   - topics: The topics that the app wanted. The default, `nil`, does not name them.
     ///   - refusedTopics: The wanted topics that the server did not allow. The default is none.
-    public init(stream: String, lastEventID: String, refusedTopics: Set<String> = []) {
-        (self.stream, self.lastEventID, self.refusedTopics) = (stream, lastEventID, refusedTopics)
+    public init(stream: String, lastEventID: String, topics: Set<String>? = nil, refusedTopics: Set<String> = []) {
+        (self.stream, self.lastEventID) = (stream, lastEventID)
+        (self.topics, self.refusedTopics) = (topics, refusedTopics)
     }
 
-    /// Reads a cursor; one of an earlier version names no topics.
+    /// Reads a cursor; one of an earlier version does not name its topics.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         stream = try values.decode(String.self, forKey: .stream)
         lastEventID = try values.decode(String.self, forKey: .lastEventID)
+        topics = try values.decodeIfPresent(Set<String>.self, forKey: .topics)
         refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 

@@ -69,8 +69,8 @@ struct LinkReader: Sendable {
         let name = HTTPField.Name("Runway-Stream").flatMap { response.response.headerFields[$0] }
         let formerDuplicateCount = intake.duplicateCount
         defer { counts.duplicates = intake.duplicateCount - formerDuplicateCount }
-        await pass(intake.begin(name), of: intake.stream, &counts)
-        if name == nil { topics.opened(on: number, asked: asked) }
+        let hasReturnedTopics = name == nil && topics.opened(on: number, asked: asked)
+        await pass(intake.begin(name), of: intake.stream, &counts, hasReturnedTopics: hasReturnedTopics)
         if let end = topics.end(of: number) { return (end, .topics) }
         do {
             var parts = response.body.makeAsyncIterator()
@@ -99,12 +99,16 @@ struct LinkReader: Sendable {
         }
     }
 
-    private func pass(_ outputs: [EventIntake.Output], of stream: String, _ counts: inout StreamCounts) async {
+    private func pass(
+        _ outputs: [EventIntake.Output], of stream: String, _ counts: inout StreamCounts,
+        hasReturnedTopics: Bool = false
+    ) async {
         func entry(_ element: StreamElement?, _ id: String, byteCount: Int) -> StreamBuffer.Entry {
-            let cursor = StreamCursor(stream: stream, lastEventID: id, refusedTopics: topics.refused)
+            let cursor = StreamCursor(
+                stream: stream, lastEventID: id, topics: topics.followed, refusedTopics: topics.refused)
             return StreamBuffer.Entry(element: element, cursor: cursor, byteCount: byteCount, link: number)
         }
-        var hasReturnedTopics = false
+        var hasReturnedTopics = hasReturnedTopics
         for output in outputs {
             switch output {
             case .retry(let time): life.retry(after: time)

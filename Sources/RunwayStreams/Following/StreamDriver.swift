@@ -83,7 +83,7 @@ final class StreamDriver: Sendable {
     func run(after cursor: StreamCursor?) async {
         // What the app asked for before comes first: a stream that is paused opens no link.
         continuation.yield(.start)
-        topics.restore(refused: cursor?.refusedTopics ?? [])
+        if let cursor { topics.restore(cursor) }
         var run = Run(
             machine: StreamMachine(
                 options, network: network.status.learningKey, isReachable: network.isReachable,

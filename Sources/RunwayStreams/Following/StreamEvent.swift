@@ -108,8 +108,8 @@ public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
     public static let noIDs = StreamReset(.noIDs)
     /// The server continued at a place that it was not asked for, or did not say where.
     public static let invalid = StreamReset(.invalid)
-    /// The server allows a wanted topic that it had refused: its events of that time were not for this client. The events after the last one
-    /// follow, of all topics.
+    /// The server allows a wanted topic that it had refused, or the app wants a topic that it did not follow when the cursor was stored: the
+    /// events of that topic up to the cursor were not for this client. The events after the last one follow, of all topics.
     public static let topics = StreamReset(.topics)
 
     /// The reason in one word, which stays the same from release to release.

@@ -8,7 +8,8 @@ import Synchronization
 /// does a link whose change of topics failed, and one of a server other than Runway's, to which no change can be sent. The next link is asked
 /// for with all wanted topics, and begins where the last one ended.
 ///
-/// The events of a topic that the server refuses are passed by. The topic is remembered until a link has it again, which then does not resume.
+/// The events of a topic that the server refuses are passed by, and so are those of a topic that an earlier run of the app did not want. Such a
+/// topic is remembered until a link has it, which then does not resume.
 final class StreamTopics: Sendable {
     /// Sends a change of the topics of a connection to the server, and returns those that the server does not allow, as far as it says.
     typealias Send =
@@ -43,6 +44,9 @@ final class StreamTopics: Sendable {
         var wanted: Set<String>?
         /// The wanted topics that the present or last link does not have, by the server's decision.
         var refused: Set<String> = []
+        /// The topics whose events the place of the stream has not passed by; `nil` if that holds for all that are wanted, as after the first
+        /// link, or is not known.
+        var followed: Set<String>?
         /// How many changes the server has confirmed.
         var confirmedCount = 0
         var connection: Connection?
@@ -77,6 +81,14 @@ final class StreamTopics: Sendable {
     var wanted: Set<String>? { state.withLock { $0.wanted } }
     /// The wanted topics that the server does not allow, as far as it has said on the last connection.
     var refused: Set<String> { state.withLock { $0.refused } }
+    /// The wanted topics, without those of which the place of the stream passed events by before this run of the app; `nil` if the choice is the
+    /// server's.
+    var followed: Set<String>? {
+        state.withLock { state in
+            guard let followed = state.followed else { return state.wanted }
+            return state.wanted?.intersection(followed)
+        }
+    }
     /// How many changes the server has confirmed.
     var confirmedCount: Int { state.withLock { $0.confirmedCount } }
     /// The id of the open connection; `nil` while no connection is open, and for servers other than Runway's.
@@ -88,9 +100,12 @@ final class StreamTopics: Sendable {
     /// How a link has ended because of its topics; `nil` if it has not.
     func end(of link: Int) -> LinkFailure? { state.withLock { link <= $0.endedLink ? $0.end : nil } }
 
-    /// The stream continues at a place that has passed by events of topics that the server refused then.
-    func restore(refused: Set<String>) {
-        state.withLock { $0.refused.formUnion(refused.intersection($0.wanted ?? [])) }
+    /// The stream continues at a place that has passed by the events of topics that were not wanted or that the server refused then.
+    func restore(_ cursor: StreamCursor) {
+        state.withLock { state in
+            state.followed = cursor.topics?.subtracting(cursor.refusedTopics)
+            state.refused.formUnion(cursor.refusedTopics.intersection(state.wanted ?? []))
+        }
     }
 
     /// The server has opened a connection. If it was not asked for with a wanted topic, its link has ended.
@@ -100,7 +115,7 @@ final class StreamTopics: Sendable {
     ///   - link: The number of the link, which is greater than that of every one before it.
     ///   - asked: The topics that the link was asked for.
     ///   - refused: Those of them that the server does not allow.
-    /// - Returns: Whether it has a wanted topic that was refused before: the place of the stream may have passed events of it by.
+    /// - Returns: Whether it has a wanted topic that was refused, or not wanted, before: the place of the stream may have passed events of it by.
     func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
         let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
             guard link > state.endedLink else { return (false, false) }
@@ -110,8 +125,7 @@ final class StreamTopics: Sendable {
                 (state.endedLink, state.end, state.connection) = (link, .superseded, nil)
                 return (false, false)
             }
-            let hasReturnedTopics = !state.refused.intersection(wanted).subtracting(refused).isEmpty
-            state.refused = refused.intersection(wanted)
+            let hasReturnedTopics = state.beginLink(refusing: refused)
             state.connection = Connection(id: id, link: link, topics: asked.subtracting(refused))
             // Topics may have been removed while the link was being opened.
             let removed = asked.subtracting(wanted)
@@ -124,14 +138,19 @@ final class StreamTopics: Sendable {
     }
 
     /// A server other than Runway's has opened a link. If it was not asked for with a wanted topic, it has ended.
-    func opened(on link: Int, asked: Set<String>?) {
+    ///
+    /// - Returns: As ``opened(_:on:asked:refused:)``.
+    func opened(on link: Int, asked: Set<String>?) -> Bool {
         state.withLock { state in
-            guard link > state.endedLink, let wanted = state.wanted, let asked else { return }
-            if wanted.isSubset(of: asked) {
+            guard link > state.endedLink else { return false }
+            if let wanted = state.wanted, let asked {
+                guard wanted.isSubset(of: asked) else {
+                    (state.endedLink, state.end) = (link, .superseded)
+                    return false
+                }
                 state.plainLink = (link, asked)
-            } else {
-                (state.endedLink, state.end) = (link, .superseded)
             }
+            return state.beginLink(refusing: [])
         }
     }
 
@@ -221,6 +240,17 @@ extension StreamTopics.State {
     fileprivate mutating func nextNumber() -> Int {
         changeCount += 1
         return changeCount
+    }
+
+    /// A link has all wanted topics but for those that the server refuses. Returns whether it has one of which the place of the stream may have
+    /// passed events by.
+    fileprivate mutating func beginLink(refusing topics: Set<String>) -> Bool {
+        defer { followed = nil }
+        // The server may choose topics that were not followed.
+        guard let wanted else { return followed != nil }
+        let passedBy = wanted.subtracting(followed ?? wanted).union(refused.intersection(wanted))
+        refused = topics.intersection(wanted)
+        return !passedBy.isSubset(of: topics)
     }
 
     /// Adds a change; returns whether the caller has to start to send.

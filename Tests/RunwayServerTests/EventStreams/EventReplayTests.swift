@@ -22,6 +22,19 @@ struct EventReplayTests {
         #expect(client.text.contains(#"data: {"from":"e-3","to":"e-5"}"#))
     }
 
+    @Test func pagesOfOtherTopicsAreSignsOfLife() async throws {
+        let log = MemoryEventLog()
+        _ = log.append((1...600).map { PublishedEvent(topic: $0 == 300 ? "sport" : "other", data: "\($0)") })
+        let server = try await HubUnderTest(log)
+        let epoch = server.hub.epoch
+        let client = try await server.open("/news?topics=sport", ["Last-Event-ID": "\(epoch)-0"])
+        try await client.waitUntilLive()
+        // The second page has an event, which is one itself.
+        let places = client.text.components(separatedBy: "\n\n").filter { $0.hasPrefix("id: ") && !$0.contains("\n") }
+        #expect(places == ["id: \(epoch)-256", "id: \(epoch)-600"])
+        #expect(client.events == ["300"])
+    }
+
     @Test func largeEventsAreWrittenInParts() async throws {
         let server = try await HubUnderTest()
         let text = String(repeating: "x", count: 100_000)

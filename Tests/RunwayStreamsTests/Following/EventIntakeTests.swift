@@ -42,6 +42,15 @@ struct EventIntakeTests {
         #expect(intake.lastEventID == "e-9")
     }
 
+    @Test func emptyPagesMoveThePlaceOfAReplay() {
+        var intake = intake(after: "e-7")
+        _ = intake.read(item("runway.resumed", #"{"from":"e-7"}"#, id: "e-7"))
+        #expect(intake.read(.id("e-263")) == [.position("e-263")])
+        #expect(intake.lastEventID == "e-263")
+        #expect(
+            intake.read(item("runway.live", "{}", id: "e-300")) == [.position("e-300"), .caughtUp(id: "e-300")])
+    }
+
     @Test func aGapNamesWhatIsGone() {
         var intake = intake(after: "e-7")
         let gap = StreamContinuity.gap(from: EventID(epoch: "e", offset: 8), to: EventID(epoch: "e", offset: 20))

@@ -11,10 +11,13 @@ struct EventStreamTopicsTests {
     private let server = FakeEvents()
     private let screen = TopicScreen()
 
-    private func makeStream(_ topics: Set<String>? = ["a"]) -> EventStream<News> {
+    private func makeStream(
+        _ topics: Set<String>? = ["a"], cursors: MemoryStreamCursorStore = MemoryStreamCursorStore()
+    ) -> EventStream<News> {
         let network = NetworkLayer(transport: server, pipeline: .tested, status: SettableNetworkStatus())
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
-        return EventStream(News(topics), on: network, delegate: screen, options: hasty)
+        return EventStream(
+            News(topics), on: network, delegate: screen, options: hasty, cursors: cursors, key: "news")
     }
 
     private func link(_ number: Int) async throws -> FakeLink {
@@ -44,6 +47,25 @@ struct EventStreamTopicsTests {
         stream.start()
         #expect(try await link(2).topics == ["a", "b", "c"])
         stream.stop()
+    }
+
+    /// A run between two others does not follow a topic, and moves the cursor.
+    @Test func topicThatARunSkippedIsReset() async throws {
+        let cursors = MemoryStreamCursorStore()
+        for (index, continuity) in [StreamContinuity.reset(.first), .resumed, .reset(.topics), .resumed].enumerated() {
+            let stream = makeStream(cursors: cursors)
+            if index != 1 { try await stream.subscribe(to: ["b"]) }
+            stream.start()
+            let link = try await link(index + 1)
+            #expect(link.topics == (index == 1 ? ["a"] : ["a", "b"]))
+            #expect(link.field("Last-Event-ID") == (index == 0 ? "" : "e-\(index * 100)"))
+            link.open(index == 0 ? "reset" : "resumed", at: index * 100)
+            link.event(index * 100 + 100, "event")
+            let place = "e-\(index * 100 + 100)"
+            try await waitUntil("the place") { cursors.cursor(for: "news")?.lastEventID == place }
+            #expect(stream.continuity == continuity && cursors.cursor(for: "news")?.topics == link.topics)
+            stream.stop()
+        }
     }
 
     @Test func topicsOutliveAnEnd() async throws {

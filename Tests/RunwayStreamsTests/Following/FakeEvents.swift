@@ -193,7 +193,8 @@ final class FollowedStream: Sendable {
 
     init(
         _ topics: Set<String>? = ["a"], grace: ScriptedGrace? = nil, after cursor: String = "",
-        without refused: Set<String> = [], wakingEarly: Bool = false, prepare: (FakeEvents) -> Void = { _ in }
+        of followed: Set<String>? = nil, without refused: Set<String> = [], wakingEarly: Bool = false,
+        prepare: (FakeEvents) -> Void = { _ in }
     ) {
         prepare(server)
         network = NetworkLayer(
@@ -203,7 +204,8 @@ final class FollowedStream: Sendable {
         network.configure(Newsroom.self) { $0.baseURLs = [.release: "https://news.example"] }
         let cursors = MemoryStreamCursorStore()
         if !cursor.isEmpty {
-            let place = StreamCursor(stream: "news", lastEventID: cursor, refusedTopics: refused)
+            let place = StreamCursor(
+                stream: "news", lastEventID: cursor, topics: followed, refusedTopics: refused)
             cursors.store(place, for: "news")
         }
         events = network.events(of: News(topics), cursors: cursors, key: "news", randomness: SeededGenerator(seed: 1))

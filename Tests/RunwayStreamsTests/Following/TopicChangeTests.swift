@@ -109,12 +109,60 @@ struct TopicChangeTests {
         #expect(stream.reception.continuities == [.reset(.topics)])
     }
 
-    @Test func cursorRemembersRefusedTopics() throws {
-        let cursor = StreamCursor(stream: "news", lastEventID: "e-7", refusedTopics: ["staff"])
+    @Test func wantedTopicOutsideTheCursorDoesNotResume() async throws {
+        let stream = FollowedStream(["a", "b"], after: "e-7", of: ["a"])
+        let first = try await stream.link(1)
+        first.open("resumed", at: 7, refusing: ["b"])
+        try await stream.reception.wait(forConnections: 1)
+        first.end()
+        let second = try await stream.link(2)
+        second.open("resumed", at: 7)
+        try await stream.reception.wait(forConnections: 2)
+        second.end()
+        try await stream.link(3).open("resumed", at: 7)
+        try await stream.reception.wait(forConnections: 3)
+        #expect(stream.reception.continuities == [.resumed, .reset(.topics), .resumed])
+    }
+
+    @Test func serversOwnChoiceDoesNotResumeNamedTopics() async throws {
+        let stream = FollowedStream(nil, after: "e-7", of: ["a"])
+        try await stream.link(1).open("resumed", at: 7)
+        try await stream.reception.wait(forConnections: 1)
+        #expect(stream.reception.continuities == [.reset(.topics)])
+    }
+
+    @Test func plainLinkResetsForTopicsOutsideTheCursor() async throws {
+        let stream = FollowedStream(["a", "b"], after: "7", of: ["a"]) { $0.setFields(["Runway-Stream": ""]) }
+        let first = try await stream.link(1)
+        try await stream.reception.wait(forConnections: 1)
+        first.end()
+        _ = try await stream.link(2)
+        try await stream.reception.wait(forConnections: 2)
+        #expect(stream.reception.continuities == [.reset(.topics), .resumed])
+    }
+
+    @Test func topicAddedBeforeALinkIsReset() async throws {
+        let gate = ScriptedGate()
+        let stream = FollowedStream(after: "e-7", of: ["a"]) { $0.holdLinks(at: gate) }
+        try await gate.waitForArrivals()
+        try await stream.events.subscribe(to: ["b"])
+        gate.open()
+        // This link does not have the topic, and is replaced.
+        try await stream.link(1).open("resumed", at: 7)
+        try await stream.link(2).open("resumed", at: 7)
+        try await stream.reception.wait(forConnections: 2)
+        #expect(stream.reception.continuities == [.resumed, .reset(.topics)])
+    }
+
+    @Test func cursorRemembersTopics() throws {
+        let cursor = StreamCursor(
+            stream: "news", lastEventID: "e-7", topics: ["a", "staff"], refusedTopics: ["staff"])
         let stored = try JSONEncoder().encode(cursor)
         #expect(try JSONDecoder().decode(StreamCursor.self, from: stored) == cursor)
         let early = Data(#"{"stream":"news","lastEventID":"e-7"}"#.utf8)
-        #expect(try JSONDecoder().decode(StreamCursor.self, from: early).refusedTopics.isEmpty)
+        #expect(
+            try JSONDecoder().decode(StreamCursor.self, from: early)
+                == StreamCursor(stream: "news", lastEventID: "e-7", topics: nil, refusedTopics: []))
     }
 
     @Test func probeTellsOfLostTopics() async throws {
