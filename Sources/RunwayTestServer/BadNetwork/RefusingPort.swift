@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 
 /// A port of the loopback that is bound, and on which nobody listens: the system assigns it to no other socket, and refuses connections to it.
 package final class RefusingPort: Sendable {
@@ -18,22 +19,19 @@ package final class RefusingPort: Sendable {
         #else
             let kind = SOCK_STREAM
         #endif
+        let socketAddress = try SocketAddress(ipAddress: address, port: Int(number))
         let descriptor = socket(AF_INET, kind, 0)
-        self.descriptor = descriptor
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var socketAddress = sockaddr_in()
-        socketAddress.sin_family = sa_family_t(AF_INET)
-        socketAddress.sin_port = number.bigEndian
-        socketAddress.sin_addr.s_addr = inet_addr(address)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutableBytes(of: &socketAddress) { bytes in
-            bytes.withMemoryRebound(to: sockaddr.self) { address in
-                bind(descriptor, address.baseAddress, length) == 0
-                    && getsockname(descriptor, address.baseAddress, &length) == 0
-            }
+        let isBound = socketAddress.withSockAddr { bind(descriptor, $0, socklen_t($1)) == 0 }
+        var bound = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        withUnsafeMutableBytes(of: &bound) { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { _ = getsockname(descriptor, $0.baseAddress, &length) }
         }
-        self.number = UInt16(bigEndian: socketAddress.sin_port)
+        self.descriptor = descriptor
+        // The port of `sockaddr_in`, in the order of the network.
+        self.number = withUnsafeBytes(of: bound) { UInt16($0[2]) << 8 | UInt16($0[3]) }
         guard isBound else { throw POSIXError(.EADDRINUSE) }
     }
 

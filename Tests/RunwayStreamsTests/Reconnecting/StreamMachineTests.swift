@@ -189,7 +189,7 @@ struct StreamMachineTests {
         #expect(machine.resume(at: .seconds(5)) == [.connect])
     }
 
-    @Test func aStreamPausedBeforeItsStartOpensNoLink() {
+    @Test func streamPausedBeforeItsStartOpensNoLink() {
         var machine = machine()
         #expect(machine.pause() == [])
         #expect(machine.start() == [])
