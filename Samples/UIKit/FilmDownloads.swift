@@ -9,7 +9,7 @@ final class FilmDownloads {
     /// Where the user finds the films.
     private let documents = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent("Documents")
     private let network: NetworkLayer
-    /// Kept for the life of the process.
+    /// Retained until the process ends.
     private var transfers: BackgroundTransfers?
     /// What the system waits for, until the downloads are met again.
     private var completionHandlers: [() -> Void] = []

@@ -252,15 +252,15 @@
             let signals = listening.signals()
             #expect(await signals.first { _ in true } == "", "it says that it listens")
             let log = try await log()
-            try await log.signal("life 1")
-            #expect(await signals.contains("life 1"))
+            try await log.signal("signal 1")
+            #expect(await signals.contains("signal 1"))
             let other = try PostgreSQLConnection(to: Self.url)
             try other.run(
                 "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1", [name])
             // It connects anew; what is sent before that is lost.
             for await signal in signals {
-                if signal == "life 2" { break }
-                try await log.signal("life 2")
+                if signal == "signal 2" { break }
+                try await log.signal("signal 2")
             }
         }
     }

@@ -140,7 +140,7 @@ struct WebSocketTests {
         #expect(closes.all == [1009])
     }
 
-    @Test func pongIsASignOfLife() async throws {
+    @Test func pongCountsAsReceivedBytes() async throws {
         let chat = try await open(Self.echo)
         chat.connection.ping()
         try await waitUntil("the pong came") { chat.connection.status.receivedByteCount > 0 }

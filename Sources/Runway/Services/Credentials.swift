@@ -19,7 +19,7 @@ import HTTPTypes
 /// once as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
 public protocol Credentials: Sendable {
     /// How long before its end a token is renewed. The default is 30 s. Of a token that lives shorter than twice that, it is half its
-    /// life.
+    /// lifetime.
     var leeway: Duration { get }
     /// The longest that a refresh may take, whatever the deadlines of the calls that wait for it. The default is 30 s.
     var refreshDeadline: Duration { get }

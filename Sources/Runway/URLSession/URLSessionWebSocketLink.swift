@@ -20,7 +20,7 @@
             var failure: (any Error)?
             var waiter: CheckedContinuation<Void, Never>?
             var status = WebSocketStatus()
-            var lastLife: Duration
+            var lastReceived: Duration
             var unsentByteCount = 0
 
             /// How the WebSocket ended, as soon as no message from before the end can come.
@@ -41,7 +41,7 @@
             self.request = request
             self.offer = offer
             self.flight = flight
-            state = Mutex(State(lastLife: flight.clock.now))
+            state = Mutex(State(lastReceived: flight.clock.now))
         }
 
         /// What happened so far. The system shows messages and pongs alone, so that bytes are those of payloads.
@@ -49,7 +49,7 @@
             let now = flight.clock.now
             return state.withLock { state in
                 var status = state.status
-                status.silence = now - state.lastLife
+                status.silence = now - state.lastReceived
                 // Nothing is received while nobody reads.
                 status.isHeldBack = !state.isReceiving && state.end == nil
                 return status
@@ -134,7 +134,7 @@
 
         /// Asks the server for a pong, which shows that it is there.
         func ping() {
-            task.sendPing { [weak self] error in if error == nil { self?.noteLife(byteCount: 2) } }
+            task.sendPing { [weak self] error in if error == nil { self?.noteReceived(byteCount: 2) } }
         }
 
         /// Sends a close frame, and cuts the connection if the server does not confirm it in time.
@@ -183,7 +183,7 @@
             change { state in
                 state.head = head
                 state.agreement = WebSocketAgreement(subprotocol: chosen)
-                state.lastLife = now
+                state.lastReceived = now
             }
         }
 
@@ -225,7 +225,7 @@
         private func received(_ result: Result<URLSessionWebSocketTask.Message, any Error>) {
             do {
                 guard let payload = WebSocketPayload(try result.get()) else { throw URLError(.cannotParseResponse) }
-                noteLife(byteCount: payload.byteCount)
+                noteReceived(byteCount: payload.byteCount)
                 change { state in
                     state.isReceiving = false
                     state.status.receivedMessageCount += 1
@@ -250,10 +250,10 @@
             }
         }
 
-        private func noteLife(byteCount: Int) {
+        private func noteReceived(byteCount: Int) {
             let now = flight.clock.now
             state.withLock { state in
-                state.lastLife = now
+                state.lastReceived = now
                 state.status.receivedByteCount += Int64(byteCount)
             }
         }

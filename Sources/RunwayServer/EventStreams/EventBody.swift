@@ -145,8 +145,8 @@ struct EventBody: Sendable {
             "gap", id: to, members + [("from", "\(hub.epoch)-\(offset + 1)"), ("to", to)], refused: refused)
     }
 
-    /// Writes a page of the stored events after the connection's place. A page without any event for the client is a sign of life with the
-    /// place after it: the client does not drop a long replay as silent, and continues there after a loss.
+    /// Writes a page of the stored events after the connection's place. For a page without any event for the client it writes a heartbeat
+    /// with the place after it: the client does not drop a long replay as silent, and continues there after a loss.
     @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let (offset, last) = (connection.offset, hub.range.last)
         let page = try await hub.events(after: offset, for: connection)

@@ -123,8 +123,8 @@ final class EventConnection: Sendable {
         return isQueued
     }
 
-    /// Queues a sign of life if none is on its way. Does nothing during a replay, of which every page is one.
-    func proveLife() {
+    /// Queues a heartbeat if nothing is queued. Does nothing during a replay, since each of its pages sends the client something.
+    func queueHeartbeat() {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.isLive, state.end == nil, state.frames.isEmpty else { return nil }
             let frame = EventFrame.heartbeat(epoch, state.offset)
@@ -139,7 +139,7 @@ final class EventConnection: Sendable {
     /// The time between two calls of ``tick(at:_:)``.
     static let tickTime = Duration.seconds(1)
 
-    /// Does what is due before the next call: a sign of life, the end of a lifetime, and the end of a write or read that takes too long.
+    /// Does what is due before the next call: a heartbeat, the end of a lifetime, and the end of a write or read that takes too long.
     func tick(at now: Duration, _ options: EventHubOptions) {
         let (isQuiet, end) = state.withLock { state -> (Bool, End?) in
             if let start = state.writeStart, now - start >= options.writeTimeout { return (false, .slow) }
@@ -147,7 +147,7 @@ final class EventConnection: Sendable {
             if let endTime = state.endTime, now >= endTime { return (false, .lifetime) }
             return (state.writeStart == nil && now + Self.tickTime >= state.lastFrame + heartbeat, nil)
         }
-        if let end { finish(end) } else if isQuiet { proveLife() }
+        if let end { finish(end) } else if isQuiet { queueHeartbeat() }
     }
 
     /// Ends the connection no later than at an instant.

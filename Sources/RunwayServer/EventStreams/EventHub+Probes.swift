@@ -12,11 +12,11 @@ extension EventHub {
     /// As ``maximumProbeCount``, of one owner.
     private static let maximumProbeCountPerOwner = 16
 
-    /// Has the process that has a connection of an owner show a sign of life on it.
+    /// Has the process that has a connection of an owner send a heartbeat on it.
     ///
     /// - Returns: The offset of the connection; `nil` if no process responds within ``EventHubOptions/probeTimeout``. A connection of
     ///   somebody else gives the same result as one that does not exist.
-    func proveLifeElsewhere(_ connection: String, owner: String) async -> Int64? {
+    func probeOtherProcesses(for connection: String, owner: String) async -> Int64? {
         guard let shared = log as? any SharedEventLog, UUID(uuidString: connection) != nil else { return nil }
         let probe = UUID().uuidString.lowercased()
         let alarm = Task { [weak self, clock, options] in
@@ -60,7 +60,7 @@ extension EventHub {
         guard let shared = log as? any SharedEventLog, let connection = self.connection(connection),
             connection.end == nil, Self.digest(of: connection.owner) == owner
         else { return }
-        connection.proveLife()
+        connection.queueHeartbeat()
         // If it is lost, the client connects again.
         Task { try? await shared.signal("alive \(probe) \(connection.offset)") }
     }

@@ -83,7 +83,7 @@ public final class EventHub: Sendable {
     ///   - name: The name of the stream: letters, digits and `._-`.
     ///   - log: Stores the last events. The default stores 10,000 in memory.
     ///   - options: The bounds; see ``EventHubOptions`` for the defaults.
-    ///   - clock: Times signs of life and lifetimes. The default is the system's; a test passes a manual one.
+    ///   - clock: Times heartbeats and lifetimes. The default is the system's; a test passes a manual one.
     ///   - metrics: Makes the metrics. The default is the factory of the process.
     /// - Throws: What the log throws.
     public init(

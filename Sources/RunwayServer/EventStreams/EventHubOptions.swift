@@ -1,6 +1,6 @@
 /// The bounds of an ``EventHub``.
 public struct EventHubOptions: Sendable, Hashable {
-    /// The longest time between two signs of life on a connection. The default is 25 s, which proxies allow by default.
+    /// The longest time between two heartbeats on a connection. The default is 25 s, which proxies allow by default.
     ///
     /// A client may ask for less, of at least 1 s, or for more, up to ``maximumHeartbeat``.
     public var heartbeat = Duration.seconds(25)

@@ -140,7 +140,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         else {
             // Another process may have it. Topics are not changed there: the client connects anew with those that it wants.
             guard added.isEmpty, removed.isEmpty,
-                let offset = await hub.proveLifeElsewhere(id, owner: permission.owner)
+                let offset = await hub.probeOtherProcesses(for: id, owner: permission.owner)
             else { throw HTTPError(.notFound) }
             return changed(at: offset)
         }
@@ -155,7 +155,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         guard let offset = connection.change(adding: added, removing: removed, upTo: maximumCount) else {
             return changed(.badRequest, refused: connection.refusedTopics)
         }
-        connection.proveLife()
+        connection.queueHeartbeat()
         return changed(at: offset, refused: connection.refusedTopics)
     }
 

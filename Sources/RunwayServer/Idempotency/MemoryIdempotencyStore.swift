@@ -12,7 +12,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         var fingerprint: [UInt8]
         var token: UUID
         var response: IdempotentResponse?
-        /// The end of the lease, or of the life of the response.
+        /// The end of the lease, or of the lifetime of the response.
         var expiry: Date
     }
 

@@ -10,7 +10,7 @@ struct LinkReader: Sendable {
     let buffer: StreamBuffer
     let clock: LayerClock
     let limits: EventLimits
-    let life: LinkLife
+    let monitor: LinkMonitor
     /// The topics of the stream, which may end the link.
     let topics: StreamTopics
     /// The topics that the link is asked for; `nil` leaves the choice to the server.
@@ -41,10 +41,10 @@ struct LinkReader: Sendable {
         var facts = LinkFacts(head.headerFields)
         facts.tokenRenewalWindow = response.tokenRenewalWindow
         opened(facts)
-        life.begin(at: clock.now)
+        monitor.begin(at: clock.now)
         var counts = StreamCounts()
         let end = await read(response, &intake, &counts)
-        flight.note(StreamDecision.closed(Task.isCancelled ? life.end : end.reason, counts))
+        flight.note(StreamDecision.closed(Task.isCancelled ? monitor.end : end.reason, counts))
         // The end of the body has ended the call, whose record may have been reported.
         flight.amend()
         return end.failure
@@ -75,7 +75,7 @@ struct LinkReader: Sendable {
         do {
             var parts = response.body.makeAsyncIterator()
             while let part = try await parts.next() {
-                let isProof = life.noteBytes(at: clock.now)
+                let isProof = monitor.noteBytes(at: clock.now)
                 counts.bytes += part.count
                 parser.add(part)
                 // What the intake has read must reach the buffer: the next link begins after it.
@@ -94,7 +94,7 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
-            life.noteCut()
+            monitor.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
         }
     }
@@ -111,7 +111,7 @@ struct LinkReader: Sendable {
         var hasReturnedTopics = hasReturnedTopics
         for output in outputs {
             switch output {
-            case .retry(let time): life.retry(after: time)
+            case .retry(let time): monitor.retry(after: time)
             case .connection(let connection, let refused):
                 hasReturnedTopics = topics.opened(connection, on: number, asked: asked, refused: refused)
             case .position(let id): await add(entry(nil, id, byteCount: 0))
@@ -137,16 +137,16 @@ struct LinkReader: Sendable {
 
     private func add(_ entry: StreamBuffer.Entry) async {
         guard buffer.add(entry) else { return }
-        life.hold()
+        monitor.hold()
         await buffer.waitForRoom()
-        life.release(at: clock.now)
+        monitor.release(at: clock.now)
     }
 }
 
 /// What was received on one link, and when: its reader writes it, and the timer reads it.
-final class LinkLife: Sendable {
+final class LinkMonitor: Sendable {
     private struct State {
-        var life = StreamMachine.Life(last: .zero)
+        var activity = StreamMachine.Activity(last: .zero)
         var end = LinkEnd.stopped
         var retry: Duration?
         var isCut = false
@@ -157,7 +157,7 @@ final class LinkLife: Sendable {
     /// Guards the times, what the server asks for, and why the link is closed.
     private let state = Mutex(State())
 
-    func begin(at now: Duration) { state.withLock { $0.life = StreamMachine.Life(last: now) } }
+    func begin(at now: Duration) { state.withLock { $0.activity = StreamMachine.Activity(last: now) } }
 
     /// The link is being probed.
     func noteProbe(at now: Duration) { state.withLock { $0.probeTime = now } }
@@ -165,28 +165,28 @@ final class LinkLife: Sendable {
     /// Returns whether the bytes are the first ones that came after a probe.
     func noteBytes(at now: Duration) -> Bool {
         state.withLock { state in
-            state.life.longestSilence = max(state.life.longestSilence, now - state.life.last)
-            state.life.last = now
+            state.activity.longestSilence = max(state.activity.longestSilence, now - state.activity.last)
+            state.activity.last = now
             guard let probeTime = state.probeTime, now > probeTime else { return false }
             state.probeTime = nil
             return true
         }
     }
 
-    func hold() { state.withLock { $0.life.isHeld = true } }
+    func hold() { state.withLock { $0.activity.isHeld = true } }
 
     func release(at now: Duration) {
         state.withLock { state in
-            state.life.isHeld = false
-            state.life.last = now
+            state.activity.isHeld = false
+            state.activity.last = now
         }
     }
 
     /// Returns the times, and begins to measure silences anew.
-    func take() -> StreamMachine.Life {
+    func take() -> StreamMachine.Activity {
         state.withLock { state in
-            defer { state.life.longestSilence = .zero }
-            return state.life
+            defer { state.activity.longestSilence = .zero }
+            return state.activity
         }
     }
 
@@ -200,7 +200,7 @@ final class LinkLife: Sendable {
     func noteCut() { state.withLock { $0.isCut = true } }
 
     /// Returns the times if the link broke; `nil` if it ended in another way.
-    func takeIfCut() -> StreamMachine.Life? { state.withLock { $0.isCut ? $0.life : nil } }
+    func takeIfCut() -> StreamMachine.Activity? { state.withLock { $0.isCut ? $0.activity : nil } }
 
     /// Why the link is closed by this side.
     var end: LinkEnd {

@@ -120,13 +120,13 @@ final class StreamDriver: Sendable {
         var intake: EventIntake
         var linkCount = 0
         /// The link, whose task returns the place at its end.
-        var link: (task: Task<EventIntake, Never>, life: LinkLife)?
+        var link: (task: Task<EventIntake, Never>, monitor: LinkMonitor)?
         var timer: StreamTimer
     }
 
     private func actions(after input: Input, _ run: inout Run) async -> [StreamMachine.Action] {
         let now = network.clock.now
-        if let retry = run.link?.life.takeRetry() { run.machine.askedToWait(retry) }
+        if let retry = run.link?.monitor.takeRetry() { run.machine.askedToWait(retry) }
         switch input {
         case .start: return run.machine.start()
         case .stop: return run.machine.stop()
@@ -134,7 +134,7 @@ final class StreamDriver: Sendable {
         case .resume: return run.machine.resume(at: now)
         case .tick:
             run.timer.expire()
-            return run.machine.tick(at: now, life: run.link?.life.take())
+            return run.machine.tick(at: now, activity: run.link?.monitor.take())
         case .network(let status):
             let isElsewhere = run.track.record(status)
             return run.machine.networkDidChange(
@@ -143,7 +143,7 @@ final class StreamDriver: Sendable {
             guard link == run.linkCount, run.link != nil else { return [] }
             guard case .superseded? = topics.end(of: link) else { return run.machine.forgotten(at: now) }
             await close(&run)
-            return run.machine.ended(.superseded, life: nil, at: now)
+            return run.machine.ended(.superseded, activity: nil, at: now)
         case .refused:
             onState(run.machine.state)
             return []
@@ -154,14 +154,14 @@ final class StreamDriver: Sendable {
             if link == run.linkCount, run.link != nil { run.machine.continued() }
             return []
         case .probeConfirmed(let link):
-            guard link == run.linkCount, let life = run.link?.life else { return [] }
-            return run.machine.tick(at: now, life: life.take())
+            guard link == run.linkCount, let monitor = run.link?.monitor else { return [] }
+            return run.machine.tick(at: now, activity: monitor.take())
         case .ended(let failure, let link):
             // A link that was closed has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
-            let life = run.link?.life.takeIfCut()
+            let activity = run.link?.monitor.takeIfCut()
             await close(&run)
-            return run.machine.ended(failure, life: life, at: now)
+            return run.machine.ended(failure, activity: activity, at: now)
         }
     }
 
@@ -169,10 +169,10 @@ final class StreamDriver: Sendable {
         switch action {
         case .connect: connect(&run)
         case .disconnect(let reason):
-            run.link?.life.end = reason
+            run.link?.monitor.end = reason
             await close(&run)
         case .probe:
-            run.link?.life.noteProbe(at: network.clock.now)
+            run.link?.monitor.noteProbe(at: network.clock.now)
             guard let connection = topics.connection else { return }
             let link = run.linkCount
             Task { [source, continuation, topics] in
@@ -192,10 +192,11 @@ final class StreamDriver: Sendable {
 
     private func connect(_ run: inout Run) {
         run.linkCount += 1
-        let (number, life, heartbeat) = (run.linkCount, LinkLife(), run.machine.wantedHeartbeat)
+        let (number, monitor, heartbeat) = (run.linkCount, LinkMonitor(), run.machine.wantedHeartbeat)
         state.withLock { $0.link = number }
         let reader = LinkReader(
-            number: number, source: source, buffer: buffer, clock: network.clock, limits: options.limits, life: life,
+            number: number, source: source, buffer: buffer, clock: network.clock, limits: options.limits,
+            monitor: monitor,
             topics: topics, asked: topics.wanted
         ) { [continuation] in
             continuation.yield(.opened($0, link: number))
@@ -210,7 +211,7 @@ final class StreamDriver: Sendable {
             continuation.yield(.ended(failure, link: number))
             return intake
         }
-        run.link = (task, life)
+        run.link = (task, monitor)
     }
 
     /// Closes the link, if there is one, and waits until it has ended: the next one begins at its place.

@@ -3,7 +3,7 @@ import Runway
 /// Decides when a stream connects, suspects its link, drops it and reconnects. Pure, but for what is learned of networks, which the
 /// streams of a layer share: times and random numbers are passed to it.
 ///
-/// Both protocols use it. A shell performs the returned actions, calls ``tick(at:life:)`` at ``deadline``, and reports how links open and
+/// Both protocols use it. A shell performs the returned actions, calls ``tick(at:activity:)`` at ``deadline``, and reports how links open and
 /// end. Of the received bytes it reports only when the last came, when the machine asks.
 struct StreamMachine: Sendable {
     /// What the shell has to do.
@@ -28,7 +28,7 @@ struct StreamMachine: Sendable {
     }
 
     /// What was received on a link, and when.
-    struct Life: Sendable, Equatable {
+    struct Activity: Sendable, Equatable {
         /// When the last byte came.
         var last: Duration
         /// The longest time between two bytes since the last report: a silence that has ended.
@@ -41,7 +41,7 @@ struct StreamMachine: Sendable {
         let openTime: Duration
         /// The network that it was opened on.
         let network: String
-        var lastLife: Duration
+        var lastReceived: Duration
         /// How long it may be silent.
         let quietLimit: Duration
         /// The interval of the heartbeats; `nil` if the server states none.
@@ -109,12 +109,12 @@ struct StreamMachine: Sendable {
         return link.probe != nil || !isReachable
     }
 
-    /// When ``tick(at:life:)`` has to be called next; `nil` if nothing is due.
+    /// When ``tick(at:activity:)`` has to be called next; `nil` if nothing is due.
     var deadline: Duration? {
         switch phase {
         case .waiting(let instant): return instant
         case .open(let link):
-            let silent = link.openingDeadline ?? link.probe?.deadline ?? (link.lastLife + link.quietLimit)
+            let silent = link.openingDeadline ?? link.probe?.deadline ?? (link.lastReceived + link.quietLimit)
             return link.endTime.map { min($0, silent) } ?? silent
         case .idle, .connecting, .offline, .paused, .ended: return nil
         }
@@ -204,7 +204,7 @@ extension StreamMachine {
         let quietLimit = heartbeat.map { $0 + options.heartbeatMargin } ?? options.quietLimit
         phase = .open(
             Link(
-                openTime: now, network: network, lastLife: now, quietLimit: quietLimit, heartbeat: heartbeat,
+                openTime: now, network: network, lastReceived: now, quietLimit: quietLimit, heartbeat: heartbeat,
                 endTime: endTime(of: facts, at: now),
                 openingDeadline: facts.statesContinuity ? now + quietLimit + options.probeTimeout : nil))
         return []
@@ -235,10 +235,10 @@ extension StreamMachine {
     ///
     /// - Parameters:
     ///   - failure: How it ended.
-    ///   - life: What was received on an open link that broke: if it was silent then, the silence may have been too long for a proxy.
+    ///   - activity: What was received on an open link that broke: if it was silent then, the silence may have been too long for a proxy.
     ///     `nil` if the server ended the link, or another cause is known.
     ///   - now: The present instant.
-    mutating func ended(_ failure: LinkFailure, life: Life? = nil, at now: Duration) -> [Action] {
+    mutating func ended(_ failure: LinkFailure, activity: Activity? = nil, at now: Duration) -> [Action] {
         guard isLinked else { return [] }
         switch failure {
         case .final(let error):
@@ -251,9 +251,11 @@ extension StreamMachine {
             phase = .waiting(until: now + jitter(upTo: .milliseconds(100)))
             return []
         case .transient(let retryAfter):
-            if case .open(var link) = phase, let life {
-                note(life, of: &link, at: now)
-                if let heartbeat = link.heartbeat, now - link.lastLife >= heartbeat * HeartbeatLearner.sufficientPart {
+            if case .open(var link) = phase, let activity {
+                note(activity, of: &link, at: now)
+                if let heartbeat = link.heartbeat,
+                    now - link.lastReceived >= heartbeat * HeartbeatLearner.sufficientPart
+                {
                     heartbeats.failed(heartbeat, on: link.network, at: now, heartbeatBounds)
                 }
             }
@@ -273,11 +275,11 @@ extension StreamMachine {
     }
 
     /// A time that ``deadline`` named has come, or bytes have come on a link that was probed.
-    mutating func tick(at now: Duration, life: Life?) -> [Action] {
+    mutating func tick(at now: Duration, activity: Activity?) -> [Action] {
         switch phase {
         case .waiting(let instant): return now >= instant ? connect() : []
         case .open(var link):
-            if let life { note(life, of: &link, at: now) }
+            if let activity { note(activity, of: &link, at: now) }
             phase = .open(link)
             if let endTime = link.endTime, now >= endTime {
                 // A server that ends its links soon is not asked for one after the other.
@@ -303,20 +305,20 @@ extension StreamMachine {
                 fail(at: now)
                 return [.disconnect(.silent)]
             }
-            return now >= link.lastLife + link.quietLimit ? probe(at: now, after: now - link.lastLife) : []
+            return now >= link.lastReceived + link.quietLimit ? probe(at: now, after: now - link.lastReceived) : []
         case .idle, .connecting, .offline, .paused, .ended: return []
         }
     }
 
-    private mutating func note(_ life: Life, of link: inout Link, at now: Duration) {
-        var survived = life.longestSilence
-        let lastLife = max(link.lastLife, life.isHeld ? now : life.last)
+    private mutating func note(_ activity: Activity, of link: inout Link, at now: Duration) {
+        var survived = activity.longestSilence
+        let lastReceived = max(link.lastReceived, activity.isHeld ? now : activity.last)
         // A byte that came after the probe began proves that the link is alive.
-        if let probe = link.probe, lastLife > probe.start {
-            if !life.isHeld, let silence = probe.silence { survived = max(survived, silence) }
+        if let probe = link.probe, lastReceived > probe.start {
+            if !activity.isHeld, let silence = probe.silence { survived = max(survived, silence) }
             link.probe = nil
         }
-        link.lastLife = lastLife
+        link.lastReceived = lastReceived
         if let heartbeat = link.heartbeat, survived >= heartbeat * HeartbeatLearner.sufficientPart {
             heartbeats.survived(heartbeat, on: link.network, at: now, heartbeatBounds)
         }

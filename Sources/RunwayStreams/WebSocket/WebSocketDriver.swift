@@ -23,7 +23,7 @@ final class WebSocketDriver: Sendable {
         /// How many connections were opened.
         var openCount = 0
         /// How many bytes the connection had received at the last look, and when the last of them came; `nil` before the first.
-        var lastLook: (receivedByteCount: Int64, life: Duration)?
+        var lastLook: (receivedByteCount: Int64, lastByte: Duration)?
         /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
         var close: WebSocketClose?
 
@@ -129,7 +129,7 @@ final class WebSocketDriver: Sendable {
         case .resume: return run.machine.resume(at: now)
         case .tick:
             run.timer.expire()
-            return run.machine.tick(at: now, life: life(at: now))
+            return run.machine.tick(at: now, activity: activity(at: now))
         case .network(let status):
             let isElsewhere = run.track.record(status)
             return run.machine.networkDidChange(
@@ -146,26 +146,26 @@ final class WebSocketDriver: Sendable {
             // A connection that was closed has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
             run.link = nil
-            let life = wasCut ? life(at: now) : nil
+            let activity = wasCut ? activity(at: now) : nil
             state.withLock { $0.connection = nil }
-            return run.machine.ended(failure, life: life, at: now)
+            return run.machine.ended(failure, activity: activity, at: now)
         }
     }
 
     /// What was received on the open connection, and when. A silence counts as survived when a ping has ended it.
-    private func life(at now: Duration) -> StreamMachine.Life? {
+    private func activity(at now: Duration) -> StreamMachine.Activity? {
         guard let status = state.withLock({ $0.connection })?.connection.status else { return nil }
         // The silence was measured later than `now`. Counted back from `now`, the last byte would seem older than it is: a pong would
         // seem to have come before its ping.
         let lastByte = min(now, network.clock.now - status.silence)
         let last = state.withLock { state in
             // The connection's own clock may stand still while the device sleeps: it is asked only about bytes that have come since.
-            if let look = state.lastLook, look.receivedByteCount == status.receivedByteCount { return look.life }
-            let life = max(state.lastLook?.life ?? .zero, lastByte)
-            state.lastLook = (status.receivedByteCount, life)
-            return life
+            if let look = state.lastLook, look.receivedByteCount == status.receivedByteCount { return look.lastByte }
+            let latest = max(state.lastLook?.lastByte ?? .zero, lastByte)
+            state.lastLook = (status.receivedByteCount, latest)
+            return latest
         }
-        return StreamMachine.Life(last: last, isHeld: status.isHeldBack)
+        return StreamMachine.Activity(last: last, isHeld: status.isHeldBack)
     }
 
     /// Whether the connection ended without a word of the server.

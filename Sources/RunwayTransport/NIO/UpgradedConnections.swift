@@ -65,8 +65,8 @@ final class UpgradedConnections: Sendable {
         }
     }
 
-    /// Cuts connections from an address that the device does not have any more, and asks the servers of the others for a sign of
-    /// life.
+    /// Cuts connections from an address that the device does not have any more, and checks that the servers of the
+    /// others respond.
     func check() {
         let connections = connections
         if connections.isEmpty { return }

@@ -10,16 +10,16 @@ struct EventHubClockTests {
         let server = try await HubUnderTest()
         let client = try await server.open()
         try await client.waitUntilLive()
-        let sign = "id: \(server.hub.epoch)-0\n\n"
+        let heartbeat = "id: \(server.hub.epoch)-0\n\n"
         for _ in 0..<23 { try await server.passSecond() }
-        #expect(!client.text.hasSuffix(sign))
+        #expect(!client.text.hasSuffix(heartbeat))
         // The next look at the connection after this one comes at 25 s or a little later.
         try await server.passSecond()
-        try await waitUntil("the heartbeat") { client.text.hasSuffix(sign) }
+        try await waitUntil("the heartbeat") { client.text.hasSuffix(heartbeat) }
         #expect(server.clock.now.offset == .seconds(24))
     }
 
-    @Test func anEventIsASignOfLife() async throws {
+    @Test func anEventDelaysTheHeartbeat() async throws {
         let server = try await HubUnderTest()
         let client = try await server.open()
         try await client.waitUntilLive()

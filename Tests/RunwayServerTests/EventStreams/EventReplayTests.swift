@@ -22,14 +22,14 @@ struct EventReplayTests {
         #expect(client.text.contains(#"data: {"from":"e-3","to":"e-5"}"#))
     }
 
-    @Test func pagesOfOtherTopicsAreSignsOfLife() async throws {
+    @Test func pagesOfOtherTopicsSendHeartbeats() async throws {
         let log = MemoryEventLog()
         _ = log.append((1...600).map { PublishedEvent(topic: $0 == 300 ? "sport" : "other", data: "\($0)") })
         let server = try await HubUnderTest(log)
         let epoch = server.hub.epoch
         let client = try await server.open("/news?topics=sport", ["Last-Event-ID": "\(epoch)-0"])
         try await client.waitUntilLive()
-        // The second page has an event, which is one itself.
+        // The second page has an event, which the client receives instead of a heartbeat.
         let places = client.text.components(separatedBy: "\n\n").filter { $0.hasPrefix("id: ") && !$0.contains("\n") }
         #expect(places == ["id: \(epoch)-256", "id: \(epoch)-600"])
         #expect(client.events == ["300"])
@@ -118,14 +118,14 @@ struct EventReplayTests {
         #expect(large.first == 51 && large.last == 51)
     }
 
-    @Test func replayQueuesNoSignOfLife() async throws {
+    @Test func replayQueuesNoHeartbeat() async throws {
         let connection = EventConnection(
             id: "1", source: "", owner: "", topics: nil, heartbeat: .seconds(1), endTime: nil, epoch: "e",
             maximumByteCount: 1000, at: .zero)
-        connection.proveLife()
+        connection.queueHeartbeat()
         connection.offset = 3
         connection.beginLive()
-        connection.proveLife()
+        connection.queueHeartbeat()
         let frames = try #require(await connection.next())
         #expect(frames.map { String(buffer: $0) } == ["id: e-3\n\n"])
     }

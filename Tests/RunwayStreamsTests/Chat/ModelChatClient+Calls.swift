@@ -18,8 +18,8 @@ extension ModelChatClient {
         case .fetch(let range):
             if world.mistake == .holeIgnored, case .after(let number) = range {
                 let page = ChatPage(messages: [], first: 1, last: number, marks: [])
-                return world.after(10) { [self, life] in
-                    if isAlive, life == self.life { perform(machine.fetched(page, at: now)) }
+                return world.after(10) { [self, startCount] in
+                    if isAlive, startCount == self.startCount { perform(machine.fetched(page, at: now)) }
                 }
             }
             call { [self] in
@@ -58,7 +58,9 @@ extension ModelChatClient {
 
     /// Makes a call: the request may be lost or come twice, and the response may be lost.
     private func call<Value>(_ respond: @escaping () -> Value?, take: @escaping (Value?) -> Void) {
-        let takeAlive = { [self, life] (value: Value?) in if isAlive, life == self.life { take(value) } }
+        let takeAlive = { [self, startCount] (value: Value?) in
+            if isAlive, startCount == self.startCount { take(value) }
+        }
         let isFailing = !world.isCalm
         guard isOnline, !(isFailing && world.chance(0.05)) else {
             return world.after(world.int(500...3000)) { takeAlive(nil) }
@@ -75,8 +77,8 @@ extension ModelChatClient {
         // The queue is on disk before the call ends.
         queue.append(draft)
         written[Int(draft.text) ?? -1] = true
-        world.after(1) { [self, life] in
-            if isAlive, life == self.life { perform(machine.sendFailed(draft.id, .queued, at: now)) }
+        world.after(1) { [self, startCount] in
+            if isAlive, startCount == self.startCount { perform(machine.sendFailed(draft.id, .queued, at: now)) }
         }
         drainSoon()
     }
@@ -87,8 +89,8 @@ extension ModelChatClient {
     func drainSoon() {
         guard isAlive, !queue.isEmpty, !isDraining else { return }
         isDraining = true
-        world.after(world.int(200...3000)) { [self, life] in
-            guard isAlive, life == self.life, let draft = queue.first else { return }
+        world.after(world.int(200...3000)) { [self, startCount] in
+            guard isAlive, startCount == self.startCount, let draft = queue.first else { return }
             call { [self] in
                 world.server.store(sender: member, draft)
             } take: { [self] stored in
@@ -108,8 +110,8 @@ extension ModelChatClient {
     private func writeSoon() {
         guard isAlive, !isWriting, world.mistake != .placeStoredBeforeTaken else { return }
         isWriting = true
-        world.after(world.int(1...100)) { [self, life] in
-            guard isAlive, life == self.life else { return }
+        world.after(world.int(1...100)) { [self, startCount] in
+            guard isAlive, startCount == self.startCount else { return }
             isDirty = false
             var state = machine.state(at: storedState?.place ?? "")
             let place = taken
@@ -118,8 +120,8 @@ extension ModelChatClient {
                 storedState = state
                 for draft in state.drafts { written[Int(draft.text) ?? -1] = true }
             }
-            world.after(world.int(1...20)) { [self, life] in
-                guard isAlive, life == self.life else { return }
+            world.after(world.int(1...20)) { [self, startCount] in
+                guard isAlive, startCount == self.startCount else { return }
                 storedPlace = place
                 isWriting = false
                 if isDirty { writeSoon() }

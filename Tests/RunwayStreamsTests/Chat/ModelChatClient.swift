@@ -18,7 +18,7 @@ final class ModelChatClient {
     private var intake: EventIntake
     var isAlive = false
     /// Counts the starts, so that nothing of an earlier run goes on.
-    var life = 0
+    var startCount = 0
     private var clockOffset = 0
     private var linkCount = 0
     var link: Int?
@@ -55,7 +55,7 @@ final class ModelChatClient {
 
     func start() {
         guard !isAlive else { return }
-        (isAlive, life) = (true, life + 1)
+        (isAlive, startCount) = (true, startCount + 1)
         machine = ChatMachine(member: member, options: options, random: world.random)
         if let storedState {
             machine.restore(storedState, isCurrent: !storedPlace.isEmpty && storedState.place == storedPlace)
@@ -169,8 +169,8 @@ extension ModelChatClient {
         isTaking = true
         // The mistake shows only where a client is killed before it takes the last message: it takes longer for that.
         let isSlow = world.chance(world.mistake == .placeStoredBeforeTaken ? 0.5 : 0.1)
-        world.after(isSlow ? world.int(10...800) : 1) { [self, life] in
-            guard isAlive, life == self.life else { return }
+        world.after(isSlow ? world.int(10...800) : 1) { [self, startCount] in
+            guard isAlive, startCount == self.startCount else { return }
             isTaking = false
             take()
             takeSoon()
@@ -223,8 +223,8 @@ extension ModelChatClient {
         linkCount += 1
         let number = linkCount
         link = number
-        world.after(world.int(latency)) { [self, life] in
-            guard isAlive, life == self.life, link == number else { return }
+        world.after(world.int(latency)) { [self, startCount] in
+            guard isAlive, startCount == self.startCount, link == number else { return }
             lastByte = now
             guard isOnline, let last = world.server.open(index, link: number, after: intake.lastEventID) else {
                 dropLink()
@@ -245,10 +245,10 @@ extension ModelChatClient {
         for deadline in [stream.deadline, machine.deadline].compactMap({ $0 }) where dueTicks.insert(deadline).inserted
         {
             let wait = Int(((deadline - now) / .milliseconds(1)).rounded(.up))
-            world.after(wait) { [self, life] in
-                guard isAlive, life == self.life else { return }
+            world.after(wait) { [self, startCount] in
+                guard isAlive, startCount == self.startCount else { return }
                 dueTicks.remove(deadline)
-                perform(stream.tick(at: now, life: .init(last: lastByte)))
+                perform(stream.tick(at: now, activity: .init(last: lastByte)))
                 perform(machine.tick(at: now))
             }
         }

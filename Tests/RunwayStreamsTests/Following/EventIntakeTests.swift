@@ -107,7 +107,7 @@ struct EventIntakeTests {
         #expect(outputs.count == 2)
     }
 
-    @Test func aSignOfLifeMovesThePlace() {
+    @Test func aHeartbeatMovesThePlace() {
         var intake = intake(after: "e-7")
         _ = intake.read(item("runway.resumed", #"{"from":"e-7"}"#, id: ""))
         #expect(intake.read(.id("e-30")) == [.position("e-30")])

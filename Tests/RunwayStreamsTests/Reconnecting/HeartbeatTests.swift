@@ -19,14 +19,14 @@ struct HeartbeatTests {
         _ = machine.opened(LinkFacts(heartbeat: heartbeat, heartbeatLimit: .seconds(60)), at: now)
         for _ in 0..<count {
             now += heartbeat
-            #expect(machine.tick(at: now, life: .init(last: now, longestSilence: heartbeat)).isEmpty)
+            #expect(machine.tick(at: now, activity: .init(last: now, longestSilence: heartbeat)).isEmpty)
         }
     }
 
     private func reopen(_ machine: inout StreamMachine, from now: inout Duration) {
         _ = machine.ended(.transient(retryAfter: nil), at: now)
         now = machine.deadline ?? now
-        #expect(machine.tick(at: now, life: nil) == [.connect])
+        #expect(machine.tick(at: now, activity: nil) == [.connect])
     }
 
     @Test func intervalGrowsInStepsToTheServersLimit() {
@@ -37,7 +37,7 @@ struct HeartbeatTests {
             _ = machine.opened(LinkFacts(heartbeat: machine.wantedHeartbeat, heartbeatLimit: .seconds(35)), at: now)
             let silence = machine.wantedHeartbeat
             now += silence
-            _ = machine.tick(at: now, life: .init(last: now, longestSilence: silence))
+            _ = machine.tick(at: now, activity: .init(last: now, longestSilence: silence))
             reopen(&machine, from: &now)
             #expect(machine.wantedHeartbeat == .seconds(expected))
         }
@@ -72,7 +72,7 @@ struct HeartbeatTests {
         }
         now += .seconds(25)
         for index in machines.indices {
-            _ = machines[index].tick(at: now, life: .init(last: now, longestSilence: .seconds(25)))
+            _ = machines[index].tick(at: now, activity: .init(last: now, longestSilence: .seconds(25)))
         }
         #expect(machines[0].wantedHeartbeat == .seconds(25))
     }
@@ -86,9 +86,9 @@ struct HeartbeatTests {
         #expect(machine.wantedHeartbeat == .seconds(45))
         survive(0, &machine, from: &now)
         now = machine.deadline ?? now
-        #expect(machine.tick(at: now, life: .init(last: now - .seconds(50))) == [.probe])
+        #expect(machine.tick(at: now, activity: .init(last: now - .seconds(50))) == [.probe])
         now = machine.deadline ?? now
-        #expect(machine.tick(at: now, life: .init(last: now - .seconds(60))) == [.disconnect(.silent)])
+        #expect(machine.tick(at: now, activity: .init(last: now - .seconds(60))) == [.disconnect(.silent)])
         #expect(machine.wantedHeartbeat == .seconds(35), "40 s worked last; 5 s less is the margin")
     }
 
@@ -97,9 +97,9 @@ struct HeartbeatTests {
         survive(3, &machine, from: &now)
         reopen(&machine, from: &now)
         survive(0, &machine, from: &now)
-        let quiet = StreamMachine.Life(last: now)
+        let quiet = StreamMachine.Activity(last: now)
         now += .seconds(30)
-        _ = machine.ended(.transient(retryAfter: nil), life: quiet, at: now)
+        _ = machine.ended(.transient(retryAfter: nil), activity: quiet, at: now)
         #expect(machine.wantedHeartbeat == .seconds(25))
     }
 
@@ -108,13 +108,13 @@ struct HeartbeatTests {
         _ = machine.start()
         _ = machine.opened(LinkFacts(heartbeat: .seconds(25), heartbeatLimit: .seconds(60)), at: now)
         for _ in 0..<3 {
-            let silent = StreamMachine.Life(last: now)
+            let silent = StreamMachine.Activity(last: now)
             now += .seconds(30)
-            #expect(machine.tick(at: now, life: silent) == [.probe])
+            #expect(machine.tick(at: now, activity: silent) == [.probe])
             #expect(machine.wantedHeartbeat == .seconds(25), "a silence that lasts is not survived yet")
-            let life = StreamMachine.Life(last: now + .milliseconds(100))
+            let activity = StreamMachine.Activity(last: now + .milliseconds(100))
             now += .seconds(10)
-            #expect(machine.tick(at: now, life: life).isEmpty)
+            #expect(machine.tick(at: now, activity: activity).isEmpty)
         }
         #expect(machine.wantedHeartbeat == .seconds(30))
     }
@@ -126,7 +126,7 @@ struct HeartbeatTests {
         _ = machine.opened(
             LinkFacts(heartbeat: .seconds(30), heartbeatLimit: .seconds(60), statesContinuity: true), at: now)
         now = machine.deadline ?? now
-        #expect(machine.tick(at: now, life: .init(last: now)) == [.disconnect(.unopened)])
+        #expect(machine.tick(at: now, activity: .init(last: now)) == [.disconnect(.unopened)])
         #expect(machine.wantedHeartbeat == .seconds(30))
     }
 
@@ -137,9 +137,9 @@ struct HeartbeatTests {
         for _ in 0..<3 {
             now += .seconds(29)
             #expect(machine.resume(at: now) == [.probe])
-            let life = StreamMachine.Life(last: now + .milliseconds(1))
+            let activity = StreamMachine.Activity(last: now + .milliseconds(1))
             now += .seconds(10)
-            #expect(machine.tick(at: now, life: life).isEmpty)
+            #expect(machine.tick(at: now, activity: activity).isEmpty)
         }
         #expect(machine.wantedHeartbeat == .seconds(25))
     }

@@ -38,16 +38,16 @@ struct StreamMachineTests {
     @Test func silentLinkIsDeadWithinItsStatedTime() {
         var machine = openMachine()
         #expect(machine.deadline == .seconds(30), "the interval of 25 s and the margin of 5 s")
-        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero)) == [.probe])
+        #expect(machine.tick(at: .seconds(30), activity: .init(last: .zero)) == [.probe])
         #expect(machine.deadline == .seconds(40))
-        #expect(machine.tick(at: .seconds(40), life: .init(last: .zero)) == [.disconnect(.silent)])
+        #expect(machine.tick(at: .seconds(40), activity: .init(last: .zero)) == [.disconnect(.silent)])
         #expect(machine.state == .waiting)
     }
 
     @Test func endlessHeartbeatDoesNotHideADeadLink() {
         var machine = openMachine(LinkFacts(heartbeat: .seconds(Int32.max)))
         #expect(machine.deadline == .seconds(55), "the longest interval of 50 s and the margin of 5 s")
-        #expect(machine.tick(at: .seconds(55), life: .init(last: .zero)) == [.probe])
+        #expect(machine.tick(at: .seconds(55), activity: .init(last: .zero)) == [.probe])
     }
 
     @Test func shortLifetimesHaveABackoff() throws {
@@ -58,11 +58,11 @@ struct StreamMachineTests {
         for _ in 0..<12 {
             _ = machine.opened(LinkFacts(heartbeat: .seconds(25), lifetime: .seconds(1)), at: now)
             now = try #require(machine.deadline)
-            #expect(machine.tick(at: now, life: .init(last: now)) == [.disconnect(.lifetime)])
+            #expect(machine.tick(at: now, activity: .init(last: now)) == [.disconnect(.lifetime)])
             let next = try #require(machine.deadline)
             longest = max(longest, next - now)
             now = next
-            #expect(machine.tick(at: now, life: nil) == [.connect])
+            #expect(machine.tick(at: now, activity: nil) == [.connect])
         }
         #expect(longest > .seconds(10))
     }
@@ -73,23 +73,23 @@ struct StreamMachineTests {
         #expect(try #require(machine.deadline) <= .milliseconds(1100))
     }
 
-    @Test func anyByteIsASignOfLife() {
+    @Test func anyByteDelaysTheProbe() {
         var machine = openMachine()
-        #expect(machine.tick(at: .seconds(30), life: .init(last: .seconds(20))).isEmpty)
+        #expect(machine.tick(at: .seconds(30), activity: .init(last: .seconds(20))).isEmpty)
         #expect(machine.deadline == .seconds(50))
     }
 
     @Test func aByteAfterTheProbeSavesTheLink() {
         var machine = openMachine()
-        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero)) == [.probe])
-        #expect(machine.tick(at: .seconds(40), life: .init(last: .seconds(31))).isEmpty)
+        #expect(machine.tick(at: .seconds(30), activity: .init(last: .zero)) == [.probe])
+        #expect(machine.tick(at: .seconds(40), activity: .init(last: .seconds(31))).isEmpty)
         #expect(machine.state == .open)
         #expect(machine.deadline == .seconds(61))
     }
 
     @Test func aSlowReaderIsNoSilence() {
         var machine = openMachine()
-        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero, isHeld: true)).isEmpty)
+        #expect(machine.tick(at: .seconds(30), activity: .init(last: .zero, isHeld: true)).isEmpty)
         #expect(machine.deadline == .seconds(60))
     }
 
@@ -117,7 +117,7 @@ struct StreamMachineTests {
                 let deadline = machine.deadline ?? .zero
                 longest[failure] = max(longest[failure], deadline - now)
                 now = deadline
-                #expect(machine.tick(at: now, life: nil) == [.connect])
+                #expect(machine.tick(at: now, activity: nil) == [.connect])
             }
         }
         for (failure, wait) in longest.enumerated() {
@@ -149,7 +149,7 @@ struct StreamMachineTests {
         for _ in 0..<8 {
             _ = machine.ended(.transient(retryAfter: nil), at: now)
             now = machine.deadline ?? now
-            _ = machine.tick(at: now, life: nil)
+            _ = machine.tick(at: now, activity: nil)
         }
         _ = machine.opened(LinkFacts(), at: now)
         _ = machine.ended(.transient(retryAfter: nil), at: now + .seconds(10))
@@ -167,7 +167,7 @@ struct StreamMachineTests {
             let deadline = machine.deadline ?? now
             longest = max(longest, deadline - now)
             now = deadline
-            _ = machine.tick(at: now, life: nil)
+            _ = machine.tick(at: now, activity: nil)
         }
         #expect(longest > .seconds(10))
     }
@@ -201,7 +201,7 @@ struct StreamMachineTests {
         var machine = openMachine()
         #expect(machine.resume(at: .seconds(3)) == [.probe])
         #expect(machine.resume(at: .seconds(4)).isEmpty, "one probe at a time")
-        #expect(machine.tick(at: .seconds(13), life: .init(last: .seconds(1))) == [.disconnect(.silent)])
+        #expect(machine.tick(at: .seconds(13), activity: .init(last: .seconds(1))) == [.disconnect(.silent)])
     }
 
     @Test func linkWithoutContinuityIsNotProbed() {
@@ -218,7 +218,7 @@ struct StreamMachineTests {
         #expect(
             machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: .seconds(4)).isEmpty)
         #expect(machine.deadline == .seconds(13))
-        #expect(machine.tick(at: .seconds(13), life: .init(last: .seconds(1))) == [.disconnect(.unopened)])
+        #expect(machine.tick(at: .seconds(13), activity: .init(last: .seconds(1))) == [.disconnect(.unopened)])
     }
 
     @Test func resumptionDoesNotPostponeTheOpeningDeadline() {
@@ -229,8 +229,8 @@ struct StreamMachineTests {
 
     @Test func linkWithoutContinuityIsDroppedAlthoughBytesCome() {
         var machine = openMachine(LinkFacts(heartbeat: .seconds(25), statesContinuity: true))
-        #expect(machine.tick(at: .seconds(39), life: .init(last: .seconds(39))).isEmpty)
-        #expect(machine.tick(at: .seconds(40), life: .init(last: .seconds(39))) == [.disconnect(.unopened)])
+        #expect(machine.tick(at: .seconds(39), activity: .init(last: .seconds(39))).isEmpty)
+        #expect(machine.tick(at: .seconds(40), activity: .init(last: .seconds(39))) == [.disconnect(.unopened)])
     }
 
     @Test func aNewNetworkWakesAWaitingStream() {
@@ -240,7 +240,7 @@ struct StreamMachineTests {
         for _ in 0..<9 {
             _ = machine.ended(.transient(retryAfter: nil), at: now)
             now = machine.deadline ?? now
-            _ = machine.tick(at: now, life: nil)
+            _ = machine.tick(at: now, activity: nil)
         }
         _ = machine.ended(.transient(retryAfter: .seconds(500)), at: now)
         #expect(machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: now).isEmpty)
@@ -258,7 +258,7 @@ struct StreamMachineTests {
             machine.networkDidChange(to: "cable", isReachable: true, isElsewhere: true, at: now)
                 == [.disconnect(.network)])
         #expect((machine.deadline ?? .seconds(9999)) <= now + .seconds(1))
-        #expect(machine.tick(at: machine.deadline ?? now, life: nil) == [.connect])
+        #expect(machine.tick(at: machine.deadline ?? now, activity: nil) == [.connect])
     }
 
     @Test func aNewNetworkProbesAnOpenLink() {
@@ -272,15 +272,15 @@ struct StreamMachineTests {
         #expect(!machine.isSuspected)
         #expect(machine.resume(at: .seconds(3)) == [.probe])
         #expect(machine.isSuspected)
-        #expect(machine.tick(at: .seconds(4), life: .init(last: .seconds(3))).isEmpty)
+        #expect(machine.tick(at: .seconds(4), activity: .init(last: .seconds(3))).isEmpty)
         #expect(machine.isSuspected, "the byte may have come before the probe")
-        #expect(machine.tick(at: .seconds(5), life: .init(last: .seconds(5))).isEmpty)
+        #expect(machine.tick(at: .seconds(5), activity: .init(last: .seconds(5))).isEmpty)
         #expect(!machine.isSuspected)
     }
 
     @Test func silenceMakesTheLinkSuspected() {
         var machine = openMachine()
-        #expect(machine.tick(at: .seconds(30), life: .init(last: .zero)) == [.probe])
+        #expect(machine.tick(at: .seconds(30), activity: .init(last: .zero)) == [.probe])
         #expect(machine.isSuspected)
     }
 
@@ -291,7 +291,7 @@ struct StreamMachineTests {
         #expect(
             machine.networkDidChange(to: "wifi", isReachable: true, isElsewhere: true, at: .seconds(2)) == [.probe])
         #expect(machine.isSuspected)
-        #expect(machine.tick(at: .seconds(3), life: .init(last: .seconds(3))).isEmpty)
+        #expect(machine.tick(at: .seconds(3), activity: .init(last: .seconds(3))).isEmpty)
         #expect(!machine.isSuspected)
     }
 
@@ -311,7 +311,7 @@ struct StreamMachineTests {
         var machine = openMachine(LinkFacts(heartbeat: .seconds(25), lifetime: .seconds(20)))
         let end = machine.deadline ?? .zero
         #expect(end >= .seconds(18) && end <= .seconds(20))
-        #expect(machine.tick(at: end, life: .init(last: end)) == [.disconnect(.lifetime)])
+        #expect(machine.tick(at: end, activity: .init(last: end)) == [.disconnect(.lifetime)])
         #expect((machine.deadline ?? .seconds(99)) <= end + .milliseconds(100))
     }
 
@@ -327,7 +327,7 @@ struct StreamMachineTests {
             _ = machine.opened(facts, at: .zero)
             let end = try #require(machine.deadline)
             #expect(end >= .seconds(10) && end <= .seconds(last))
-            #expect(machine.tick(at: end, life: nil) == [.disconnect(.lifetime)])
+            #expect(machine.tick(at: end, activity: nil) == [.disconnect(.lifetime)])
             ends.insert(end)
         }
         #expect(ends.count == 50)
@@ -349,10 +349,10 @@ struct StreamMachineTests {
             _ = machine.opened(LinkFacts(tokenRenewalWindow: first..<last), at: now)
             let close = try #require(machine.deadline)
             #expect(close >= now + .seconds(1) && close <= now + .seconds(2))
-            #expect(machine.tick(at: close, life: nil) == [.disconnect(.lifetime)])
+            #expect(machine.tick(at: close, activity: nil) == [.disconnect(.lifetime)])
             now = try #require(machine.deadline)
             longest = max(longest, now - close)
-            #expect(machine.tick(at: now, life: nil) == [.connect])
+            #expect(machine.tick(at: now, activity: nil) == [.connect])
         }
         #expect(longest > .seconds(10))
     }
@@ -368,7 +368,7 @@ struct StreamMachineTests {
         var machine = openMachine()
         #expect(machine.stop() == [.disconnect(.stopped), .end(nil)])
         #expect(machine.stop().isEmpty)
-        #expect(machine.tick(at: .seconds(100), life: nil).isEmpty)
+        #expect(machine.tick(at: .seconds(100), activity: nil).isEmpty)
         #expect(machine.resume(at: .seconds(100)).isEmpty)
     }
 }

@@ -107,8 +107,8 @@ final class FakeConnection: WebSocketConnection {
     /// From now on the server sends a pong a millisecond after each ping.
     func respondToPings() { state.withLock { $0.respondsToPings = true } }
 
-    /// The server sends something that is no message, such as a pong.
-    func showLife() {
+    /// A byte of the server arrives.
+    private func receiveByte() {
         state.withLock { $0.lastByte = clock.now }
         inbox.received(byteCount: 1)
     }
@@ -121,7 +121,7 @@ final class FakeConnection: WebSocketConnection {
 
     /// The server sends a message.
     func deliver(_ text: String) {
-        showLife()
+        receiveByte()
         _ = inbox.append(.text(text))
     }
 
@@ -156,7 +156,7 @@ final class FakeConnection: WebSocketConnection {
         }
         if responds {
             clock.advance(by: .milliseconds(1))
-            showLife()
+            receiveByte()
         }
     }
 

@@ -7,8 +7,8 @@ struct Idle {
     /// Has the certificates.
     let folder: String
     let streamCount: Int
-    /// How long the streams are observed. A whole number of intervals of the heartbeat, which is 25 s, has the same number of signs of
-    /// life on each stream.
+    /// How long the streams are observed. A whole number of intervals of the heartbeat, which is 25 s, has the same number of
+    /// heartbeats on each stream.
     let seconds: Int
 
     private typealias Usage = (server: Double, client: Double)

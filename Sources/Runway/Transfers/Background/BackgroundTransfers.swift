@@ -4,8 +4,8 @@
 
     /// Downloads and uploads that the system performs, also while the app is suspended or does not run.
     ///
-    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did meanwhile. Keep it for the life
-    /// of the process: the session of an object that was released continues until its transfers have ended, and a second session of one
+    /// Make one object for each identifier at every launch, as early as possible: it learns what the system did meanwhile. Retain it until the
+    /// process ends: the session of an object that was released continues until its transfers have ended, and a second session of one
     /// identifier beside it is an error of the program.
     ///
     /// ```

@@ -44,7 +44,7 @@ struct TokenTimeTests {
         #expect(origin.refreshCount == 0)
     }
 
-    @Test func shortLivedTokenLastsHalfItsLife() async throws {
+    @Test func shortLivedTokenLastsHalfItsLifetime() async throws {
         let network = network()
         try await network.signIn(
             AccessToken("t1", account: "ann", expiry: wall.now.addingTimeInterval(10)), to: Club.self)

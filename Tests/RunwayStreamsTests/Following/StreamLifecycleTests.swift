@@ -11,7 +11,7 @@ import Testing
 
 /// How streams end, pause and wait, over real sockets.
 @Suite(.timeLimit(.minutes(10)))
-struct StreamLifeTests {
+struct StreamLifecycleTests {
     /// A hub that notices soon that a client left: at the next heartbeat.
     private static func attentiveHub() async throws -> EventHub {
         var options = EventHubOptions()
