@@ -118,43 +118,43 @@ struct SystemTests {
         #expect(report(path, to: PhoneStatus.PathNetworkStatus.init).current.generation == nil)
     }
 
-    @Test func keychainStoresReplacesAndDeletesTokensOfTheirPlaces() throws {
+    @Test func keychainStoresReplacesAndDeletesTokensOfTheirKeys() throws {
         let store = KeychainTokenStore()
-        let places = ["ann", "bob"].map { TokenPlace(network: "a", service: "b", environment: "c", account: $0) }
-        #expect(try store.load(places[0]) == nil)
+        let keys = ["ann", "bob"].map { TokenKey(network: "a", service: "b", environment: "c", account: $0) }
+        #expect(try store.load(keys[0]) == nil)
         let tokens = ["1", "2", "3"].map { AccessToken($0, account: "ann", refreshToken: "r\($0)") }
-        try store.save(tokens[0], at: places[0])
-        try store.save(tokens[1], at: places[1])
-        try store.save(tokens[2], at: places[0])
-        #expect(try store.load(places[0]) == tokens[2] && store.load(places[1]) == tokens[1])
-        #expect(try KeychainTokenStore(accessGroup: "group").load(places[0]) == nil)
+        try store.save(tokens[0], at: keys[0])
+        try store.save(tokens[1], at: keys[1])
+        try store.save(tokens[2], at: keys[0])
+        #expect(try store.load(keys[0]) == tokens[2] && store.load(keys[1]) == tokens[1])
+        #expect(try KeychainTokenStore(accessGroup: "group").load(keys[0]) == nil)
         let accessible = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String
         #expect(FakeKeychain.accessibilities == [accessible, accessible])
-        try store.remove(places[0])
-        try store.remove(places[0])
-        #expect(try store.load(places[0]) == nil && store.load(places[1]) == tokens[1])
+        try store.remove(keys[0])
+        try store.remove(keys[0])
+        #expect(try store.load(keys[0]) == nil && store.load(keys[1]) == tokens[1])
         FakeKeychain.damage()
-        #expect(throws: NetworkError.self) { try store.load(places[1]) }
-        try store.remove(places[1])
+        #expect(throws: NetworkError.self) { try store.load(keys[1]) }
+        try store.remove(keys[1])
         #expect(FakeKeychain.accessibilities.isEmpty)
     }
 
     @Test func tokenThatAnotherProcessJustAddedIsReplaced() throws {
         let (store, added) = (KeychainTokenStore(), Seen<Bool>())
-        let place = TokenPlace(network: "a", service: "b", environment: "c", account: "ann")
+        let key = TokenKey(network: "a", service: "b", environment: "c", account: "ann")
         let tokens = ["theirs", "ours"].map { AccessToken($0, account: "ann", refreshToken: "r") }
-        FakeKeychain.interruptAddition { added.note((try? store.save(tokens[0], at: place)) != nil) }
-        defer { try? store.remove(place) }
-        try store.save(tokens[1], at: place)
+        FakeKeychain.interruptAddition { added.note((try? store.save(tokens[0], at: key)) != nil) }
+        defer { try? store.remove(key) }
+        try store.save(tokens[1], at: key)
         #expect(added.all == [true])
-        #expect(try store.load(place) == tokens[1])
+        #expect(try store.load(key) == tokens[1])
     }
 
     @Test func keychainWithoutEntitlementSaysWhatToDo() async throws {
         FakeKeychain.refuse(errSecMissingEntitlement)
         defer { FakeKeychain.refuse(nil) }
-        let place = TokenPlace(network: "a", service: "b", environment: "c", account: "d")
-        let error = #expect(throws: NetworkError.self) { try KeychainTokenStore().load(place) }
+        let key = TokenKey(network: "a", service: "b", environment: "c", account: "d")
+        let error = #expect(throws: NetworkError.self) { try KeychainTokenStore().load(key) }
         #expect(error?.description.contains("Keychain Sharing") == true)
     }
 

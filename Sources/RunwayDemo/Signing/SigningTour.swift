@@ -211,11 +211,11 @@ private struct HeldKey: RequestKeyStore {
 
 /// Holds the keys of the device in memory; an app has a `FileTokenStore` or a `KeychainTokenStore`.
 private actor HeldSecrets: TokenStore {
-    private var tokens: [TokenPlace: AccessToken] = [:]
+    private var tokens: [TokenKey: AccessToken] = [:]
 
-    func load(_ place: TokenPlace) -> AccessToken? { tokens[place] }
-    func save(_ token: AccessToken, at place: TokenPlace) { tokens[place] = token }
-    func remove(_ place: TokenPlace) { tokens[place] = nil }
+    func load(_ key: TokenKey) -> AccessToken? { tokens[key] }
+    func save(_ token: AccessToken, at key: TokenKey) { tokens[key] = token }
+    func remove(_ key: TokenKey) { tokens[key] = nil }
 }
 
 /// The service whose requests are signed.

@@ -61,11 +61,11 @@ public final class DeviceKeys: RequestKeyStore {
     /// is revoked.
     public func remove(for owner: KeyOwner) async throws {
         state.withLock { $0.loaded[owner] = .some(nil) }
-        if let place = owner.place(named: name) { try await store.remove(place) }
+        if let tokenKey = owner.tokenKey(named: name) { try await store.remove(tokenKey) }
     }
 
     func load(_ owner: KeyOwner) async throws -> StoredDeviceKeys? {
-        guard let place = owner.place(named: name), let token = try await store.load(place) else { return nil }
+        guard let tokenKey = owner.tokenKey(named: name), let token = try await store.load(tokenKey) else { return nil }
         guard let stored = try? JSONDecoder().decode(StoredDeviceKeys.self, from: Data(token.value.utf8)) else {
             // The error of the decoder quotes the key.
             throw UnreadableDeviceKey()
@@ -75,9 +75,9 @@ public final class DeviceKeys: RequestKeyStore {
 
     /// Stores the keys of an owner, whose current one signs from now on.
     func save(_ stored: StoredDeviceKeys, for owner: KeyOwner) async throws {
-        guard let place = owner.place(named: name) else { return }
+        guard let tokenKey = owner.tokenKey(named: name) else { return }
         let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
-        try await store.save(AccessToken(text, account: place.account), at: place)
+        try await store.save(AccessToken(text, account: tokenKey.account), at: tokenKey)
         let key = try stored.current.map { RequestKey(try $0.key(by: maker)) }
         state.withLock { $0.loaded[owner] = .some(key) }
     }

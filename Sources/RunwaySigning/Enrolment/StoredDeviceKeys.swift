@@ -45,8 +45,8 @@ extension StoredDeviceKeys.Key: CustomStringConvertible, CustomDebugStringConver
 struct UnreadableDeviceKey: Error {}
 
 extension KeyOwner {
-    /// The place of the owner's keys in a token store; `nil` if there is no account.
-    func place(named name: String) -> TokenPlace? {
-        account.map { TokenPlace(network: name, service: service, environment: environment.name, account: $0) }
+    /// The key under which the owner's keys are in a token store; `nil` if there is no account.
+    func tokenKey(named name: String) -> TokenKey? {
+        account.map { TokenKey(network: name, service: service, environment: environment.name, account: $0) }
     }
 }

@@ -72,10 +72,10 @@ private struct LossyProxy: Transport {
 
 /// A token store in memory.
 actor StoredSecrets: TokenStore {
-    private var tokens: [TokenPlace: AccessToken] = [:]
+    private var tokens: [TokenKey: AccessToken] = [:]
     var all: [String] { tokens.values.map(\.value) }
 
-    func load(_ place: TokenPlace) -> AccessToken? { tokens[place] }
-    func save(_ token: AccessToken, at place: TokenPlace) { tokens[place] = token }
-    func remove(_ place: TokenPlace) { tokens[place] = nil }
+    func load(_ key: TokenKey) -> AccessToken? { tokens[key] }
+    func save(_ token: AccessToken, at key: TokenKey) { tokens[key] = token }
+    func remove(_ key: TokenKey) { tokens[key] = nil }
 }

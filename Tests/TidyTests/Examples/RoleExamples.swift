@@ -51,11 +51,11 @@ actor DictionaryTier: CacheTier {
 }
 
 actor DictionaryTokenStore: TokenStore {
-    private var tokens: [TokenPlace: AccessToken] = [:]
+    private var tokens: [TokenKey: AccessToken] = [:]
 
-    func load(_ place: TokenPlace) -> AccessToken? { tokens[place] }
-    func save(_ token: AccessToken, at place: TokenPlace) { tokens[place] = token }
-    func remove(_ place: TokenPlace) { tokens[place] = nil }
+    func load(_ key: TokenKey) -> AccessToken? { tokens[key] }
+    func save(_ token: AccessToken, at key: TokenKey) { tokens[key] = token }
+    func remove(_ key: TokenKey) { tokens[key] = nil }
 }
 
 func listParameters() {

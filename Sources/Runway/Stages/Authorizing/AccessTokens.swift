@@ -194,10 +194,10 @@ extension AccessTokens {
     /// - Throws: ``NetworkError/Kind/storage``.
     func load(for flight: Flight, _ credentials: any Credentials) async throws(NetworkError) {
         let identity = TokenIdentity(flight)
-        guard let place = place(of: identity) else { return }
+        guard let key = key(of: identity) else { return }
         let loaded: AccessToken?
         do {
-            loaded = try await waiting { [store] in try await store.load(place) }
+            loaded = try await waiting { [store] in try await store.load(key) }
         } catch {
             throw NetworkError(
                 .storage, in: .authorizing, "The access token can't be loaded: \(error.redactedDescription)",
@@ -247,7 +247,7 @@ extension AccessTokens {
                     knowledge: .held(held), version: held.version, session: session, backoff: backoff,
                     endpointBackoffs: endpointBackoffs)
             }
-            return (held, place(of: identity).map { store.add(.save(token), at: $0) })
+            return (held, key(of: identity).map { store.add(.save(token), at: $0) })
         }
     }
 
@@ -275,12 +275,12 @@ extension AccessTokens {
             $0 = Entry(
                 knowledge: .absent, version: version, session: $0.session, loginSession: $0.loginSession)
         }
-        return place(of: identity).map { store.add(.remove, at: $0) }
+        return key(of: identity).map { store.add(.remove, at: $0) }
     }
 
-    private func place(of identity: TokenIdentity) -> TokenPlace? {
+    private func key(of identity: TokenIdentity) -> TokenKey? {
         identity.account.map {
-            TokenPlace(
+            TokenKey(
                 network: network, service: identity.service.name, environment: identity.environment.name, account: $0)
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 /// of mode 0700.
 ///
 /// A file is written under another name and then renamed, so that after a crash either the old or the new one exists. A file
-/// that is truncated, changed, of another place, not a plain file, of another owner or readable by others is not trusted:
+/// that is truncated, changed, of another key, not a plain file, of another owner or readable by others is not trusted:
 /// loading it fails until a new token is saved or the file is removed.
 ///
 /// ```swift
@@ -24,15 +24,21 @@ public struct FileTokenStore: TokenStore {
 
     /// The content of a file after the checksum in its first line.
     private struct Content: Codable {
-        var place: TokenPlace
+        var key: TokenKey
         var token: AccessToken
+
+        private enum CodingKeys: String, CodingKey {
+            // Files of earlier versions have this name.
+            case key = "place"
+            case token
+        }
     }
 
-    /// Loads the token of a place; returns `nil` if there is none.
+    /// Loads a token; returns `nil` if there is none.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
-    public func load(_ place: TokenPlace) throws -> AccessToken? {
-        let path = path(of: place)
+    public func load(_ key: TokenKey) throws -> AccessToken? {
+        let path = path(of: key)
         let bytes: [UInt8]? = try Self.translated { () throws(FileError) in
             guard let file = try PrivateFile(reading: path) else { return nil }
             try PrivateFile.checkFolder((path as NSString).deletingLastPathComponent)
@@ -44,8 +50,8 @@ public struct FileTokenStore: TokenStore {
         guard Array(bytes[..<end]) == Array(Self.firstLine(of: json).utf8),
             let content = try? JSONDecoder().decode(Content.self, from: Data(json))
         else { throw Self.damaged(path) }
-        guard content.place == place else {
-            throw NetworkError.tokenStore("The token in \(path) belongs to another place; it is not trusted.")
+        guard content.key == key else {
+            throw NetworkError.tokenStore("The token in \(path) belongs to another key; it is not trusted.")
         }
         return content.token
     }
@@ -53,9 +59,9 @@ public struct FileTokenStore: TokenStore {
     /// Stores a token.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
-    public func save(_ token: AccessToken, at place: TokenPlace) throws {
-        let path = path(of: place)
-        let json = Array(try JSONEncoder().encode(Content(place: place, token: token)))
+    public func save(_ token: AccessToken, at key: TokenKey) throws {
+        let path = path(of: key)
+        let json = Array(try JSONEncoder().encode(Content(key: key, token: token)))
         try Self.translated { () throws(FileError) in
             try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent, below: folder)
             try PrivateFile.replace(path, with: Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json)
@@ -65,14 +71,14 @@ public struct FileTokenStore: TokenStore {
     /// Removes a token.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
-    public func remove(_ place: TokenPlace) throws {
-        try Self.translated { () throws(FileError) in try PrivateFile.remove(path(of: place)) }
+    public func remove(_ key: TokenKey) throws {
+        try Self.translated { () throws(FileError) in try PrivateFile.remove(path(of: key)) }
     }
 
-    /// The path of a place's token. Different places have different paths, also on file systems that ignore case.
-    func path(of place: TokenPlace) -> String {
+    /// The path of a token. Different keys have different paths, also on file systems that ignore case.
+    func path(of key: TokenKey) -> String {
         let name =
-            [place.network, place.service, place.environment, place.account]
+            [key.network, key.service, key.environment, key.account]
             .map(\.asFileName).joined(separator: "+") + ".token"
         // A name may have 255 bytes; a longer one is split into folders.
         var path = folder

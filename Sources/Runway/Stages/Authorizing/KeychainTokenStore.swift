@@ -21,11 +21,11 @@
         /// - Parameter accessGroup: The access group, for apps that share their tokens. The default, `nil`, is the app's own.
         public init(accessGroup: String? = nil) { self.accessGroup = accessGroup }
 
-        /// The token that is stored at a place.
+        /// Loads a token; returns `nil` if there is none.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
-        public func load(_ place: TokenPlace) throws -> AccessToken? {
-            var query = try item(at: place)
+        public func load(_ key: TokenKey) throws -> AccessToken? {
+            var query = try item(at: key)
             query[kSecReturnData] = true
             query[kSecMatchLimit] = kSecMatchLimitOne
             var found: CFTypeRef?
@@ -42,8 +42,8 @@
         /// Stores a token.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
-        public func save(_ token: AccessToken, at place: TokenPlace) throws {
-            let item = try item(at: place)
+        public func save(_ token: AccessToken, at key: TokenKey) throws {
+            let item = try item(at: key)
             let content: [CFString: Any] = [
                 kSecValueData: try JSONEncoder().encode(token),
                 kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
@@ -62,16 +62,16 @@
         /// Forgets a token.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
-        public func remove(_ place: TokenPlace) throws {
-            let status = SecItemDelete(try item(at: place) as CFDictionary)
+        public func remove(_ key: TokenKey) throws {
+            let status = SecItemDelete(try item(at: key) as CFDictionary)
             if status != errSecSuccess, status != errSecItemNotFound { throw Self.error(status) }
         }
 
-        private func item(at place: TokenPlace) throws -> [CFString: Any] {
+        private func item(at key: TokenKey) throws -> [CFString: Any] {
             // JSON keeps the parts apart, whatever characters their names have.
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
-            let name = String(decoding: try encoder.encode(place), as: UTF8.self)
+            let name = String(decoding: try encoder.encode(key), as: UTF8.self)
             var item: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: "runway", kSecAttrAccount: name,
                 kSecUseDataProtectionKeychain: true,

@@ -11,35 +11,35 @@ import Synchronization
 ///
 /// ```swift
 /// actor DictionaryTokenStore: TokenStore {
-///     private var tokens: [TokenPlace: AccessToken] = [:]
+///     private var tokens: [TokenKey: AccessToken] = [:]
 ///
-///     func load(_ place: TokenPlace) -> AccessToken? { tokens[place] }
-///     func save(_ token: AccessToken, at place: TokenPlace) { tokens[place] = token }
-///     func remove(_ place: TokenPlace) { tokens[place] = nil }
+///     func load(_ key: TokenKey) -> AccessToken? { tokens[key] }
+///     func save(_ token: AccessToken, at key: TokenKey) { tokens[key] = token }
+///     func remove(_ key: TokenKey) { tokens[key] = nil }
 /// }
 /// ```
 public protocol TokenStore: Sendable {
-    /// Loads the token of a place; returns `nil` if there is none.
+    /// Loads a token; returns `nil` if there is none.
     ///
     /// - Throws: Why it can't be read; records show the detail of a ``NetworkError``, and of any other error its type. The call
     ///   that needs it fails as ``NetworkError/Kind/storage``.
-    func load(_ place: TokenPlace) async throws -> AccessToken?
+    func load(_ key: TokenKey) async throws -> AccessToken?
 
-    /// Stores a token, in place of the previous one.
+    /// Stores a token, instead of the previous one.
     ///
     /// - Throws: Why it can't be saved. If a sign-out has not removed the previous token yet, the layer removes it then. A
     ///   sign-in fails as ``NetworkError/Kind/storage``, and its token is used until the app ends.
-    func save(_ token: AccessToken, at place: TokenPlace) async throws
+    func save(_ token: AccessToken, at key: TokenKey) async throws
 
-    /// Removes the token of a place; does nothing if there is none.
+    /// Removes a token; does nothing if there is none.
     ///
     /// - Throws: Why it is still there. A sign-out fails as ``NetworkError/Kind/storage``, and the token is not used again until the
     ///   app ends.
-    func remove(_ place: TokenPlace) async throws
+    func remove(_ key: TokenKey) async throws
 }
 
-/// Identifies a stored token. Two places are equal if all four parts are.
-public struct TokenPlace: Sendable, Hashable, Codable {
+/// Identifies a token in a store. Two keys are equal if all four parts are.
+public struct TokenKey: Sendable, Hashable, Codable {
     /// The name of the layer.
     public var network: String
     /// The name of the service.
@@ -49,7 +49,7 @@ public struct TokenPlace: Sendable, Hashable, Codable {
     /// The account that the token belongs to.
     public var account: String
 
-    /// The place of the token of an account, at a service of a layer.
+    /// The key of the token of an account, at a service of a layer.
     public init(network: String, service: String, environment: String, account: String) {
         self.network = network
         self.service = service
@@ -66,11 +66,11 @@ extension NetworkError {
 /// Stores access tokens in memory, until the app ends: the store of a layer that is passed none.
 final class MemoryTokenStore: TokenStore {
     /// Guards the tokens.
-    private let tokens = Mutex<[TokenPlace: AccessToken]>([:])
+    private let tokens = Mutex<[TokenKey: AccessToken]>([:])
 
-    func load(_ place: TokenPlace) -> AccessToken? { tokens.withLock { $0[place] } }
+    func load(_ key: TokenKey) -> AccessToken? { tokens.withLock { $0[key] } }
 
-    func save(_ token: AccessToken, at place: TokenPlace) { tokens.withLock { $0[place] = token } }
+    func save(_ token: AccessToken, at key: TokenKey) { tokens.withLock { $0[key] = token } }
 
-    func remove(_ place: TokenPlace) { tokens.withLock { _ = $0.removeValue(forKey: place) } }
+    func remove(_ key: TokenKey) { tokens.withLock { _ = $0.removeValue(forKey: key) } }
 }

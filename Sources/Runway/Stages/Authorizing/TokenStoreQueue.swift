@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The pending changes of a token store. They are made one at a time; per place only the newest pending change is made.
+/// The pending changes of a token store. They are made one at a time; per key only the newest pending change is made.
 ///
-/// It is bounded, so that a store that hangs can't make it grow: a change for one place more than ``maximumPlaces`` fails at once. A
+/// It is bounded, so that a store that hangs can't make it grow: a change for one key more than ``maximumKeys`` fails at once. A
 /// token that could not be removed from the store is not loaded again. If a save fails that replaced a pending removal, or that
-/// follows a failed one, the queue removes what the store has at the place, since that is a token from before a sign-out.
+/// follows a failed one, the queue removes what the store has under the key, since that is a token from before a sign-out.
 final class TokenStoreQueue: Sendable {
-    /// The most places with a pending change, and the most with a failed removal.
-    static let maximumPlaces = 1000
+    /// The most keys with a pending change, and the most with a failed removal.
+    static let maximumKeys = 1000
 
     /// How a change ended; any number of tasks may wait for it.
     typealias Completion = Task<Result<Void, any Error>, Never>
@@ -18,7 +18,7 @@ final class TokenStoreQueue: Sendable {
     }
 
     fileprivate struct Pending: Sendable {
-        let place: TokenPlace
+        let key: TokenKey
         var change: Change
         /// Whether the change replaces a removal that had not started.
         var replacesRemoval = false
@@ -31,13 +31,13 @@ final class TokenStoreQueue: Sendable {
         var pending: [Pending] = []
         /// The change that is being made.
         var current: Pending?
-        /// The places whose tokens could not be removed from the store.
-        var unremoved: Set<TokenPlace> = []
-        /// `nil` until more removals have failed than ``unremoved`` may hold. After that: the places whose last change has
-        /// succeeded since. Tokens are loaded from no other place.
-        var changed: Set<TokenPlace>?
+        /// The keys whose tokens could not be removed from the store.
+        var unremoved: Set<TokenKey> = []
+        /// `nil` until more removals have failed than ``unremoved`` may hold. After that: the keys whose last change has
+        /// succeeded since. Tokens are loaded for no other key.
+        var changed: Set<TokenKey>?
 
-        func mayLoad(_ place: TokenPlace) -> Bool { changed?.contains(place) ?? !unremoved.contains(place) }
+        func mayLoad(_ key: TokenKey) -> Bool { changed?.contains(key) ?? !unremoved.contains(key) }
     }
 
     private let store: any TokenStore
@@ -47,31 +47,31 @@ final class TokenStoreQueue: Sendable {
     init(_ store: any TokenStore) { self.store = store }
 
     /// Enqueues a change after the earlier ones. It returns immediately.
-    func add(_ change: Change, at place: TokenPlace) -> Completion {
+    func add(_ change: Change, at key: TokenKey) -> Completion {
         state.withLock { state in
-            if let index = state.pending.firstIndex(where: { $0.place == place }) {
+            if let index = state.pending.firstIndex(where: { $0.key == key }) {
                 if case .remove = state.pending[index].change { state.pending[index].replacesRemoval = true }
                 state.pending[index].change = change
                 return state.pending[index].completion
             }
-            guard state.pending.count < Self.maximumPlaces else {
-                if case .remove = change { state.distrust(place) }
+            guard state.pending.count < Self.maximumKeys else {
+                if case .remove = change { state.distrust(key) }
                 return Task { .failure(CrowdedTokenStore()) }
             }
             let outcome = Deferred<Result<Void, any Error>>()
             let pending = Pending(
-                place: place, change: change, outcome: outcome, completion: Task.detached { await outcome.value })
+                key: key, change: change, outcome: outcome, completion: Task.detached { await outcome.value })
             state.pending.append(pending)
             if state.current == nil, let first = state.begin() { Task.detached { await self.make(first) } }
             return pending.completion
         }
     }
 
-    /// Returns the token in the store after all changes of the place are made; `nil` also if the store should have none.
-    func load(_ place: TokenPlace) async throws -> AccessToken? {
-        while let completion = state.withLock({ $0.completion(of: place) }) { _ = await completion.value }
-        guard state.withLock({ $0.mayLoad(place) }) else { return nil }
-        return try await store.load(place)
+    /// Returns the token in the store after all changes of the key are made; `nil` also if the store should have none.
+    func load(_ key: TokenKey) async throws -> AccessToken? {
+        while let completion = state.withLock({ $0.completion(of: key) }) { _ = await completion.value }
+        guard state.withLock({ $0.mayLoad(key) }) else { return nil }
+        return try await store.load(key)
     }
 
     /// Makes a change, and all that are pending by then.
@@ -81,8 +81,8 @@ final class TokenStoreQueue: Sendable {
             let result: Result<Void, any Error>
             do {
                 switch pending.change {
-                case .save(let token): try await store.save(token, at: pending.place)
-                case .remove: try await store.remove(pending.place)
+                case .save(let token): try await store.save(token, at: pending.key)
+                case .remove: try await store.remove(pending.key)
                 }
                 result = .success(())
             } catch {
@@ -92,9 +92,9 @@ final class TokenStoreQueue: Sendable {
             let isRemoved = needsRemoval ? await removeStaleToken(of: pending) : false
             next = state.withLock { state in
                 if needsRemoval, !isRemoved {
-                    state.distrust(pending.place)
+                    state.distrust(pending.key)
                 } else if isRemoved || (try? result.get()) != nil {
-                    state.trust(pending.place)
+                    state.trust(pending.key)
                 }
                 return state.begin()
             }
@@ -107,7 +107,7 @@ final class TokenStoreQueue: Sendable {
     private func removeStaleToken(of pending: Pending) async -> Bool {
         guard case .save = pending.change else { return false }
         do {
-            try await store.remove(pending.place)
+            try await store.remove(pending.key)
             return true
         } catch {
             return false
@@ -122,9 +122,9 @@ extension TokenStoreQueue.State {
         return current
     }
 
-    /// The end of the last change of a place; `nil` if there is none to wait for.
-    fileprivate func completion(of place: TokenPlace) -> TokenStoreQueue.Completion? {
-        (pending.last { $0.place == place } ?? current.flatMap { $0.place == place ? $0 : nil })?.completion
+    /// The end of the last change of a key; `nil` if there is none to wait for.
+    fileprivate func completion(of key: TokenKey) -> TokenStoreQueue.Completion? {
+        (pending.last { $0.key == key } ?? current.flatMap { $0.key == key ? $0 : nil })?.completion
     }
 
     /// Whether a change left a token in the store that must not be loaded again.
@@ -132,23 +132,23 @@ extension TokenStoreQueue.State {
         switch (pending.change, result) {
         case (_, .success): false
         case (.remove, .failure): true
-        case (.save, .failure): pending.replacesRemoval || !mayLoad(pending.place)
+        case (.save, .failure): pending.replacesRemoval || !mayLoad(pending.key)
         }
     }
 
-    fileprivate mutating func trust(_ place: TokenPlace) {
-        unremoved.remove(place)
-        if changed?.count ?? 0 < TokenStoreQueue.maximumPlaces { changed?.insert(place) }
+    fileprivate mutating func trust(_ key: TokenKey) {
+        unremoved.remove(key)
+        if changed?.count ?? 0 < TokenStoreQueue.maximumKeys { changed?.insert(key) }
     }
 
-    fileprivate mutating func distrust(_ place: TokenPlace) {
-        changed?.remove(place)
-        if changed == nil { unremoved.insert(place) }
-        if unremoved.count > TokenStoreQueue.maximumPlaces { (unremoved, changed) = ([], []) }
+    fileprivate mutating func distrust(_ key: TokenKey) {
+        changed?.remove(key)
+        if changed == nil { unremoved.insert(key) }
+        if unremoved.count > TokenStoreQueue.maximumKeys { (unremoved, changed) = ([], []) }
     }
 }
 
 /// Too many changes wait for the token store.
 struct CrowdedTokenStore: DescribedError {
-    var description: String { "\(TokenStoreQueue.maximumPlaces) other changes wait for the store" }
+    var description: String { "\(TokenStoreQueue.maximumKeys) other changes wait for the store" }
 }

@@ -249,10 +249,10 @@ extension AccountStorm {
 
     private func checkToken(of account: String) async throws {
         let identity = TokenIdentity(service: Club.self, environment: .release, account: account)
-        let place = TokenPlace(network: "default", service: "club", environment: "release", account: account)
+        let key = TokenKey(network: "default", service: "club", environment: "release", account: account)
         var held: AccessToken?
         if case .held(let token) = network.tokens.knowledge(of: identity).knowledge { held = token.token }
-        try await waitUntil("the store to follow") { [store, held] in store.load(place)?.value == held?.value }
+        try await waitUntil("the store to follow") { [store, held] in store.load(key)?.value == held?.value }
         guard let held else { return }
         let login = Int(held.value.drop { $0 != "-" }.dropFirst().prefix { $0.isNumber }) ?? 0
         checkLeft(origin.write { $0.logins[login] }, of: account, "a token")

@@ -221,7 +221,7 @@ struct ClubHouse {
 
     func stored(_ account: String = "ann", in environment: String = "release") -> AccessToken? {
         store.load(
-            TokenPlace(network: network.name, service: "club", environment: environment, account: account))
+            TokenKey(network: network.name, service: "club", environment: environment, account: account))
     }
 }
 

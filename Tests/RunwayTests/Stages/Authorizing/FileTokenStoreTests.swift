@@ -14,7 +14,7 @@ import Testing
 struct FileTokenStoreTests {
     private let root = NSTemporaryDirectory() + "runway-tokens-\(UUID().uuidString)"
     private var store: FileTokenStore { FileTokenStore(folder: root + "/a/tokens") }
-    private let place = TokenPlace(network: "default", service: "club", environment: "release", account: "ann@x.test")
+    private let key = TokenKey(network: "default", service: "club", environment: "release", account: "ann@x.test")
     private let token = AccessToken(
         "t1", account: "ann@x.test", expiry: Date(timeIntervalSince1970: 1_767_225_600.125), refreshToken: "r1")
 
@@ -23,68 +23,68 @@ struct FileTokenStoreTests {
     }
 
     private func expectUntrusted(_ reason: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        let error = #expect(throws: NetworkError.self, sourceLocation: sourceLocation) { try store.load(place) }
+        let error = #expect(throws: NetworkError.self, sourceLocation: sourceLocation) { try store.load(key) }
         #expect(error?.description.contains(reason) == true, "\(error as Any)", sourceLocation: sourceLocation)
         #expect(error.map { "\($0)".contains("t1\"") } == false, sourceLocation: sourceLocation)
     }
 
     @Test func aTokenIsLoadedAsSavedUntilRemoved() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        #expect(try store.load(place) == nil)
-        try store.remove(place)
-        try store.save(token, at: place)
-        #expect(try FileTokenStore(folder: store.folder).load(place) == token)
+        #expect(try store.load(key) == nil)
+        try store.remove(key)
+        try store.save(token, at: key)
+        #expect(try FileTokenStore(folder: store.folder).load(key) == token)
         var newer = token
         newer.value = "t2"
-        try store.save(newer, at: place)
-        #expect(try store.load(place) == newer)
-        try store.remove(place)
-        #expect(try store.load(place) == nil)
+        try store.save(newer, at: key)
+        #expect(try store.load(key) == newer)
+        try store.remove(key)
+        #expect(try store.load(key) == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).isEmpty)
     }
 
     @Test func onlyTheUserCanReadFilesAndFolders() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        let long = TokenPlace(
+        let long = TokenKey(
             network: "n", service: String(repeating: "s", count: 700), environment: "e", account: "a")
-        for place in [place, long] {
-            try store.save(token, at: place)
-            #expect(try mode(store.path(of: place)) == 0o600)
-            #expect(try mode((store.path(of: place) as NSString).deletingLastPathComponent) == 0o700)
+        for key in [key, long] {
+            try store.save(token, at: key)
+            #expect(try mode(store.path(of: key)) == 0o600)
+            #expect(try mode((store.path(of: key) as NSString).deletingLastPathComponent) == 0o700)
         }
         #expect(try mode(store.folder) == 0o700)
     }
 
-    @Test func everyPlaceHasAFileOfItsOwn() throws {
+    @Test func everyKeyHasAFileOfItsOwn() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let names = [
             "", ".", "..", "a/b", "a\\b", "a+b", "a", "A", "_41", "%41", "é", "e\u{301}", "上海", "a\u{0}b", "-rf", "~",
             "a b",
             String(repeating: "x", count: 199), String(repeating: "/", count: 400), "a.token",
         ]
-        var places: [TokenPlace] = []
+        var keys: [TokenKey] = []
         for name in names {
-            places.append(TokenPlace(network: "n", service: name, environment: "e", account: "a"))
-            places.append(TokenPlace(network: "n", service: "s", environment: "e", account: name))
+            keys.append(TokenKey(network: "n", service: name, environment: "e", account: "a"))
+            keys.append(TokenKey(network: "n", service: "s", environment: "e", account: name))
         }
-        places.append(TokenPlace(network: "n", service: "a+b", environment: "e", account: "c"))
-        places.append(TokenPlace(network: "n", service: "a", environment: "b+e", account: "c"))
-        for (index, place) in places.enumerated() {
-            try store.save(AccessToken("token \(index)", account: place.account), at: place)
+        keys.append(TokenKey(network: "n", service: "a+b", environment: "e", account: "c"))
+        keys.append(TokenKey(network: "n", service: "a", environment: "b+e", account: "c"))
+        for (index, key) in keys.enumerated() {
+            try store.save(AccessToken("token \(index)", account: key.account), at: key)
         }
-        for (index, place) in places.enumerated() {
-            #expect(try store.load(place)?.value == "token \(index)", "\(place)")
+        for (index, key) in keys.enumerated() {
+            #expect(try store.load(key)?.value == "token \(index)", "\(key)")
         }
-        let paths = places.map { store.path(of: $0) }
-        #expect(Set(paths.map { $0.lowercased() }).count == places.count)
+        let paths = keys.map { store.path(of: $0) }
+        #expect(Set(paths.map { $0.lowercased() }).count == keys.count)
         #expect(paths.allSatisfy { $0.hasPrefix(store.folder + "/") && !$0.contains("/../") })
         #expect(paths.allSatisfy { $0.split(separator: "/").allSatisfy { $0.utf8.count <= 204 } })
     }
 
     @Test func fileCutOffAnywhereIsNotTrusted() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        let path = store.path(of: place)
+        try store.save(token, at: key)
+        let path = store.path(of: key)
         let whole = try #require(FileManager.default.contents(atPath: path))
         for count in 0..<whole.count {
             try whole.prefix(count).write(to: URL(fileURLWithPath: path))
@@ -94,8 +94,8 @@ struct FileTokenStoreTests {
 
     @Test func fileWithOneByteChangedIsNotTrusted() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        let path = store.path(of: place)
+        try store.save(token, at: key)
+        let path = store.path(of: key)
         let whole = try #require(FileManager.default.contents(atPath: path))
         for index in whole.indices {
             var damaged = whole
@@ -103,116 +103,116 @@ struct FileTokenStoreTests {
             try damaged.write(to: URL(fileURLWithPath: path))
             expectUntrusted("truncated or damaged")
         }
-        try store.save(token, at: place)
-        #expect(try store.load(place) == token, "a new token takes the place of a damaged one")
+        try store.save(token, at: key)
+        #expect(try store.load(key) == token, "a new token replaces a damaged one")
     }
 
-    @Test func tokenMeantForAnotherPlaceIsNotTrusted() throws {
+    @Test func tokenOfAnotherKeyIsNotTrusted() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        var other = place
+        var other = key
         other.account = "eve"
         try store.save(token, at: other)
-        try FileManager.default.moveItem(atPath: store.path(of: other), toPath: store.path(of: place))
-        expectUntrusted("belongs to another place")
+        try FileManager.default.moveItem(atPath: store.path(of: other), toPath: store.path(of: key))
+        expectUntrusted("belongs to another key")
     }
 
     @Test(arguments: [0o644, 0o640, 0o606, 0o660]) func fileOpenToOthersIsNotTrusted(mode: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store.path(of: place))
+        try store.save(token, at: key)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store.path(of: key))
         expectUntrusted("is open to others, mode \(String(mode, radix: 8))")
-        try store.save(token, at: place)
-        #expect(try self.mode(store.path(of: place)) == 0o600)
-        #expect(try store.load(place) == token)
+        try store.save(token, at: key)
+        #expect(try self.mode(store.path(of: key)) == 0o600)
+        #expect(try store.load(key) == token)
     }
 
     @Test func folderOpenToOthersIsNotTrusted() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
+        try store.save(token, at: key)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: store.folder)
         expectUntrusted("is open to others, mode 755")
-        #expect(throws: NetworkError.self) { try store.save(token, at: place) }
+        #expect(throws: NetworkError.self) { try store.save(token, at: key) }
     }
 
     @Test func onlyPlainFilesAreTrusted() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        let path = store.path(of: place)
+        try store.save(token, at: key)
+        let path = store.path(of: key)
         try FileManager.default.moveItem(atPath: path, toPath: root + "/elsewhere")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: root + "/elsewhere")
-        #expect(throws: NetworkError.self) { try store.load(place) }
+        #expect(throws: NetworkError.self) { try store.load(key) }
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        #expect(throws: NetworkError.self) { try store.load(place) }
+        #expect(throws: NetworkError.self) { try store.load(key) }
     }
 
     @Test func crashDraftsDoNotBlockASave() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        let draft = store.path(of: place) + ".new"
+        try store.save(token, at: key)
+        let draft = store.path(of: key) + ".new"
         #expect(FileManager.default.createFile(atPath: draft, contents: Data([1, 2])))
-        #expect(try store.load(place) == token)
-        try store.save(token, at: place)
+        #expect(try store.load(key) == token)
+        try store.save(token, at: key)
         #expect(!FileManager.default.fileExists(atPath: draft))
         #expect(FileManager.default.createFile(atPath: draft + "7", contents: Data([1, 2])))
-        try store.remove(place)
+        try store.remove(key)
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).isEmpty)
     }
 
     @Test func concurrentSavesLeaveOneFile() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        let tokens = (1...50).map { AccessToken("t\($0)", account: place.account) }
-        try await withThrowingTaskGroup(of: Void.self) { [store, place] group in
-            for token in tokens { group.addTask { try store.save(token, at: place) } }
+        let tokens = (1...50).map { AccessToken("t\($0)", account: key.account) }
+        try await withThrowingTaskGroup(of: Void.self) { [store, key] group in
+            for token in tokens { group.addTask { try store.save(token, at: key) } }
             try await group.waitForAll()
         }
-        let stored = try #require(try store.load(place))
+        let stored = try #require(try store.load(key))
         #expect(tokens.contains(stored))
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 
     @Test func anotherSavesDraftStaysUntilAbandoned() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        let draft = store.path(of: place) + ".new"
+        try store.save(token, at: key)
+        let draft = store.path(of: key) + ".new"
         #expect(FileManager.default.createFile(atPath: draft, contents: Data([1, 2])))
         let other = try #require(FileHandle(forWritingAtPath: draft))
         let isHeld = flock(other.fileDescriptor, LOCK_EX) == 0
         #expect(isHeld)
         var newer = token
         newer.value = "t2"
-        try store.save(newer, at: place)
-        #expect(try store.load(place) == newer)
+        try store.save(newer, at: key)
+        #expect(try store.load(key) == newer)
         #expect(FileManager.default.contents(atPath: draft) == Data([1, 2]))
         // A process that another test starts may hold the file open a little longer.
         let isReleased = flock(other.fileDescriptor, LOCK_UN) == 0
         #expect(isReleased)
         try other.close()
-        try store.save(token, at: place)
+        try store.save(token, at: key)
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 
     @Test func aSaveThatFailsLeavesNoDraft() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        try store.remove(place)
+        try store.save(token, at: key)
+        try store.remove(key)
         try FileManager.default.createDirectory(
-            atPath: store.path(of: place) + "/in the way", withIntermediateDirectories: true)
-        #expect(throws: NetworkError.self) { try store.save(token, at: place) }
+            atPath: store.path(of: key) + "/in the way", withIntermediateDirectories: true)
+        #expect(throws: NetworkError.self) { try store.save(token, at: key) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
     }
 
     @Test func uncreatableFolderIsAClearError() throws {
         let error = #expect(throws: NetworkError.self) {
-            try FileTokenStore(folder: "/dev/null/tokens").save(token, at: place)
+            try FileTokenStore(folder: "/dev/null/tokens").save(token, at: key)
         }
         #expect(error?.description.contains("/dev/null/tokens") == true)
     }
 
     @Test func fileTooLargeForATokenIsIgnored() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try store.save(token, at: place)
-        let path = store.path(of: place)
+        try store.save(token, at: key)
+        let path = store.path(of: key)
         try Data(repeating: 32, count: FileTokenStore.maximumByteCount + 1).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         expectUntrusted("too large")

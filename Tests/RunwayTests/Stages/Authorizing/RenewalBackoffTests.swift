@@ -113,45 +113,45 @@ struct RenewalBackoffTests {
         let queue = TokenStoreQueue(store)
         var last: TokenStoreQueue.Completion?
         for round in 0..<5000 {
-            let place = TokenPlace(network: "n", service: "s", environment: "e", account: "\(round % 3)")
-            last = queue.add(round % 2 == 0 ? .save(AccessToken("\(round)", account: "a")) : .remove, at: place)
+            let key = TokenKey(network: "n", service: "s", environment: "e", account: "\(round % 3)")
+            last = queue.add(round % 2 == 0 ? .save(AccessToken("\(round)", account: "a")) : .remove, at: key)
         }
         store.gate.open()
         _ = await last?.value
-        #expect(store.changeCount <= 4, "the one that hung, and the newest of each of three places")
+        #expect(store.changeCount <= 4, "the one that hung, and the newest of each of three keys")
         let many = TokenStoreQueue(HangingStore())
-        let places = (0...TokenStoreQueue.maximumPlaces + 1).map {
-            TokenPlace(network: "n", service: "s", environment: "e", account: "\($0)")
+        let keys = (0...TokenStoreQueue.maximumKeys + 1).map {
+            TokenKey(network: "n", service: "s", environment: "e", account: "\($0)")
         }
-        let refused = places.map { many.add(.remove, at: $0) }.last
+        let refused = keys.map { many.add(.remove, at: $0) }.last
         await #expect(throws: CrowdedTokenStore.self) { try await refused?.value.get() }
     }
 
     @Test func unremovableTokenIsNotLoadedAgain() async throws {
-        let place = TokenPlace(network: "n", service: "s", environment: "e", account: "ann")
+        let key = TokenKey(network: "n", service: "s", environment: "e", account: "ann")
         let queue = TokenStoreQueue(StubbornStore())
-        #expect(try await queue.load(place) != nil)
-        await #expect(throws: StubbornStore.Refusal.self) { try await queue.add(.remove, at: place).value.get() }
-        #expect(try await queue.load(place) == nil)
-        _ = await queue.add(.save(AccessToken("new", account: "ann")), at: place).value
-        #expect(try await queue.load(place) != nil)
+        #expect(try await queue.load(key) != nil)
+        await #expect(throws: StubbornStore.Refusal.self) { try await queue.add(.remove, at: key).value.get() }
+        #expect(try await queue.load(key) == nil)
+        _ = await queue.add(.save(AccessToken("new", account: "ann")), at: key).value
+        #expect(try await queue.load(key) != nil)
     }
 
     @Test func oldTokenDoesNotOutliveAFailedSave() async throws {
-        let place = TokenPlace(network: "n", service: "s", environment: "e", account: "ann")
-        let other = TokenPlace(network: "n", service: "s", environment: "e", account: "bob")
+        let key = TokenKey(network: "n", service: "s", environment: "e", account: "ann")
+        let other = TokenKey(network: "n", service: "s", environment: "e", account: "bob")
         let store = FullStore()
         let queue = TokenStoreQueue(store)
-        let first = queue.add(.save(AccessToken("new", account: "ann")), at: place)
+        let first = queue.add(.save(AccessToken("new", account: "ann")), at: key)
         try await store.gate.waitForArrivals()
         // While that is made, the account signs out and in again.
-        _ = queue.add(.remove, at: place)
-        let second = queue.add(.save(AccessToken("newer", account: "ann")), at: place)
+        _ = queue.add(.remove, at: key)
+        let second = queue.add(.save(AccessToken("newer", account: "ann")), at: key)
         store.gate.open()
         for write in [first, second] {
             await #expect(throws: StubbornStore.Refusal.self) { try await write.value.get() }
         }
-        #expect(try await queue.load(place) == nil)
+        #expect(try await queue.load(key) == nil)
         // Without a sign-out, the older token may still be renewed.
         _ = await queue.add(.save(AccessToken("new", account: "bob")), at: other).value
         #expect(try await queue.load(other)?.value == "old")
@@ -159,16 +159,16 @@ struct RenewalBackoffTests {
 
     @Test func manyFailedRemovalsDoNotBlockLaterTokens() async throws {
         let queue = TokenStoreQueue(StubbornStore())
-        let places = (0...TokenStoreQueue.maximumPlaces).map {
-            TokenPlace(network: "n", service: "s", environment: "e", account: "\($0)")
+        let keys = (0...TokenStoreQueue.maximumKeys).map {
+            TokenKey(network: "n", service: "s", environment: "e", account: "\($0)")
         }
-        for place in places { _ = await queue.add(.remove, at: place).value }
-        let other = TokenPlace(network: "n", service: "s", environment: "e", account: "other")
-        #expect(try await queue.load(places[0]) == nil)
+        for key in keys { _ = await queue.add(.remove, at: key).value }
+        let other = TokenKey(network: "n", service: "s", environment: "e", account: "other")
+        #expect(try await queue.load(keys[0]) == nil)
         #expect(try await queue.load(other) == nil)
-        for place in [places[0], other] {
-            try await queue.add(.save(AccessToken("new", account: place.account)), at: place).value.get()
-            #expect(try await queue.load(place) != nil)
+        for key in [keys[0], other] {
+            try await queue.add(.save(AccessToken("new", account: key.account)), at: key).value.get()
+            #expect(try await queue.load(key) != nil)
         }
         _ = await queue.add(.remove, at: other).value
         #expect(try await queue.load(other) == nil)
@@ -180,31 +180,31 @@ private final class HangingStore: TokenStore {
     let gate = ScriptedGate()
     var changeCount: Int { gate.arrivalCount }
 
-    func load(_ place: TokenPlace) async throws -> AccessToken? { nil }
-    func save(_ token: AccessToken, at place: TokenPlace) async throws { try await gate.pass() }
-    func remove(_ place: TokenPlace) async throws { try await gate.pass() }
+    func load(_ key: TokenKey) async throws -> AccessToken? { nil }
+    func save(_ token: AccessToken, at key: TokenKey) async throws { try await gate.pass() }
+    func remove(_ key: TokenKey) async throws { try await gate.pass() }
 }
 
 /// A store that removes nothing.
 private struct StubbornStore: TokenStore {
     struct Refusal: Error {}
 
-    func load(_ place: TokenPlace) async throws -> AccessToken? { AccessToken("old", account: place.account) }
-    func save(_ token: AccessToken, at place: TokenPlace) async throws {}
-    func remove(_ place: TokenPlace) async throws { throw Refusal() }
+    func load(_ key: TokenKey) async throws -> AccessToken? { AccessToken("old", account: key.account) }
+    func save(_ token: AccessToken, at key: TokenKey) async throws {}
+    func remove(_ key: TokenKey) async throws { throw Refusal() }
 }
 
 /// A store that saves nothing more.
 private final class FullStore: TokenStore {
     let gate = ScriptedGate()
-    private let removed = Mutex<Set<TokenPlace>>([])
+    private let removed = Mutex<Set<TokenKey>>([])
 
-    func load(_ place: TokenPlace) async throws -> AccessToken? {
-        removed.withLock { $0.contains(place) } ? nil : AccessToken("old", account: place.account)
+    func load(_ key: TokenKey) async throws -> AccessToken? {
+        removed.withLock { $0.contains(key) } ? nil : AccessToken("old", account: key.account)
     }
-    func save(_ token: AccessToken, at place: TokenPlace) async throws {
+    func save(_ token: AccessToken, at key: TokenKey) async throws {
         try await gate.pass()
         throw StubbornStore.Refusal()
     }
-    func remove(_ place: TokenPlace) async throws { removed.withLock { _ = $0.insert(place) } }
+    func remove(_ key: TokenKey) async throws { removed.withLock { _ = $0.insert(key) } }
 }

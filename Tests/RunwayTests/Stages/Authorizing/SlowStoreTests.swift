@@ -160,10 +160,10 @@ private final class SlowStore: TokenStore {
         await Task.detached { [operations] in try? await operations.pass() }.value
     }
 
-    func load(_ place: TokenPlace) async throws -> AccessToken? {
+    func load(_ key: TokenKey) async throws -> AccessToken? {
         await pass()
         return nil
     }
-    func save(_ token: AccessToken, at place: TokenPlace) async throws { await pass() }
-    func remove(_ place: TokenPlace) async throws { await pass() }
+    func save(_ token: AccessToken, at key: TokenKey) async throws { await pass() }
+    func remove(_ key: TokenKey) async throws { await pass() }
 }

@@ -119,11 +119,11 @@ private struct TokenPlay {
         if origin.refreshCount != refreshCount {
             problems.append("\(origin.refreshCount) refreshes, not \(refreshCount)")
         }
-        let place = TokenPlace(network: "default", service: "club", environment: "release", account: "ann")
+        let key = TokenKey(network: "default", service: "club", environment: "release", account: "ann")
         let (store, isStored) = (store, token != .absent)
         // What a refused refresh removes, nobody waits for.
         await settle("the store does not come to hold what the model does, \(token)") {
-            (store.load(place) != nil) == isStored
+            (store.load(key) != nil) == isStored
         }
     }
 

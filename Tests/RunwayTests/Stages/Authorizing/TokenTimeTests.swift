@@ -58,8 +58,8 @@ struct TokenTimeTests {
 
     @Test func aTokenThatExpiredBetweenLaunchesIsRenewed() async throws {
         let store = MemoryTokenStore()
-        let place = TokenPlace(network: "default", service: "club", environment: "release", account: "ann")
-        store.save(AccessToken("t1", account: "ann", expiry: wall.now.addingTimeInterval(-1)), at: place)
+        let key = TokenKey(network: "default", service: "club", environment: "release", account: "ann")
+        store.save(AccessToken("t1", account: "ann", expiry: wall.now.addingTimeInterval(-1)), at: key)
         let network = network(store)
         network.configure(Club.self) { $0.account = "ann" }
         _ = try await network.call(Members())
@@ -122,11 +122,11 @@ private final class CountingStore: TokenStore {
         if fails { throw NetworkError.tokenStore("The disk is full.") }
     }
 
-    func load(_ place: TokenPlace) throws -> AccessToken? {
+    func load(_ key: TokenKey) throws -> AccessToken? {
         state.withLock { $0.loads += 1 }
         try fail()
-        return AccessToken("t1", account: place.account)
+        return AccessToken("t1", account: key.account)
     }
-    func save(_ token: AccessToken, at place: TokenPlace) throws { try fail() }
-    func remove(_ place: TokenPlace) throws { try fail() }
+    func save(_ token: AccessToken, at key: TokenKey) throws { try fail() }
+    func remove(_ key: TokenKey) throws { try fail() }
 }
