@@ -13,7 +13,7 @@ extension NetworkLayer {
     /// - Returns: The number of the call, by which ``cancelPrefetch(_:)`` cancels it.
     @discardableResult
     public func prefetch<E: Endpoint>(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
-        let flight = makeFlight(E.self, options.ofTheLayer)
+        let flight = makeFlight(E.self, options.forBackgroundFlight)
         flight.note(CacheDecision.prefetching)
         flight.forgoProvisional()
         do throws(NetworkError) {
@@ -89,7 +89,7 @@ extension NetworkLayer {
 extension NetworkLayer {
     /// Revalidates, in a flight that no caller waits for, the stale response of a call.
     func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
-        var options = stale.options.ofTheLayer
+        var options = stale.options.forBackgroundFlight
         options.cacheUse = .refresh
         stale.startRevalidation(of: key) {
             makeFlight(E.self, options)
@@ -108,7 +108,7 @@ extension NetworkLayer {
     /// Revalidates, in a flight that no caller waits for, the stale response of an exchange.
     func revalidate<Service: APIService>(_ request: Request, with service: Service.Type, after stale: Flight) {
         guard let key = CacheKey(request, in: stale) else { return }
-        var options = stale.options.ofTheLayer
+        var options = stale.options.forBackgroundFlight
         options.cacheUse = .refresh
         stale.startRevalidation(of: key) {
             makeExchange(with: service, options)

@@ -200,7 +200,7 @@ extension NetworkLayer {
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try content(of: endpoint, in: flight)
-        if flight.cachePolicy.isOfClient {
+        if flight.cachePolicy.isClientDefined {
             flight.setKey(CacheKey(content, of: E.self, in: flight))
         }
         return RequestDraft(content, of: endpoint)

@@ -37,7 +37,7 @@
                 let lane = PostgreSQLLane(url)
                 let writer = GroupCommit<ActionLogChange, ActionLogStorage>(
                     label: "runway.postgresql.\(index)", limits: limits.queue,
-                    isOfElement: { ($0 as? PostgreSQLError)?.isOfData ?? false }
+                    isElementError: { ($0 as? PostgreSQLError)?.isDataException ?? false }
                 ) { changes in
                     try Self.perform(
                         changes, over: lane, tenant, received: Int64(now().timeIntervalSince1970 * 1_000_000))
@@ -67,7 +67,7 @@
             let change = ActionLogChange.batch(batch)
             do {
                 return try await writer(of: batch.installation).commit(change, byteCount: change.approximateByteCount)
-            } catch let error as PostgreSQLError where error.isOfData {
+            } catch let error as PostgreSQLError where error.isDataException {
                 throw ActionLogBatchRejected()
             }
         }

@@ -14,8 +14,8 @@ public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertibl
     var isTransient: Bool { state == "40001" || state == "40P01" }
 
     /// Whether PostgreSQL does not accept a value (class 22): the same statement would fail again.
-    var isOfData: Bool { state.hasPrefix("22") }
+    var isDataException: Bool { state.hasPrefix("22") }
 
     /// Whether the connection was lost, so that it is unknown whether a transaction was committed.
-    var isOfConnection: Bool { state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") }
+    var isConnectionLoss: Bool { state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") }
 }

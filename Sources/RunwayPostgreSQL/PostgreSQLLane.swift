@@ -57,7 +57,7 @@
                     try connection.run("COMMIT")
                     return .success(value)
                 } catch {
-                    if error.isOfConnection {
+                    if error.isConnectionLoss {
                         slot.connection = nil
                     } else {
                         do throws(PostgreSQLError) { try slot.connection?.run("ROLLBACK") } catch {

@@ -133,8 +133,8 @@ public struct SigningStage: RequestStage {
             decision = .meetsRequest
         }
         // Any other 401 may come from a gateway with a clock of its own.
-        let isOfSignature = wanted != nil || problem != nil
-        let time = isOfSignature ? problem?.time ?? ServerTime.date(of: response, flight.clock) : nil
+        let concernsSignature = wanted != nil || problem != nil
+        let time = concernsSignature ? problem?.time ?? ServerTime.date(of: response, flight.clock) : nil
         if let time, !corrections.hasTime,
             let difference = serverTime.adopt(time, sent: sent, within: policy.maximumCorrection, flight.clock)
         {
@@ -146,7 +146,7 @@ public struct SigningStage: RequestStage {
         if decision != nil, try await !maySend(again: signed, after: response, problem, within: elapsed, in: flight) {
             decision = nil
         }
-        if decision == nil, isOfSignature { throw refusal(response, problem, of: signed, in: flight) }
+        if decision == nil, concernsSignature { throw refusal(response, problem, of: signed, in: flight) }
         return decision
     }
 
@@ -196,7 +196,7 @@ public struct SigningStage: RequestStage {
         // A server does not sign for somebody whom it does not know.
         if let problem = SignatureProblem(response) {
             if response.mayRefuseSignature { throw refusal(response, problem, of: signed, in: flight) }
-            if response.isOfBusyVerifier { return response.unverifiedFailure }
+            if response.mayPrecedeVerification { return response.unverifiedFailure }
         }
         let verified = try await verify(response, to: signed, in: flight)
         flight.note(SigningDecision.verifiedResponse)
@@ -236,13 +236,13 @@ extension Response {
     }
 
     /// Whether the status is one with which a server refuses a request before it verifies the signature.
-    fileprivate var isOfBusyVerifier: Bool {
+    fileprivate var mayPrecedeVerification: Bool {
         [.contentTooLarge, .tooManyRequests, .serviceUnavailable].contains(head.status)
     }
 
     /// The response, with its body read if it is a stream that may be the problem of a signature.
     fileprivate func withReadProblem(in flight: Flight) async throws(NetworkError) -> Response {
-        guard mayRefuseSignature || isOfBusyVerifier, case .stream(let stream) = body,
+        guard mayRefuseSignature || mayPrecedeVerification, case .stream(let stream) = body,
             SignatureProblem.isShortProblem(head)
         else { return self }
         let bytes = try await flight.runInTime(.sent) { () async throws(NetworkError) -> [UInt8] in

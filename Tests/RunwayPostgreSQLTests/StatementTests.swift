@@ -38,12 +38,14 @@ struct StatementTests {
     }
 
     @Test func onlyConflictsAreTriedAgain() {
-        for (state, isTransient, isOfConnection) in [
+        for (state, isTransient, isConnectionLoss) in [
             ("40001", true, false), ("40P01", true, false), ("23505", false, false), ("", false, true),
             ("57P01", false, true), ("08006", false, true),
         ] {
             let error = PostgreSQLError(state: state, "")
-            #expect(error.isTransient == isTransient && error.isOfConnection == isOfConnection && !error.isOfData)
+            #expect(
+                error.isTransient == isTransient && error.isConnectionLoss == isConnectionLoss && !error.isDataException
+            )
         }
     }
 }

@@ -86,7 +86,7 @@ final class AdmissionControl: Sendable {
         // As long as nothing has failed, which is nearly always, no circuit has to be looked up.
         guard !state.circuits.isEmpty, let open = state.circuits.refusal(of: target, at: now) else { return nil }
         return .circuitOpen(
-            host: target.origin.host, endpoint: open.isOfHost ? nil : target.endpoint.name, for: open.time)
+            host: target.origin.host, endpoint: open.isHostWide ? nil : target.endpoint.name, for: open.time)
     }
 
     private static func admit(

@@ -75,7 +75,7 @@ struct Circuits {
     /// An open circuit.
     struct Opening: Equatable {
         /// Whether it is the host's, and not that of one endpoint.
-        let isOfHost: Bool
+        let isHostWide: Bool
         /// How long it is open from now on.
         let time: Duration
     }
@@ -95,8 +95,8 @@ struct Circuits {
     /// The open circuit that refuses a call; `nil` if it may pass.
     func refusal(of target: CircuitTarget, at now: Duration) -> Opening? {
         let origin = target.origin
-        if let time = hosts[origin]?.refusal(at: now) { return Opening(isOfHost: true, time: time) }
-        return endpoints[target.key(at: origin)]?.refusal(at: now).map { Opening(isOfHost: false, time: $0) }
+        if let time = hosts[origin]?.refusal(at: now) { return Opening(isHostWide: true, time: time) }
+        return endpoints[target.key(at: origin)]?.refusal(at: now).map { Opening(isHostWide: false, time: $0) }
     }
 
     /// Whether calls pass without being probes.
@@ -123,7 +123,8 @@ struct Circuits {
         let ofHost = hosts.record(outcome.ofHost, of: permit.host, origin, at: now)
         let ofEndpoint = endpoints.record(outcome.ofEndpoint, of: permit.endpoint, target.key(at: origin), at: now)
         // No outcome is a failure of both.
-        return ofHost.map { Opening(isOfHost: true, time: $0) } ?? ofEndpoint.map { Opening(isOfHost: false, time: $0) }
+        return ofHost.map { Opening(isHostWide: true, time: $0) }
+            ?? ofEndpoint.map { Opening(isHostWide: false, time: $0) }
     }
 
     /// Closes all circuits.

@@ -133,7 +133,7 @@ extension APIManager {
     /// Returns whether the account that a call was made for is signed in. If it is not, ends the call: its response is not for the
     /// current user.
     private func mayLand(_ flight: Flight) -> Bool {
-        if flight.isOfCurrentAccount { return true }
+        if flight.belongsToCurrentAccount { return true }
         if isPending(flight) { flight.note(CallDecision.accountChanged) }
         end(flight.id, as: .cancelled)
         return false

@@ -43,7 +43,7 @@ extension Response {
     var hasChangedMethod: Bool { hops.contains { $0.request.head.method != $0.following.method } }
 
     /// Whether redirects led to another origin than that of the request. Its server was sent none of the request's credentials.
-    func isOfOtherOrigin(than request: Request) -> Bool {
+    func hasChangedOrigin(since request: Request) -> Bool {
         if hops.isEmpty { return false }
         // Credentials that were dropped once do not come back, also where a later redirect leads to the first origin again.
         let origin = Origin(request.head)
@@ -51,7 +51,9 @@ extension Response {
     }
 
     /// Whether a redirect changed the method or the origin, so that a refusal in this response does not concern `request`.
-    func hasChangedMethodOrOrigin(since request: Request) -> Bool { hasChangedMethod || isOfOtherOrigin(than: request) }
+    func hasChangedMethodOrOrigin(since request: Request) -> Bool {
+        hasChangedMethod || hasChangedOrigin(since: request)
+    }
 }
 
 extension RedirectHop: StageValueKey {

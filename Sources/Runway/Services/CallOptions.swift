@@ -53,7 +53,7 @@ public struct CallOptions: Sendable, Hashable {
     var landsOnce = false
 
     /// These options, at low priority unless one is set: for requests that no caller waits for.
-    var ofTheLayer: CallOptions {
+    var forBackgroundFlight: CallOptions {
         var options = self
         options.priority = priority ?? .low
         return options

@@ -80,11 +80,11 @@ extension String {
     /// Whether a segment of this path refers to its own directory or the one above. Few paths contain the characters of such a
     /// segment, and only those are split.
     fileprivate var hasDotSegment: Bool {
-        (utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.isOfDotSegment) } ?? true)
+        (utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.mayBeInDotSegment) } ?? true)
             && split(separator: "/").contains(where: \.isDotSegment)
     }
 
-    private static func isOfDotSegment(_ byte: UInt8) -> Bool {
+    private static func mayBeInDotSegment(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: ".") || byte == UInt8(ascii: "%")
     }
 }

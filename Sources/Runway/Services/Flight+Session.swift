@@ -9,7 +9,7 @@ extension Flight {
     var isEndedEarly: Bool { session.areCallsCancelled || isOutOfGrace.load(ordering: .acquiring) }
 
     /// Whether the session that the call was made in is the one of the calls that are made now.
-    var isOfCurrentSession: Bool {
+    var belongsToCurrentSession: Bool {
         func current<Service: APIService>(_ service: Service.Type) -> AccountSession {
             context.services.configuration(of: service).session
         }
@@ -18,7 +18,7 @@ extension Flight {
 
     /// Whether the account that the call was made for is signed in. A call that was made while nobody was signed in belongs to
     /// every account.
-    var isOfCurrentAccount: Bool { account == nil || isOfCurrentSession }
+    var belongsToCurrentAccount: Bool { account == nil || belongsToCurrentSession }
 
     /// The error of a call that was cancelled because its account signed out, or the app's time in the background was over.
     func earlyEnd(in step: FlightStep, sending: SendState = .unknown) -> NetworkError {

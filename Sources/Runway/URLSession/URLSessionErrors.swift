@@ -67,7 +67,7 @@ extension NetworkError {
         case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             return (.noNetwork, "No connection to \(place) could be made: \(error.lackOfNetwork).", .notSent)
         case .networkConnectionLost: return (.noNetwork, "The connection to \(place) was lost.", .unknown)
-        case .secureConnectionFailed where error.isOfConnection:
+        case .secureConnectionFailed where error.isConnectionLoss:
             return (.noNetwork, "The connection to \(place) was lost before TLS was set up.", .notSent)
         case .secureConnectionFailed: return notTrusted(place, "TLS could not be set up")
         case .serverCertificateHasBadDate: return notTrusted(place, "its certificate has expired or is not valid yet")
@@ -106,11 +106,11 @@ extension NetworkError {
                 let fault = certificateFaults.first { text.contains($0.text) }
                 return notTrusted(place, fault?.reason ?? "TLS could not be set up")
             }
-            let isOfResponse = ["HTTP", "encoding", "transfer closed", "chunk", "header", "Header", "decompress"]
+            let concernsResponse = ["HTTP", "encoding", "transfer closed", "chunk", "header", "Header", "decompress"]
                 .contains {
                     text.contains($0)
                 }
-            return isOfResponse
+            return concernsResponse
                 ? (.invalidResponse, "The response of \(place) can't be read (\(error.named)).", .unknown)
                 : (.noNetwork, "The exchange with \(place) failed (\(error.named)).", .unknown)
         #else
@@ -154,7 +154,7 @@ extension URLError {
     ///
     /// Domain 1 is POSIX's. Of domain 3, Secure Transport's, these are `errSSLClosedGraceful`, `errSSLClosedAbort` and
     /// `errSSLClosedNoNotify`.
-    fileprivate var isOfConnection: Bool {
+    fileprivate var isConnectionLoss: Bool {
         let code = userInfo["_kCFStreamErrorCodeKey"] as? Int
         switch userInfo["_kCFStreamErrorDomainKey"] as? Int {
         case 1: return true

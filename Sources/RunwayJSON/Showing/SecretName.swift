@@ -9,7 +9,7 @@ struct SecretName {
     /// Whether it begins a line without quotation marks, like the name of a header field.
     private(set) var isLine = false
     /// Whether a string in quotation marks follows a `:`.
-    private var isOfString = false
+    private var precedesString = false
 
     /// How far back a name is looked for, in bytes; no secret name is nearly as long.
     private static let maximumByteCount = 256
@@ -18,7 +18,7 @@ struct SecretName {
     init(before separator: Int, in bytes: [UInt8], formEnd: Int) {
         var end = separator
         let first = max(0, separator - Self.maximumByteCount)
-        isOfString =
+        precedesString =
             bytes[separator] == UInt8(ascii: ":")
             && bytes[(separator + 1)...].first { !$0.isBlank && $0 != UInt8(ascii: "\\") }?.isQuote == true
         while end > first, bytes[end - 1].isBlank { end -= 1 }
@@ -50,7 +50,7 @@ struct SecretName {
     func isSecret(by redaction: JSONRedaction) -> Bool {
         candidates.contains { name in
             if isParameter { return redaction.isSecretParameter(name) }
-            return isOfString ? redaction.isSecretString(name) : redaction.isSecret(name)
+            return precedesString ? redaction.isSecretString(name) : redaction.isSecret(name)
         }
     }
 

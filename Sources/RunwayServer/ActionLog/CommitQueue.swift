@@ -100,25 +100,25 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
     private let state: Mutex<State>
     private let queue: DispatchQueue
     private let commit: @Sendable ([Element]) throws -> [Value]
-    private let isOfElement: @Sendable (any Error) -> Bool
+    private let isElementError: @Sendable (any Error) -> Bool
 
     /// Commits groups of elements on a dispatch queue of its own.
     ///
     /// - Parameters:
     ///   - label: The name of the dispatch queue.
     ///   - limits: The bounds.
-    ///   - isOfElement: Whether an error is that of one element, and not of the database: the elements of the group are then committed
+    ///   - isElementError: Whether an error is that of one element, and not of the database: the elements of the group are then committed
     ///     one by one. By default no error is.
     ///   - commit: Commits a group in one transaction, and returns a value for each element, in order. It may block. What it throws is
     ///     thrown to every waiter of the group.
     package init(
         label: String, limits: CommitQueueLimits,
-        isOfElement: @escaping @Sendable (any Error) -> Bool = { _ in false },
+        isElementError: @escaping @Sendable (any Error) -> Bool = { _ in false },
         commit: @escaping @Sendable ([Element]) throws -> [Value]
     ) {
         state = Mutex(State(queue: CommitQueue(limits)))
         queue = DispatchQueue(label: label)
-        self.isOfElement = isOfElement
+        self.isElementError = isElementError
         self.commit = commit
     }
 
@@ -174,7 +174,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         case .success(let values):
             precondition(values.count == group.count, "A commit returns a value for each element")
             for (waiter, value) in zip(group, values) { waiter.continuation.resume(returning: value) }
-        case .failure(let error) where group.count > 1 && isOfElement(error): for waiter in group { run([waiter]) }
+        case .failure(let error) where group.count > 1 && isElementError(error): for waiter in group { run([waiter]) }
         case .failure(let error): for waiter in group { waiter.continuation.resume(throwing: error) }
         }
     }

@@ -82,17 +82,17 @@ private struct SignatureBase {
     private mutating func appendDerived(_ component: ComponentIdentifier) throws(SignatureError) {
         let uses = try ParameterUse(of: component)
         let isQueryParameter = if case .queryParameter = component.source { true } else { false }
-        guard !uses.isOfField, (uses.queryName != nil) == isQueryParameter else {
+        guard !uses.hasFieldParameter, (uses.queryName != nil) == isQueryParameter else {
             throw SignatureError(.unknownParameter, component.serialized)
         }
         if case .status = component.source {
-            guard case .response(let response, _) = context.message, !uses.isOfRequest else {
+            guard case .response(let response, _) = context.message, !uses.isFromRequest else {
                 throw SignatureError(.otherMessage, component.serialized)
             }
             bytes.append(text: String(response.status.code))
             return
         }
-        guard uses.isOfRequest != signsRequest else { throw SignatureError(.otherMessage, component.serialized) }
+        guard uses.isFromRequest != signsRequest else { throw SignatureError(.otherMessage, component.serialized) }
         guard let value = try value(of: component, queryName: uses.queryName) else {
             throw SignatureError(.missing, component.serialized)
         }
@@ -160,7 +160,7 @@ private struct SignatureBase {
             throw SignatureError(.notStructured, component.serialized)
         }
         let field = ParsedDictionaries.Field(
-            name: component.name, isOfRequest: uses.isOfRequest, isTrailer: uses.isTrailer)
+            name: component.name, isFromRequest: uses.isFromRequest, isTrailer: uses.isTrailer)
         let member = try dictionaries.member(key, of: field) { [self] () throws(SignatureError) in
             let lines = try lines(of: name, component, uses)
             return try StructuredFieldParsing().dictionary(lines.map(\.value), named: component.serialized)
@@ -173,7 +173,7 @@ private struct SignatureBase {
         of name: HTTPField.Name, _ component: ComponentIdentifier, _ uses: ParameterUse
     ) throws(SignatureError) -> [HTTPField] {
         let fields: HTTPFields?
-        switch (context.message, uses.isOfRequest) {
+        switch (context.message, uses.isFromRequest) {
         case (.request, false): fields = uses.isTrailer ? context.trailerFields : request.headerFields
         case (.response(let response, _), false):
             fields = uses.isTrailer ? context.trailerFields : response.headerFields
@@ -183,7 +183,7 @@ private struct SignatureBase {
         let lines = fields?[fields: name] ?? []
         if !lines.isEmpty { return lines }
         // Host is no header field where the version of HTTP has `:authority`.
-        if component.name == "host", !uses.isTrailer, uses.isOfRequest != signsRequest,
+        if component.name == "host", !uses.isTrailer, uses.isFromRequest != signsRequest,
             let authority = request.authority
         {
             return [HTTPField(name: name, value: authority)]
@@ -212,13 +212,13 @@ private struct SignatureBase {
 private struct ParameterUse {
     private(set) var isStrict = false
     private(set) var isBytes = false
-    private(set) var isOfRequest = false
+    private(set) var isFromRequest = false
     private(set) var isTrailer = false
     private(set) var member: String?
     private(set) var queryName: String?
 
     /// Whether there is a parameter that only fields have.
-    var isOfField: Bool { isStrict || isBytes || isTrailer || member != nil }
+    var hasFieldParameter: Bool { isStrict || isBytes || isTrailer || member != nil }
 
     init(of component: ComponentIdentifier) throws(SignatureError) {
         if component.parameters.isEmpty { return }
@@ -226,7 +226,7 @@ private struct ParameterUse {
             switch parameter {
             case .strict: isStrict = true
             case .bytes: isBytes = true
-            case .request: isOfRequest = true
+            case .request: isFromRequest = true
             case .trailer: isTrailer = true
             case .member(let key): member = key
             case .queryName(let name): queryName = name

@@ -6,7 +6,7 @@ struct ParsedDictionaries {
     /// A field in one section of one message.
     struct Field: Hashable {
         let name: String
-        let isOfRequest: Bool
+        let isFromRequest: Bool
         let isTrailer: Bool
     }
 

@@ -99,7 +99,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
             return try await enrolPending(&stored, of: owner, account: account, authority: authority)
         } catch {
             // The key that should be replaced has expired or was revoked: it proves nothing, and signs nothing any more.
-            guard stored.current != nil, error.isOfEnrolment("unknownKey") else { throw error }
+            guard stored.current != nil, error.isEnrolmentRefusal("unknownKey") else { throw error }
             stored.current = nil
             try await save(stored, for: owner)
             return try await enrolPending(&stored, of: owner, account: account, authority: authority)
@@ -222,7 +222,7 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
 
 extension NetworkError {
     /// Whether the server refused an enrolment for a reason (`EnrolmentRefusal` of `RunwayServer`).
-    fileprivate func isOfEnrolment(_ reason: String) -> Bool {
+    fileprivate func isEnrolmentRefusal(_ reason: String) -> Bool {
         rawData?["type"].string == "urn:runway:enrolment:\(reason)"
     }
 }

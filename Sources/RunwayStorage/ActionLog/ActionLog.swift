@@ -88,8 +88,8 @@ public final class ActionLog: Sendable {
         sendingTo service: Service.Type, at path: EndpointPath, over network: NetworkLayer
     ) {
         let link = ActionLogSender.Link(
-            send: { body, isOfNobody throws(NetworkError) in
-                if isOfNobody {
+            send: { body, isAnonymous throws(NetworkError) in
+                if isAnonymous {
                     return try await network.call(ActionLogBatch<Service, LogOfNobody>(path: path, body: body))
                 }
                 return try await network.call(ActionLogBatch<Service, LogOfAccount>(path: path, body: body))

@@ -8,7 +8,7 @@ final class ActionLogSender: Sendable {
     /// What the layer does for a log.
     struct Link: Sendable {
         /// Sends a body, as any other call of the service; one with records of nobody without a token, if the service permits that.
-        var send: @Sendable (_ body: [UInt8], _ isOfNobody: Bool) async throws(NetworkError) -> RawData
+        var send: @Sendable (_ body: [UInt8], _ isAnonymous: Bool) async throws(NetworkError) -> RawData
         /// Has the server erase the records of the account that is signed in.
         var erase: @Sendable () async throws(NetworkError) -> Void
         /// Has the server erase the records of nobody from the installation with this secret.

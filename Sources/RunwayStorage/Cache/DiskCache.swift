@@ -350,7 +350,7 @@ extension DiskCache {
     /// Whether changes that a full disk prevents are a reason to remove all responses: those of an account must not stay, and what is to be
     /// stored must not be lost.
     private static func mayRemoveAll(for changes: [CacheTierChange]) -> Bool {
-        changes.contains(where: \.isOfAnAccount) && !changes.contains(where: \.isStoring)
+        changes.contains(where: \.clearsAccount) && !changes.contains(where: \.isStoring)
     }
 }
 
@@ -358,7 +358,7 @@ extension CacheTierChange {
     /// Whether what it removes must not be found in the files.
     fileprivate var isErasing: Bool { if case .clear = self { true } else { false } }
     /// Whether it removes all responses of an account, or all that there are.
-    fileprivate var isOfAnAccount: Bool {
+    fileprivate var clearsAccount: Bool {
         switch self {
         case .clear(.everything), .clear(.account): true
         default: false

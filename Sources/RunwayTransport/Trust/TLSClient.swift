@@ -23,7 +23,7 @@ struct TLSClient {
 
     /// Whether a handshake may have failed because a root was not read.
     func mayHaveLackedRoot(_ error: any Error) -> Bool {
-        !hasAllRoots && refusal.reason == nil && TLSFailure(error)?.isOfVerification == true
+        !hasAllRoots && refusal.reason == nil && TLSFailure(error)?.isVerificationFailure == true
     }
 
     /// The reason of a failed handshake, since BoringSSL reports only that a certificate was not verified. On the connection's
@@ -32,7 +32,7 @@ struct TLSClient {
         if let reason = refusal.reason { return TrustRefused(reason: reason) }
         #if Pins
             // Of a chain that BoringSSL refused, NIOSSL passes on only this certificate.
-            if TLSFailure(error)?.isOfVerification == true, let shown = handler.peerCertificate,
+            if TLSFailure(error)?.isVerificationFailure == true, let shown = handler.peerCertificate,
                 let leaf = try? Certificate(derEncoded: shown.toDERBytes())
             {
                 return TrustRefused(reason: CertificateFault(of: leaf, among: nil).reason)

@@ -23,7 +23,7 @@ struct TLSFailure {
     }
 
     /// Whether the certificates of the server were not verified.
-    var isOfVerification: Bool { reasons.contains("CERTIFICATE_VERIFY_FAILED") }
+    var isVerificationFailure: Bool { reasons.contains("CERTIFICATE_VERIFY_FAILED") }
 
     /// Whether the server refuses the client because of its certificate, or because it has none. With TLS 1.3 that happens after
     /// the client's side of the handshake, and after a first request was sent.

@@ -49,7 +49,7 @@ struct CommitQueueTests {
             limits: CommitQueueLimits(
                 maximumWaitingCount: 1000, maximumWaitingByteCount: 1000, maximumGroupCount: 7, maximumGroupByteCount: 7
             ),
-            isOfElement: { $0 is Failure }
+            isElementError: { $0 is Failure }
         ) { numbers in
             if numbers.contains(13) { throw Failure() }
             return numbers.map { $0 * 2 }

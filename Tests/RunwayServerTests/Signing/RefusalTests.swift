@@ -231,8 +231,8 @@ struct RefusalTests {
             judgesTimeLast: false)
         let verifier = RequestVerifier(
             rules: rules, keys: keys, signatures: signatures, digests: digests, now: { ServerTime.start })
-        let isOfDigest = [.runwayDigest, .runwaySealedKey].contains(name)
-        var head = try await isOfDigest ? DigestTests.Digested().request() : SignedCall.post("a").signed()
+        let isDigestField = [.runwayDigest, .runwaySealedKey].contains(name)
+        var head = try await isDigestField ? DigestTests.Digested().request() : SignedCall.post("a").signed()
         head.headerFields[name] = "sig1=:" + String(repeating: "A", count: 1 << 20) + ":"
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
         let refusal = await #expect(throws: SignatureRefusal.self) {

@@ -19,13 +19,13 @@ struct BaseOracle {
     func value(of identifier: String) -> String? {
         let words = identifier.components(separatedBy: ";")
         let name = words[0].replacingOccurrences(of: "\"", with: "")
-        let isOfRequest = words.contains("req")
+        let isFromRequest = words.contains("req")
         if name == "@status" { return response.map { String($0.status) } }
         if name.hasPrefix("@") {
-            guard isOfRequest == (response != nil) else { return nil }
+            guard isFromRequest == (response != nil) else { return nil }
             return derived(name, words)
         }
-        var lines = response.map { isOfRequest ? fields : $0.fields } ?? fields
+        var lines = response.map { isFromRequest ? fields : $0.fields } ?? fields
         if words.contains("tr") { lines = trailers }
         if words.contains("sf") {
             return dictionary.isEmpty ? nil : dictionary.map { member($0) }.joined(separator: ", ")

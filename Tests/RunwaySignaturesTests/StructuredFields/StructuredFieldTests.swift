@@ -28,7 +28,7 @@ struct StructuredFieldTests {
     @Test func aFieldIsParsedOnce() throws {
         var dictionaries = ParsedDictionaries()
         var parsed = 0
-        let field = ParsedDictionaries.Field(name: "x", isOfRequest: false, isTrailer: false)
+        let field = ParsedDictionaries.Field(name: "x", isFromRequest: false, isTrailer: false)
         for key in ["a", "b", "c", "absent"] {
             let member = try dictionaries.member(key, of: field) { () throws(SignatureError) in
                 parsed += 1
@@ -43,7 +43,7 @@ struct StructuredFieldTests {
     @Test(arguments: [8, 64]) func manyCoveredMembersAreParsedOnce(count: Int) throws {
         var dictionaries = ParsedDictionaries()
         var parsed = 0
-        let field = ParsedDictionaries.Field(name: "x", isOfRequest: false, isTrailer: false)
+        let field = ParsedDictionaries.Field(name: "x", isFromRequest: false, isTrailer: false)
         let line = (0..<count).map { "k\($0)=\($0)" }.joined(separator: ", ")
         for index in 0..<count {
             let member = try dictionaries.member("k\(index)", of: field) { () throws(SignatureError) in

@@ -141,9 +141,9 @@ struct OfflineQueueDiskTests {
         await fixture.queue.close()
     }
 
-    @Test(arguments: [false, true]) func retryAfterHoldsInTheNextRun(isOfReplay: Bool) async throws {
+    @Test(arguments: [false, true]) func retryAfterHoldsInTheNextRun(isReplay: Bool) async throws {
         let server = NoteServer { _, count in count == 0 ? .status(503, retryAfter: 3600) : nil }
-        let first = QueueFixture(server, status: isOfReplay ? .none : .wifi)
+        let first = QueueFixture(server, status: isReplay ? .none : .wifi)
         #expect(await first.write("a")?.kind == .queued)
         first.status.set(.wifi)
         await first.queue.flush()

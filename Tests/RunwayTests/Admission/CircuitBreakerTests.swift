@@ -238,11 +238,11 @@ struct CircuitBreakerTests {
                     let endpoint = Int.random(in: 0...1, using: &random)
                     let isBypassing = Int.random(in: 0..<4, using: &random) == 0
                     let refusal = circuits.refusal(of: targets[endpoint], at: now)
-                    let isOfHost = host.isRefused(at: now)
+                    let isHostWide = host.isRefused(at: now)
                     try #require(
-                        (refusal != nil) == (isOfHost || endpoints[endpoint].isRefused(at: now)),
+                        (refusal != nil) == (isHostWide || endpoints[endpoint].isRefused(at: now)),
                         "seed \(seed), step \(step)")
-                    try #require(refusal.map { $0.isOfHost == isOfHost } ?? true, "seed \(seed), step \(step)")
+                    try #require(refusal.map { $0.isHostWide == isHostWide } ?? true, "seed \(seed), step \(step)")
                     guard refusal == nil || isBypassing else { continue }
                     let permit = circuits.admit(to: targets[endpoint], at: now, isBypassing: isBypassing)
                     for case .probe(let given) in [permit.host, permit.endpoint] { number = given }
@@ -282,12 +282,12 @@ struct CircuitBreakerTests {
         var circuits = Circuits(CircuitLimits(consecutiveFailures: 1))
         let (failing, other) = (Self.target(of: QueryCall.self), Self.target(of: BookSearch.self))
         let opening = circuits.record(.refusal(retryAfter: nil), of: Circuits.Permit(), to: failing, at: .zero)
-        #expect(opening == Circuits.Opening(isOfHost: false, time: .seconds(1)))
+        #expect(opening == Circuits.Opening(isHostWide: false, time: .seconds(1)))
         #expect(circuits.refusal(of: failing, at: .zero) == opening && circuits.isClosed(to: other))
         let another = Self.target(1, of: QueryCall.self)
         #expect(circuits.isClosed(to: another))
         let down = circuits.record(.unreachable, of: Circuits.Permit(), to: other, at: .zero)
-        #expect(down == Circuits.Opening(isOfHost: true, time: .seconds(1)))
+        #expect(down == Circuits.Opening(isHostWide: true, time: .seconds(1)))
         #expect(circuits.refusal(of: failing, at: .zero) == down && circuits.refusal(of: other, at: .zero) == down)
         #expect(circuits.isClosed(to: another))
     }

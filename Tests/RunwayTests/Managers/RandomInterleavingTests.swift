@@ -167,8 +167,8 @@ private final class Interleaving: APIManagerDelegate {
         if manager.rawData?.source == .cache {
             let stored = owners.keys.first { $0.number == fetcher }
             let isFetched = stored.map { isSuccess[$0] == true } ?? false
-            let isOfPage = stored.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
-            if !isFetched || !isOfPage { problems.append("memory had what nobody fetched, or of another page") }
+            let isSamePage = stored.flatMap { pages[$0] } == manager.landedFlight.flatMap { pages[$0] }
+            if !isFetched || !isSamePage { problems.append("memory had what nobody fetched, or of another page") }
         } else if fetcher != manager.landedFlight?.number {
             problems.append("the response of another flight")
         }

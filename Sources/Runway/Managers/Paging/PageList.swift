@@ -44,7 +44,7 @@ struct PageList<E: PagedEndpoint>: Sendable {
     /// Which page a load asks for that continues after the last row: the first page if there are no rows, or they belong to an account that
     /// is no longer signed in; `nil` at the end of the list.
     var next: PageDirection? {
-        guard isOfCurrentAccount else { return .first }
+        guard belongsToCurrentAccount else { return .first }
         if window.isAtEnd { return nil }
         return window.rows.isEmpty ? .first : .next
     }
@@ -52,12 +52,12 @@ struct PageList<E: PagedEndpoint>: Sendable {
     /// Which page a load asks for that continues before the first row: the first page if the rows belong to an account that is no longer
     /// signed in; `nil` at the start of the list.
     var previous: PageDirection? {
-        guard isOfCurrentAccount else { return .first }
+        guard belongsToCurrentAccount else { return .first }
         return window.isAtStart ? nil : .previous
     }
 
     /// Whether the rows were loaded for the account that is signed in, or for nobody.
-    private var isOfCurrentAccount: Bool { response?.flight.isOfCurrentAccount ?? true }
+    private var belongsToCurrentAccount: Bool { response?.flight.belongsToCurrentAccount ?? true }
 
     /// A response, and the page that the endpoint found in it.
     struct Page: Sendable {

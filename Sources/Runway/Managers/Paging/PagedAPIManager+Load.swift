@@ -240,7 +240,7 @@ extension PagedAPIManager {
             let reading = await PageReading<E>.reading(of: rawData, of: endpoint, flight, for: load.pages, after: items)
             // The load may have been cancelled or replaced meanwhile.
             guard let self, machine.load?.number == load.number else { return }
-            guard flight.isOfCurrentAccount else {
+            guard flight.belongsToCurrentAccount else {
                 machine.finish(load.number)
                 if let id = load.id { waiters.ended(id, as: .cancelled) }
                 flight.note(CallDecision.accountChanged)

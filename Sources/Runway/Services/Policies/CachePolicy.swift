@@ -97,7 +97,7 @@ public struct CachePolicy: Sendable, Hashable {
     }
 
     /// Whether the client decides how long a response is used.
-    var isOfClient: Bool { rule == .timeToLive || rule == .untilEvicted }
+    var isClientDefined: Bool { rule == .timeToLive || rule == .untilEvicted }
 
     private init(rule: Rule, tiers: CacheTiers) {
         self.rule = rule

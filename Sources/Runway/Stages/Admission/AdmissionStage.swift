@@ -104,7 +104,7 @@ struct AdmissionStage: RequestStage {
         let opening = control.record(
             outcome, of: permit, to: target, at: flight.clock.now, releasingSlot: releasingSlot)
         guard let opening else { return }
-        let endpoint = opening.isOfHost ? nil : target.endpoint.name
+        let endpoint = opening.isHostWide ? nil : target.endpoint.name
         flight.note(AdmissionDecision.opened(host: target.origin.host, endpoint: endpoint, for: opening.time))
     }
 }
@@ -123,7 +123,7 @@ struct AdmissionStage: RequestStage {
 /// - Any other outcome, such as a cancellation, is not counted.
 extension Flight {
     fileprivate func outcome(of response: Response, to request: Request) -> Circuits.Outcome {
-        if response.isOfOtherOrigin(than: request) { return .success }
+        if response.hasChangedOrigin(since: request) { return .success }
         return switch response.verdict?.value {
         case .overloaded: .refusal(retryAfter: response.retryAfter(now: clock.date))
         case .refused, .malformed:

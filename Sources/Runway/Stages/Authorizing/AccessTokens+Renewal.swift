@@ -36,7 +36,7 @@ extension AccessTokens {
         underlying: (any Error)? = nil
     ) -> NetworkError {
         let concerned = flights.flatMap(\.flightsSharingRequest)
-        if let flight = flights.first, flight.isOfCurrentSession,
+        if let flight = flights.first, flight.belongsToCurrentSession,
             beginsAskingForLogin(identity, in: flight.session, ifVersion: version)
         {
             for flight in flights { flight.note(AuthorizingDecision.askedForLogin) }

@@ -49,7 +49,7 @@ struct AuthorizingStage: RequestStage {
         let first = try await token(for: flight, credentials)
         let response = try await send(request, with: first, credentials, in: flight, next)
         // The server of another origin was sent no token, so it can't have refused one (RFC 9110 §15.4).
-        if response.isOfOtherOrigin(than: request) { return response }
+        if response.hasChangedOrigin(since: request) { return response }
         if response.verdict == .loginNeeded { demandLogin(of: flight, first) }
         if response.verdict == .fine { first.acceptance.accept() }
         guard response.verdict == .tokenRefused else { return response }
@@ -73,7 +73,7 @@ struct AuthorizingStage: RequestStage {
                 status: response.head.status)
         }
         let (second, last) = try await resend(request, credentials, in: flight, next)
-        if last.isOfOtherOrigin(than: request) { return last }
+        if last.hasChangedOrigin(since: request) { return last }
         if last.verdict == .loginNeeded { demandLogin(of: flight, second) }
         if last.verdict == .tokenRefused {
             flight.note(AuthorizingDecision.refusedAgain)
@@ -90,7 +90,7 @@ struct AuthorizingStage: RequestStage {
     ) async throws(NetworkError) -> Response {
         flight.note(AuthorizingDecision.unsigned)
         var response = try await next.send(request, in: flight)
-        if response.isOfOtherOrigin(than: request) { return response }
+        if response.hasChangedOrigin(since: request) { return response }
         // No token was sent: the service wants a login, whether it says so by a verdict of its own or by 401.
         if response.verdict == .tokenRefused { response.verdict = .loginNeeded }
         if response.verdict == .loginNeeded { _ = tokens.needsLogin("", TokenIdentity(flight), [flight], ifVersion: 0) }
@@ -135,7 +135,7 @@ struct AuthorizingStage: RequestStage {
             added, credentials.secrets(of: held.token), isBodySecret: !authorized.body.isSame(as: request.body))
         var response = try await next.send(authorized, in: flight)
         // A response that stays open can outlast the token; the server of another origin was sent none.
-        if flight.options.isLongLived, !response.isOfOtherOrigin(than: request) {
+        if flight.options.isLongLived, !response.hasChangedOrigin(since: request) {
             response.tokenRenewalWindow = held.renewalWindow
         }
         return response

@@ -44,7 +44,7 @@ struct CacheModel {
         var fallback: (number: Int, since: Int)?
         /// The number of the stale response whose validator is sent.
         var validated: Int?
-        var isOfTheLayer = false
+        var isBackground = false
     }
 
     /// What a call should do at once.
@@ -126,26 +126,26 @@ struct CacheModel {
         let found =
             policy.rule == .none || use == .refresh
             ? nil : find(key, policy, looksBelow: !isPrefetch || !isFetchedAlready)
-        func flight(_ fallback: (Int, Int)? = nil, isOfTheLayer: Bool = false) -> Flight {
+        func flight(_ fallback: (Int, Int)? = nil, isBackground: Bool = false) -> Flight {
             counter += 1
             return Flight(
                 key: key, policy: policy, mark: mark, order: counter, fallback: fallback,
-                validated: (found?.cached.number).flatMap { Self.hasTag($0) ? $0 : nil }, isOfTheLayer: isOfTheLayer)
+                validated: (found?.cached.number).flatMap { Self.hasTag($0) ? $0 : nil }, isBackground: isBackground)
         }
         guard let found else {
             if use == .onlyIfCached { return (.cached("notCached"), nil) }
             if isPrefetch, isFetchedAlready { return (.cached(""), nil) }
-            return (.sent, flight(isOfTheLayer: isPrefetch))
+            return (.sent, flight(isBackground: isPrefetch))
         }
         guard let excess = found.excess else { return (.cached("cache \(found.cached.number)"), nil) }
         let stale = "staleCache \(found.cached.number)"
         if use == .onlyIfCached { return (.cached(stale), nil) }
         if isPrefetch {
             return isFetchedAlready
-                ? (.cached(""), nil) : (.sent, flight((found.cached.number, now - excess), isOfTheLayer: true))
+                ? (.cached(""), nil) : (.sent, flight((found.cached.number, now - excess), isBackground: true))
         }
         if excess < Int(policy.staleWhileRevalidate.components.seconds) {
-            return isFetchedAlready ? (.cached(stale), nil) : (.cachedAndSent(stale), flight(isOfTheLayer: true))
+            return isFetchedAlready ? (.cached(stale), nil) : (.cachedAndSent(stale), flight(isBackground: true))
         }
         return (.sent, flight((found.cached.number, now - excess)))
     }

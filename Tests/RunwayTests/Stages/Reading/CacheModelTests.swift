@@ -226,7 +226,7 @@ private final class CachePlay {
     }
 
     private func isFetched(_ key: ModelKey) -> Bool {
-        flights.values.contains { $0.flight.isOfTheLayer && $0.flight.key == key }
+        flights.values.contains { $0.flight.isBackground && $0.flight.key == key }
     }
 
     private func respond(_ number: UInt64) async {
@@ -259,7 +259,7 @@ private final class CachePlay {
         let background = network.cache.background
         let flightsBefore = background.count
         transport.respond(number, with: result)
-        if flight.isOfTheLayer {
+        if flight.isBackground {
             await settle("the end of a flight of the layer") { background.count < flightsBefore }
         } else {
             await settle("a landing") { waiting.outcome != nil }
@@ -275,7 +275,7 @@ private final class CachePlay {
         let scope = scopes.randomElement(using: &random) ?? .everything
         model.clear(scope)
         network.cache.clear(scope)
-        for (number, flight) in flights where flight.flight.isOfTheLayer && flight.flight.key.isIn(scope) {
+        for (number, flight) in flights where flight.flight.isBackground && flight.flight.key.isIn(scope) {
             flights[number] = nil
             await settle("a cancelled flight of the layer") { !transport.parked.contains(number) }
         }

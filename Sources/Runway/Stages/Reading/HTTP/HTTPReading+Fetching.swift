@@ -41,7 +41,7 @@ extension HTTPReading {
             (response, own) = result
         } catch {
             let isDisconnected = error.kind == .noNetwork || error.kind == .timedOut
-            guard error.isOfUnavailableServer,
+            guard error.isServerUnavailable,
                 let stale = staleResponse(fetch, isDisconnected: isDisconnected, in: flight)
             else { throw error }
             return stale

@@ -52,6 +52,6 @@ private struct Revalidation: RequestStage {
 extension Flight {
     /// Another flight of the same endpoint, which starts now.
     fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight {
-        context.makeFlight(endpoint, options.ofTheLayer, retainedLayer: retainedLayer)
+        context.makeFlight(endpoint, options.forBackgroundFlight, retainedLayer: retainedLayer)
     }
 }

@@ -62,7 +62,7 @@ enum TargetRecord {
         for _ in 0..<count {
             guard
                 let response = response(
-                    &reader, entry.body, &offset, reading, isOfThisLaunch: launch == reading.launch)
+                    &reader, entry.body, &offset, reading, isFromThisLaunch: launch == reading.launch)
             else { return nil }
             responses.append(response)
         }
@@ -71,7 +71,7 @@ enum TargetRecord {
 
     private static func response(
         _ reader: inout TierRecordReader, _ body: [UInt8], _ offset: inout Int, _ reading: Reading,
-        isOfThisLaunch: Bool
+        isFromThisLaunch: Bool
     ) -> StoredResponse? {
         guard let flags = reader.number(), let sequenceNumber = reader.number(),
             let receivedDate = reader.number().map({ HTTPDate(seconds: Int64(bitPattern: $0)) }),
@@ -84,7 +84,7 @@ enum TargetRecord {
         func has(_ flag: Int) -> Bool { flags >> UInt64(flag) & 1 == 1 }
         // Of another launch, the age is known by the wall clock alone. The date of receipt was rounded down: no response gets younger.
         let age = Date(timeIntervalSince1970: Double(receivedDate.seconds)).age(at: reading.date)
-        let end = isOfThisLaunch ? received : reading.now - (age ?? .zero)
+        let end = isFromThisLaunch ? received : reading.now - (age ?? .zero)
         var response = StoredResponse(
             head, StoredResponse.Content(RawData(bytes, response: head)),
             to: HTTPRequest(method: has(0) ? .head : .get, scheme: has(1) ? "https" : nil, authority: nil, path: nil),
@@ -92,11 +92,11 @@ enum TargetRecord {
             times: ExchangeTimes(
                 requested: end - (received - requested), received: end, receivedDate: receivedDate),
             verdict: has(4) ? .fine : Verdict(status: head.status, headerFields: head.headerFields),
-            isVerbatim: has(2), sequenceNumber: isOfThisLaunch ? sequenceNumber : 0)
+            isVerbatim: has(2), sequenceNumber: isFromThisLaunch ? sequenceNumber : 0)
         response.vary = vary
         response.isOnDisk = true
         // A clock that was set back says nothing about the age.
-        response.isInvalidated = has(3) || !isOfThisLaunch && age == nil
+        response.isInvalidated = has(3) || !isFromThisLaunch && age == nil
         return response
     }
 }

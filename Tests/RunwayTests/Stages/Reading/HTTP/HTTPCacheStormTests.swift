@@ -97,7 +97,7 @@ private struct HTTPCacheStorm {
         origin.write { log in
             log.calls[call].number = response?["number"].int
             log.calls[call].failure = failure
-            log.calls[call].isOfCache = response.map { $0.source != .network } ?? false
+            log.calls[call].isFromCache = response.map { $0.source != .network } ?? false
             log.calls[call].end = network.clock.now
             log.calls[call].span.end = log.place()
         }

@@ -58,7 +58,7 @@ struct StormCheck {
             }
         }
         let lastMade = makers.map { ends[$0] }.max() ?? .max
-        for earlier in log.calls where earlier.isOfCache && earlier.span.isBefore(call.span) {
+        for earlier in log.calls where earlier.isFromCache && earlier.span.isBefore(call.span) {
             guard let newer = earlier.number, newer != number, log.responses.indices.contains(newer),
                 log.responses[newer].variant == variant
             else { continue }

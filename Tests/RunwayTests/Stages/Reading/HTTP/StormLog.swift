@@ -36,7 +36,7 @@ struct StormLog: Sendable {
         /// Why it received no response.
         var failure: NetworkError.Kind?
         /// Whether that was stored before.
-        var isOfCache = false
+        var isFromCache = false
     }
 
     /// A request as it came to the origin.
