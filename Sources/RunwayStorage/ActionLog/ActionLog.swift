@@ -134,7 +134,7 @@ public final class ActionLog: Sendable {
     /// Stores and sends what was recorded, for an app that goes to the background.
     ///
     /// It returns when all is sent that waited when it was called, or as soon as that can't go on now: an attempt failed, the server asked to
-    /// wait, there is no network, or the log has no layer. If the task is cancelled it returns at once, and storing and sending go on.
+    /// wait, there is no network, or the log has no layer. If the task is cancelled it does not wait for the server, and sending goes on.
     ///
     /// The system's time in the background (`BackgroundGrace`) is taken before anything is written, and ended when it returns.
     public func flush() async {

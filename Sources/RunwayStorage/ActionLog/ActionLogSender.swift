@@ -122,7 +122,7 @@ final class ActionLogSender: Sendable {
     }
 
     /// Sends what waits, and returns when nothing can be sent any more now: all is sent, or an attempt failed. If the task is cancelled it
-    /// returns at once, and sending goes on.
+    /// does not wait for the server, and sending goes on.
     func flush() async {
         let now = clock.now
         let isPaused = state.withLock { state in

@@ -219,7 +219,7 @@ final class ChangeDrainer: Sendable {
 
     /// Hands over what waits too long.
     private func expire() async {
-        guard let expired = try? await journal.expire() else { return }
+        guard let expired = try? await journal.expire(besides: state.withLock(\.delivered)) else { return }
         for change in expired { await report(change) }
     }
 

@@ -137,12 +137,15 @@ extension ChangeJournal {
     }
 
     /// Sets aside the changes that wait longer than allowed, and returns them.
-    func expire() async throws(StorageError) -> [QueuedChange] {
+    ///
+    /// - Parameter delivered: The changes that have succeeded, and are still to be removed.
+    func expire(besides delivered: Set<UUID>) async throws(StorageError) -> [QueuedChange] {
         let time = time()
         return try await run { journal throws(StorageError) in
             // The app could not be handed what nobody can read now.
             if self.state.withLock({ $0.isKeyMissing }) { return [] }
             let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
+                .subtracting(delivered)
             for id in overdue { try Self.noteSending(id, journal, time) }
             return try Self.setAside(overdue, SetAsideReason(.expired, "It waited too long."), journal)
         }

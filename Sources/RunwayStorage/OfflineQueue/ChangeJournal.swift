@@ -74,6 +74,7 @@ final class ChangeJournal: Sendable {
         return try await run(.reading) { journal throws(StorageError) in
             // One that was set aside may wait again by now.
             if self.state.withLock({ $0.waiting?[scope] != nil }) { return true }
+            if subjects.isEmpty { return false }
             return Self.holds(try journal.entries(of: scope)).contains { change in
                 (change.isRefused || change.isHeld) && !change.subjects.isDisjoint(with: subjects)
             }

@@ -144,7 +144,7 @@ extension ChatMachine {
         case queued
         /// The server refuses it, for this reason.
         case refused(String)
-        /// The same call may succeed later. The server has not received this one.
+        /// The same call may succeed later. The server has not received this one, or has stored nothing.
         case notSent
         /// The same call may succeed later. The server may have received this one.
         case transient
@@ -153,8 +153,9 @@ extension ChatMachine {
         init(_ error: NetworkError) {
             switch error.kind {
             case .queued: self = .queued
-            // The server may accept the same message later, 401 once the token is renewed.
-            case _ where error.status.map { $0.code == 401 || $0.mayBeAcceptedLater } ?? false: self = .transient
+            // The routes of a chat respond so before they store anything. 401 ends once the token is renewed.
+            case _ where error.status == .unauthorized || error.status == .tooManyRequests: self = .notSent
+            case _ where error.status?.mayBeAcceptedLater ?? false: self = .transient
             case .refused where error.status?.kind == .clientError, .service, .invalidParameters, .invalidConfiguration:
                 self = .refused(error.rawData?.json["title"].string ?? error.detail)
             case _ where error.sending == .notSent: self = .notSent

@@ -56,7 +56,6 @@ final class WebSocketDriver: Sendable {
         self.onState = onState
         self.open = open
         (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
-        continuation.yield(.start)
     }
 
     var streamState: StreamState { state.withLock { $0.stream } }
@@ -80,6 +79,8 @@ final class WebSocketDriver: Sendable {
 
     /// Runs the WebSocket until it ends, or the task is cancelled.
     func run() async {
+        // What the app asked for before comes first: a WebSocket that is paused opens no connection.
+        continuation.yield(.start)
         var run = Run(
             machine: StreamMachine(
                 options.reconnection, network: network.status.identity ?? network.status.link.rawValue,

@@ -323,6 +323,9 @@ struct OneEffectTests {
         fixture.status.set(.wifi)
         try await waitUntil("the result") { !fixture.results.all.isEmpty }
         for _ in 0..<3 { await fixture.queue.flush() }
+        // Nor does it expire.
+        fixture.clock.advance(by: .seconds(31 * 86_400))
+        await fixture.queue.flush()
         #expect(fixture.results.all == ["a done"] && fixture.server.received.count == 1)
         #expect(fixture.queue.currentState.waitingCount == 1)
         #expect(try await fixture.queue.changes().isEmpty)
