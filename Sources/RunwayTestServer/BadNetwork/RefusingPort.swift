@@ -24,14 +24,13 @@ package final class RefusingPort: Sendable {
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let isBound = socketAddress.withSockAddr { bind(descriptor, $0, socklen_t($1)) == 0 }
-        var bound = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        withUnsafeMutableBytes(of: &bound) { bytes in
-            bytes.withMemoryRebound(to: sockaddr.self) { _ = getsockname(descriptor, $0.baseAddress, &length) }
+        // The port of `sockaddr_in` is in its third and fourth byte, in the order of the network.
+        self.number = withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
+            var length = socklen_t(bytes.count)
+            _ = getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+            return UInt16(bytes[2]) << 8 | UInt16(bytes[3])
         }
         self.descriptor = descriptor
-        // The port of `sockaddr_in`, in the order of the network.
-        self.number = withUnsafeBytes(of: bound) { UInt16($0[2]) << 8 | UInt16($0[3]) }
         guard isBound else { throw POSIXError(.EADDRINUSE) }
     }
 
