@@ -57,13 +57,7 @@ extension ResponseCache {
     /// - Returns: Whether the tier completed in time.
     @discardableResult
     public func flush() async -> Bool {
-        let isPerforming = state.withLock { state in
-            state.flushCount += 1
-            state.writeDelay?.cancel()
-            return state.writeBehind.isPerforming
-        }
-        defer { state.withLock { $0.flushCount -= 1 } }
-        guard isPerforming else { return true }
+        guard state.withLock({ $0.writeBehind.isPerforming }) else { return true }
         let flushing = Race<Bool>()
         let token = timer.schedule(at: clock.now + Self.maximumFlushWait) { flushing.finish(false) }
         defer { timer.remove(token) }
@@ -75,21 +69,17 @@ extension ResponseCache {
         }
     }
 
-    /// Starts the pending operations of the tier, unless they are in progress. Responses wait for more of them (``writeDelay``).
+    /// Starts the pending operations of the tier, unless they are in progress.
     func startWriteBehind() {
         guard let tier else { return }
         state.withLock { state in
-            if state.writeBehind.begin() {
-                state.writing = Task { @concurrent in await self.writeBehind(in: tier) }
-            } else if !state.writeBehind.mayWait {
-                state.writeDelay?.cancel()
-            }
+            guard state.writeBehind.begin() else { return }
+            state.writing = Task { @concurrent in await self.writeBehind(in: tier) }
         }
     }
 
     @concurrent private func writeBehind(in tier: any CacheTier) async {
         while true {
-            await waitForMore()
             let operations = state.withLock { $0.writeBehind.next() }
             if operations.isEmpty { return }
             do {
@@ -103,18 +93,5 @@ extension ResponseCache {
                 if !continues { return }
             }
         }
-    }
-
-    /// Waits for more responses that can be written together, unless something can't wait.
-    private func waitForMore() async {
-        let delay = state.withLock { state -> Task<Void, Never>? in
-            guard state.writeBehind.mayWait, state.flushCount == 0 else { return nil }
-            let delay = Task { _ = try? await Task.sleep(for: Self.writeDelay) }
-            state.writeDelay = delay
-            return delay
-        }
-        guard let delay else { return }
-        await delay.value
-        state.withLock { $0.writeDelay = nil }
     }
 }

@@ -19,8 +19,6 @@ public final class ResponseCache: Sendable {
     public static let maximumTierWait = Duration.seconds(2)
     /// The longest time that ``flush()`` waits for the disk tier.
     public static let maximumFlushWait = Duration.seconds(10)
-    /// How long a stored response waits for others before the disk tier writes them together. Clears do not wait.
-    static let writeDelay = Duration.milliseconds(50)
     /// The most lookups in the disk tier that may be in flight after their calls stopped waiting. Beyond it, lookups skip the
     /// tier.
     static let maximumAbandonedLookups = 16
@@ -50,10 +48,6 @@ public final class ResponseCache: Sendable {
         var generations = ClearGenerations()
         var writeBehind: WriteBehindQueue
         var writing: Task<Void, Never>?
-        /// The wait for more responses that are written together.
-        var writeDelay: Task<Void, Never>?
-        /// The calls of ``ResponseCache/flush()`` in progress. While there is one, nothing waits for more responses.
-        var flushCount = 0
         var tierFailureCount = 0
         /// The lookups in the tier that are in flight, and the calls that wait for one.
         var lookupCount = 0

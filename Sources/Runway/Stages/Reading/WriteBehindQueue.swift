@@ -48,13 +48,6 @@ struct WriteBehindQueue {
     /// Whether no operation is pending.
     var isEmpty: Bool { current.isEmpty && waiting.isEmpty }
 
-    /// Whether the next operations may wait for more, to be performed together: all of them store, and they are fewer than
-    /// ``maximumBatchCount``.
-    var mayWait: Bool {
-        !waiting.isEmpty && current.isEmpty && waiting.operations.count == waiting.storeCount
-            && waiting.storeCount < Self.maximumBatchCount
-    }
-
     /// Adds an operation, and drops pending ones that it supersedes.
     mutating func add(_ operation: Operation) {
         waiting.removeSuperseded(by: operation)

@@ -54,25 +54,6 @@ struct WriteBehindQueueTests {
         #expect(queue.isEmpty && !queue.isPerforming)
     }
 
-    @Test func onlyAnIncompleteBatchOfStoresWaits() throws {
-        var queue = WriteBehindQueue(maximumByteCount: .max)
-        #expect(!queue.mayWait)
-        for id in 1..<WriteBehindQueue.maximumBatchCount {
-            queue.add(.store(.call(try respond(id))))
-            #expect(queue.mayWait)
-        }
-        queue.add(.store(.call(try respond(0))))
-        #expect(!queue.mayWait, "the batch is complete")
-        _ = names(&queue)
-        queue.add(.store(.call(try respond(1))))
-        queue.add(.clear(.service("library")))
-        #expect(!queue.mayWait, "a clear is performed at once")
-        _ = names(&queue)
-        queue.add(.store(.call(try respond(1))))
-        _ = (queue.begin(), queue.next(), queue.fail())
-        #expect(!queue.mayWait, "what failed is repeated at once")
-    }
-
     @Test func pendingOperationsAreBounded() throws {
         var queue = WriteBehindQueue(maximumByteCount: 10_000)
         queue.add(.store(.call(try respond(1, byteCount: 6_000))))
