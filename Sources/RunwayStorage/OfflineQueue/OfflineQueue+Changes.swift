@@ -76,7 +76,6 @@ extension OfflineQueue {
         } catch {
             throw StorageError(.rejected, error.detail)
         }
-        if drainer.isDelivered(id) { throw StorageError(.rejected, "The change has succeeded.") }
         try await journal.replace(id, with: change, at: link.clock.date)
         drainer.change()
     }

@@ -2,7 +2,8 @@ import Foundation
 
 /// The messages that a member has written and that are not shown as stored yet. Pure: times are passed to it.
 ///
-/// They are sent one at a time, so that they arrive in the order in which they were written.
+/// They are sent one at a time, so that they arrive in the order in which they were written. A later one may overtake one that the offline queue
+/// has and can't send, or whose file can't be read.
 struct ChatOutbox: Sendable {
     private let member: String
     private(set) var drafts: [ChatDraft] = []

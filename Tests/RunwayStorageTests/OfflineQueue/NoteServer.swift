@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import HTTPTypes
 import Runway
 import RunwayJSON
@@ -202,6 +203,15 @@ struct QueueFixture {
     func signIn(_ account: String) async throws {
         try await network.signIn(AccessToken("token-of-\(account)", account: account), to: Notebook.self)
     }
+
+    /// Changes the file by SQL. A trigger with ``failure`` has what it precedes fail as SQLITE_TOOBIG, which does not count as damage.
+    func execute(_ sql: String) async throws {
+        try await queue.parts().journal.run { file throws(StorageError) in
+            try file.write { try $0.execute(sql: sql) }
+        }
+    }
+
+    static let failure = "BEGIN SELECT zeroblob(2147483647); END"
 
     /// Sends what waits, advancing the clock past every wait.
     func drain(until count: Int = 0) async throws {

@@ -202,21 +202,14 @@ struct OfflineQueueDiskTests {
         for _ in 0..<3 { await fixture.write(String(repeating: "x", count: 300_000)) }
         let ids = try await fixture.queue.changes().map(\.id)
         #expect(ids.count == 3)
-        let journal = try fixture.queue.parts().journal
-        // It fails as SQLITE_TOOBIG, which does not count as damage.
-        try await journal.run { file throws(StorageError) in
-            try file.write { database in
-                try database.execute(
-                    sql: """
-                        CREATE TRIGGER interruption BEFORE DELETE ON entry
-                        WHEN NOT EXISTS (SELECT 1 FROM entry WHERE sequence < OLD.sequence)
-                        BEGIN SELECT zeroblob(2147483647); END
-                        """)
-            }
-        }
+        try await fixture.execute(
+            """
+            CREATE TRIGGER interruption BEFORE DELETE ON entry
+            WHEN NOT EXISTS (SELECT 1 FROM entry WHERE sequence < OLD.sequence) \(QueueFixture.failure)
+            """)
         let removed = Mutex<Set<UUID>>([])
         await #expect(throws: StorageError.self) {
-            try await journal.erase(account: nil) { ids in removed.withLock { $0 = ids } }
+            try await fixture.queue.parts().journal.erase(account: nil) { ids in removed.withLock { $0 = ids } }
         }
         #expect(removed.withLock { $0 } == Set(ids.dropFirst()))
         #expect(fixture.queue.currentState.waitingCount == 1)

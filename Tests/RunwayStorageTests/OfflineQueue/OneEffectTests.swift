@@ -309,17 +309,7 @@ struct OneEffectTests {
     @Test func successIsReportedOnceOnAFailingDisk() async throws {
         let fixture = QueueFixture(status: .none)
         await fixture.write("a")
-        let journal = try fixture.queue.parts().journal
-        try await journal.run { file throws(StorageError) in
-            try file.write { database in
-                // It fails as SQLITE_TOOBIG, which does not count as damage.
-                try database.execute(
-                    sql: """
-                        CREATE TRIGGER failure BEFORE DELETE ON entry
-                        BEGIN SELECT zeroblob(2147483647); END
-                        """)
-            }
-        }
+        try await fixture.execute("CREATE TRIGGER failure BEFORE DELETE ON entry \(QueueFixture.failure)")
         fixture.status.set(.wifi)
         try await waitUntil("the result") { !fixture.results.all.isEmpty }
         for _ in 0..<3 { await fixture.queue.flush() }
@@ -329,9 +319,7 @@ struct OneEffectTests {
         #expect(fixture.results.all == ["a done"] && fixture.server.received.count == 1)
         #expect(fixture.queue.currentState.waitingCount == 1)
         #expect(try await fixture.queue.changes().isEmpty)
-        try await journal.run { file throws(StorageError) in
-            try file.write { database in try database.execute(sql: "DROP TRIGGER failure") }
-        }
+        try await fixture.execute("DROP TRIGGER failure")
         try await fixture.drain()
         #expect(fixture.results.all == ["a done"] && fixture.server.received.count == 1)
         await fixture.queue.close()

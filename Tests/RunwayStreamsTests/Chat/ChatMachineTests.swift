@@ -97,6 +97,10 @@ struct ChatMachineTests {
         #expect(ChatMachine.Failure(unsent) == .notSent)
         let lost = NetworkError(.noNetwork, in: .transporting, "no", sending: .unknown)
         #expect(ChatMachine.Failure(lost) == .transient)
+        for (status, failure) in [(401, ChatMachine.Failure.notSent), (429, .notSent), (503, .transient)] {
+            let refused = NetworkError(.refused, in: .judging, "no", status: HTTPResponse.Status(code: status))
+            #expect(ChatMachine.Failure(refused) == failure)
+        }
     }
 
     @Test func refusedPagesAreFetchedAfterAPause() {

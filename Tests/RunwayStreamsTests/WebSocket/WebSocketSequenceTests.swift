@@ -295,6 +295,19 @@ struct WebSocketSequenceTests {
         try? await listener.end()
     }
 
+    @Test func socketPausedBeforeItsStartOpensNoConnection() async throws {
+        let chat = open()
+        chat.pause()
+        let listener = Listener(chat)
+        try await waitUntil { chat.state == .paused }
+        #expect(sockets.requests.isEmpty)
+        chat.resume()
+        _ = try await connection(1, listener)
+        #expect(sockets.requests.count == 1)
+        listener.cancel()
+        try? await listener.end()
+    }
+
     @Test func everyConnectionHasItsRecord() async throws {
         let listener = Listener(open())
         try await connection(1, listener).lose()
