@@ -80,26 +80,30 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     /// Enrols a key, unless too many enrolments of the account have failed.
     private func enrol(_ request: Request, _ context: Context) async throws -> Response {
         let account = try await owner(request, context)
-        let time = now()
-        if let limiter, limiter.isExceeded(by: account, at: time) { throw EnrolmentRefusal(.tooManyFailures) }
+        if let limiter, limiter.isExceeded(by: account, at: now()) { throw EnrolmentRefusal(.tooManyFailures) }
         do {
-            return try await enrol(request, of: account, at: time)
+            let body = try await body(of: request)
+            // The body came at the pace of the client: meanwhile the login could end.
+            guard try await owner(request, context).isExactly(account) else { throw EnrolmentRefusal(.account) }
+            return try await enrol(request, body, of: account, at: now())
         } catch let refusal as EnrolmentRefusal {
             if [.malformed, .challenge, .proof, .attestation].contains(refusal.reason) {
-                limiter?.record(account, at: time)
+                limiter?.record(account, at: now())
             }
             throw refusal
         }
     }
 
-    private func enrol(_ request: Request, of account: String, at time: UnixTime) async throws -> Response {
+    private func enrol(
+        _ request: Request, _ body: [UInt8], of account: String, at time: UnixTime
+    ) async throws -> Response {
         let authority: String?
         do throws(SignatureRefusal) {
             authority = try rules.origin.head(of: request.head, at: time).authority
         } catch {
             throw EnrolmentRefusal(.malformed)
         }
-        let sent = try await EnrolmentRequest(body(of: request), account: account, authority: authority ?? "")
+        let sent = try EnrolmentRequest(body, account: account, authority: authority ?? "")
         try await claim(sent.statement.challenge, of: account, at: time)
         guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
         // A device whose response was lost sends the same key again, also when the replaced one has ended meanwhile.
@@ -180,7 +184,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
 
     private func body(of request: Request) async throws -> [UInt8] {
         do {
-            return Array(try await request.body.collect(upTo: rules.maximumBodyByteCount).readableBytesView)
+            let body = try await BodyCollector.shared.collect(request.body, upTo: rules.maximumBodyByteCount)
+            return Array(body.readableBytesView)
         } catch is NIOTooManyBytesError {
             throw EnrolmentRefusal(.malformed)
         }

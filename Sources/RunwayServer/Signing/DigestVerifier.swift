@@ -57,14 +57,16 @@ struct DigestVerifier: Sendable {
             throw SignatureRefusal(.components, error.description, at: now)
         }
         let late = timeRefusal(of: digest, at: now)
+        let nonce = Nonce(
+            value: digest.nonce, keyID: digest.keyID, created: digest.time - policy.clockTolerance,
+            expires: lastMoment(of: digest))
         do throws(SignatureRefusal) {
-            let signer = try await verifyValue(of: digest, of: head, lines, at: now)
+            let (record, way) = try await verifyValue(of: digest, of: head, lines, at: now)
             if let late { throw late.authentic(acceptedUntil: lastMoment(of: digest)) }
-            let nonce = Nonce(
-                value: digest.nonce, keyID: digest.keyID, created: digest.time - policy.clockTolerance,
-                expires: lastMoment(of: digest))
             try await nonces.use(nonce, at: now)
-            return signer
+            return VerifiedSigner(
+                keyID: digest.keyID, owner: record.owner, way: way, tag: policy.tag, head: head, coversBody: true,
+                key: record.key, times: SignatureTimes(created: digest.time, expires: nil), nonce: nonce)
         } catch {
             let refusal = error.isAuthentic ? error : late ?? error
             throw refusal.with(base: lines.bytes)
@@ -74,7 +76,7 @@ struct DigestVerifier: Sendable {
     /// Verifies all but the time and the nonce.
     private func verifyValue(
         of digest: SaltedDigest, of head: HTTPRequest, _ lines: CanonicalRequest, at now: UnixTime
-    ) async throws(SignatureRefusal) -> VerifiedSigner {
+    ) async throws(SignatureRefusal) -> (record: KeyRecord, way: VerifiedSigner.Way) {
         let isSealed = rules.requiresSealedKey || head.headerFields.contains(.runwaySealedKey)
         let found: KeyRecord?
         do {
@@ -102,9 +104,7 @@ struct DigestVerifier: Sendable {
             throw SignatureRefusal(.coverage, "a digest does not cover \(missing), which is required", at: now)
                 .authentic()
         }
-        return VerifiedSigner(
-            keyID: digest.keyID, owner: record.owner, way: isSealed ? .sealedKey : .saltedDigest, tag: policy.tag,
-            head: head, coversBody: true)
+        return (record, isSealed ? .sealedKey : .saltedDigest)
     }
 
     /// What a policy and a key require and a digest does not cover. The policy's authority is excepted: no digest covers it.

@@ -67,6 +67,11 @@ public struct PublicOrigin: Sendable, Hashable {
         return head
     }
 
+    /// Whether a request that other rules verified was sent to this origin.
+    func has(_ verified: HTTPRequest) -> Bool {
+        verified.scheme == scheme && verified.authority.map { authorities.contains($0) } ?? false
+    }
+
     /// The address that the proxy states of its client. `nil` if it states none.
     func statedSource(of request: HTTPRequest) -> String? {
         guard let name = proxySourceField, let line = request.headerFields[values: name].last,

@@ -1,7 +1,7 @@
-import HTTPTypes
+package import HTTPTypes
 import Hummingbird
 import NIOCore
-import RunwaySignatures
+package import RunwaySignatures
 
 /// Verifies requests by rules.
 struct RequestVerifier: Sendable {
@@ -14,10 +14,19 @@ struct RequestVerifier: Sendable {
     private let wanted: (withBody: SignatureRequest?, without: SignatureRequest?)
 
     init(
-        rules: SignatureRules, keys: any KeyDirectory, signatures: SignatureVerifier, digests: DigestVerifier?,
-        now: @escaping @Sendable () -> UnixTime
+        _ rules: SignatureRules, keys: any KeyDirectory, nonces: any NonceStore, now: @escaping @Sendable () -> UnixTime
     ) {
-        (self.rules, self.keys, self.signatures, self.digests, self.now) = (rules, keys, signatures, digests, now)
+        (self.rules, self.keys, self.now) = (rules, keys, now)
+        var signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
+        // A refusal of the time is signed only if the signature is authentic.
+        let judgesTimeLast = rules.responses != nil
+        signatures.judgesTimeLast = judgesTimeLast
+        self.signatures = signatures
+        digests = rules.digests.map {
+            DigestVerifier(
+                rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: signatures.decoys,
+                judgesTimeLast: judgesTimeLast)
+        }
         wanted = (
             try? rules.policy.signatureRequest(hasBody: true), try? rules.policy.signatureRequest(hasBody: false)
         )
@@ -30,57 +39,87 @@ struct RequestVerifier: Sendable {
     func verify(
         _ request: Request, onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
     ) async throws -> (signer: VerifiedSigner, request: Request) {
-        let time = now()
-        let head = try rules.origin.head(of: request.head, at: time)
+        let head = try rules.origin.head(of: request.head, at: now())
         let digests = digests(for: head)
         let streams = digests == nil && Self.isSigned(head) && rules.streamsBody(head)
         let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
         guard streams || length <= rules.maximumBodyByteCount else { throw tooLarge() }
         if let digests {
-            let digest = try digests.digest(of: head, at: time)
+            let digest = try digests.digest(of: head, at: now())
             let body = try await wholeBody(of: request)
             // By the time at which the nonce is claimed: the body may have come slowly.
             let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: now())
             return (signer, request.with(RequestBody(buffer: body)))
         }
+        // A request without a body is received to its end before anything is judged, so that nothing has to be judged again.
+        let isWhole = Self.isSigned(head) && rules.policy.coversBody && Self.hasNoBody(head)
+        let isEmpty = isWhole ? try await isEmpty(request.body) : true
         let context = SignatureContext(head, structuredFieldTypes: rules.structuredFieldTypes)
-        let signature = try await signatures.verify(context, hasBody: Self.announcesBody(head), at: time)
+        let accepted = try await signatures.accept(context, hasBody: Self.announcesBody(head), at: now())
+        let signature = accepted.signature
         let signer = VerifiedSigner(
             keyID: signature.keyID, owner: signature.owner, way: .signature(signature), tag: rules.policy.tag,
-            head: head, coversBody: signature.digest != nil || rules.policy.coversBody)
-        do {
-            let received = try await self.request(request, with: signature, streams: streams, onStreamFailure)
-            return (signer, received)
-        } catch let refusal as SignatureRefusal {
-            throw refusal.authentic()
-        }
+            head: head, coversBody: signature.digest != nil || rules.policy.coversBody, key: accepted.key,
+            times: accepted.times, nonce: accepted.nonce)
+        if isWhole, isEmpty { return (signer, request.with(RequestBody(buffer: ByteBuffer()))) }
+        let received = try await self.request(request, of: signer, signature, streams: streams, onStreamFailure)
+        return (signer, received)
     }
 
     /// The request with a body that is the one of its signature.
     ///
-    /// The body may come slowly: a refusal has the time at which it is made, by which the client corrects its clock.
+    /// The body may come slowly: a refusal has the time at which it is made, by which the client corrects its clock, and the signer is judged
+    /// again at that time.
     private func request(
-        _ request: Request, with signature: VerifiedSignature, streams: Bool,
+        _ request: Request, of signer: VerifiedSigner, _ signature: VerifiedSignature, streams: Bool,
         _ onStreamFailure: @escaping @Sendable (SignatureRefusal) async -> RefusedRequest
     ) async throws -> Request {
-        guard let digest = signature.digest else {
-            return rules.policy.coversBody ? try await withoutBody(request) : request
+        guard signature.digest != nil || !rules.policy.coversBody else {
+            let detail = "the signature does not cover content-digest"
+            throw SignatureRefusal(.coverage, detail, at: now()).authentic()
         }
-        if streams {
-            let body = DigestedBody(base: request.body, digest: digest) { [now] error in
-                await onStreamFailure(SignatureRefusal(.body, error.description, at: now()))
+        if streams || signature.digest == nil {
+            let body = VerifiedBody(base: request.body, digest: signature.digest) {
+                [self] error async throws(RefusedRequest) in
+                do throws(SignatureRefusal) {
+                    if let error { throw SignatureRefusal(.body, error.description, at: now()).authentic() }
+                    try await judge(signer, as: signer.head, ignoringTimes: true)
+                } catch {
+                    throw await onStreamFailure(error)
+                }
             }
             return request.with(RequestBody(asyncSequence: body))
         }
         let body = try await wholeBody(of: request)
-        let time = now()
-        try body.withUnsafeReadableBytes { bytes throws(SignatureRefusal) in try signature.verifyBody(bytes, at: time) }
+        do throws(SignatureRefusal) {
+            let time = now()
+            try body.withUnsafeReadableBytes { bytes throws(SignatureRefusal) in
+                try signature.verifyBody(bytes, at: time)
+            }
+        } catch {
+            throw error.authentic()
+        }
+        try await judge(signer, as: signer.head)
         return request.with(RequestBody(buffer: body))
     }
 
-    /// Checks a request that reaches the middleware with a signer: the same request once more, or one that was made in this process
-    /// from a verified one, as the items of an envelope are. Middleware with other rules may have verified it.
-    func check(_ request: HTTPRequest, lent signer: VerifiedSigner) async throws(SignatureRefusal) {
+    /// Verifies a request that reaches the middleware with a signer: the same request once more, or one that was made in this process
+    /// from a verified one, as the items of an envelope are. Middleware with other rules may have verified it, and may pass its body on unverified.
+    func verify(_ request: Request, lent signer: VerifiedSigner) async throws -> Request {
+        let isStreamed = rules.streamsBody(request.head) || !rules.policy.coversBody
+        let received = isStreamed ? request : request.with(RequestBody(buffer: try await wholeBody(of: request)))
+        try await judge(signer, as: request.head)
+        return received
+    }
+
+    /// Judges a signer that was verified before, by other rules or by these ones at an earlier time.
+    ///
+    /// - Parameters:
+    ///   - request: The request that the signer stands for.
+    ///   - ignoringTimes: Whether the signature may have become too old since, as while a long body is streamed.
+    private func judge(
+        _ signer: VerifiedSigner, as request: HTTPRequest, ignoringTimes: Bool = false
+    ) async throws(SignatureRefusal) {
         let time = now()
         let record: KeyRecord?
         do {
@@ -88,18 +127,28 @@ struct RequestVerifier: Sendable {
         } catch {
             throw SignatureRefusal(.store, "the key directory has failed", at: time)
         }
-        guard let record, record.isActive(at: time) else {
+        guard let record, record.isActive(at: time), record.key.isSame(as: signer.key),
+            record.owner.isExactly(signer.owner)
+        else {
             throw SignatureRefusal(.inactiveKey, "the key \(signer.keyID) is not accepted any more", at: time)
         }
         guard accepts(signer.way, by: record.key) else {
             throw SignatureRefusal(.algorithm, "the way or the algorithm of the signer is not accepted here", at: time)
         }
+        guard rules.origin.has(signer.head) else {
+            throw SignatureRefusal(.authority, "the signature is for another origin", at: time).authentic()
+        }
+        guard accepts(signer.nonce, of: signer.way) else {
+            throw SignatureRefusal(.parameters, "the nonce of the signature was not claimed", at: time).authentic()
+        }
+        if !ignoringTimes, let refusal = signer.times.refusal(by: rules.policy, at: time) { throw refusal.authentic() }
         var head = request
         (head.scheme, head.authority) = (signer.head.scheme, signer.head.authority)
         let isSame = head == signer.head
         // The signature covers an item only through the digest of the envelope.
         guard signer.coversBody || isSame && !rules.policy.coversBody else {
             throw SignatureRefusal(.coverage, "the signature does not cover the body that was received", at: time)
+                .authentic()
         }
         if isSame {
             let missing =
@@ -109,7 +158,7 @@ struct RequestVerifier: Sendable {
                 case .saltedDigest, .sealedKey: DigestVerifier.missing(rules.policy, record)
                 }
             guard missing.isEmpty else {
-                throw SignatureRefusal(.coverage, "the signature does not cover \(missing)", at: time)
+                throw SignatureRefusal(.coverage, "the signature does not cover \(missing)", at: time).authentic()
             }
             return
         }
@@ -133,6 +182,16 @@ struct RequestVerifier: Sendable {
         case .saltedDigest:
             rules.digests.map { $0.algorithms.contains(key.algorithm) && !$0.requiresSealedKey } ?? false
         case .sealedKey: rules.digests.map { $0.algorithms.contains(key.algorithm) && !$0.serverKeys.isEmpty } ?? false
+        }
+    }
+
+    /// Whether these rules accept what other rules with the same tag required of the nonce.
+    private func accepts(_ claimed: Nonce?, of way: VerifiedSigner.Way) -> Bool {
+        switch (rules.policy.nonces, way) {
+        case (.unchecked, _): true
+        case (.once, _): claimed != nil
+        case (.equal(let expected), .signature(let signature)): signature.parameters.nonce == expected
+        case (.equal(let expected), .saltedDigest), (.equal(let expected), .sealedKey): claimed?.value == expected
         }
     }
 
@@ -220,17 +279,23 @@ struct RequestVerifier: Sendable {
 
     private func wholeBody(of request: Request) async throws -> ByteBuffer {
         do {
-            return try await request.body.collect(upTo: rules.maximumBodyByteCount)
+            return try await BodyCollector.shared.collect(request.body, upTo: rules.maximumBodyByteCount)
         } catch is NIOTooManyBytesError {
             throw tooLarge()
         }
     }
 
-    private func withoutBody(_ request: Request) async throws -> Request {
+    /// Whether nothing in the header section speaks of a body. One that follows all the same is refused.
+    private static func hasNoBody(_ head: HTTPRequest) -> Bool {
+        !announcesBody(head) && !head.headerFields.contains(.contentDigest)
+    }
+
+    private func isEmpty(_ body: RequestBody) async throws -> Bool {
         do {
-            return request.with(RequestBody(buffer: try await request.body.collect(upTo: 0)))
+            _ = try await BodyCollector.shared.collect(body, upTo: 0)
+            return true
         } catch is NIOTooManyBytesError {
-            throw SignatureRefusal(.coverage, "the signature does not cover content-digest", at: now())
+            return false
         }
     }
 
@@ -239,22 +304,41 @@ struct RequestVerifier: Sendable {
     }
 }
 
-/// A body whose digest is compared at its end.
-struct DigestedBody: AsyncSequence, Sendable {
+extension SignatureRules {
+    /// Judges a received request as ``SignatureMiddleware`` with these rules does, whose memory has no nonce yet.
+    ///
+    /// - Throws: `SignatureRefusal`.
+    package func judge(_ head: HTTPRequest, body: [UInt8], keys: any KeyDirectory, at now: UnixTime) async throws {
+        let nonces = NonceMemory(startedAt: UnixTime(seconds: .min), maximumNonces: 1)
+        let verifier = RequestVerifier(self, keys: keys, nonces: nonces, now: { now })
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body)))
+        _ = try await verifier.verify(request) { refusal in
+            RefusedRequest(refusal: refusal, accepted: nil, isExplained: true)
+        }
+    }
+}
+
+/// A body that is passed on while it is received, and judged at its end.
+struct VerifiedBody: AsyncSequence, Sendable {
+    /// Judges the request, or throws why the digest of its body is not the signed one.
+    typealias Judge = @Sendable (_ mismatch: SignatureError?) async throws(RefusedRequest) -> Void
+
     let base: RequestBody
-    let digest: BodyDigest
-    let failure: @Sendable (SignatureError) async -> RefusedRequest
+    /// The signed digest. `nil` if the signature covers no body.
+    let digest: BodyDigest?
+    let judge: Judge
 
     func makeAsyncIterator() -> Iterator {
         Iterator(
-            base: base.makeAsyncIterator(), digest: digest, digester: BodyDigester(digest.algorithms), failure: failure)
+            base: base.makeAsyncIterator(), digest: digest, digester: BodyDigester(digest?.algorithms ?? []),
+            judge: judge)
     }
 
     struct Iterator: AsyncIteratorProtocol {
         var base: RequestBody.AsyncIterator
-        let digest: BodyDigest
+        let digest: BodyDigest?
         var digester: BodyDigester
-        let failure: @Sendable (SignatureError) async -> RefusedRequest
+        let judge: Judge
 
         @concurrent mutating func next() async throws -> ByteBuffer? {
             if let part = try await base.next() {
@@ -262,10 +346,16 @@ struct DigestedBody: AsyncSequence, Sendable {
                 return part
             }
             do throws(SignatureError) {
-                try digest.verify(digester.finish())
+                try digest?.verify(digester.finish())
             } catch {
-                throw await failure(error)
+                return try await refuse(error)
             }
+            try await judge(nil)
+            return nil
+        }
+
+        private func refuse(_ mismatch: SignatureError) async throws(RefusedRequest) -> ByteBuffer? {
+            try await judge(mismatch)
             return nil
         }
     }

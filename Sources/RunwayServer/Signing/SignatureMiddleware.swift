@@ -17,12 +17,15 @@ public import RunwaySignatures
 ///
 /// Add it before all other middleware that reads or changes requests. It finds the signature by its tag, verifies it with the bytes of
 /// path and query as they were received, claims the nonce, and compares the digest with the body before a handler runs. A body that was cut or
-/// changed on the way has used up the nonce. Every other request gets the response of a ``RefusedRequest``, and a store of keys or nonces
+/// changed on the way has used up the nonce. When the body has come, the key and the age of the signature are judged again: a key that was
+/// revoked meanwhile has no effect any more. Every other request gets the response of a ``RefusedRequest``, and a store of keys or nonces
 /// that fails lets none pass. Trailer fields are not
 /// available to Hummingbird's middleware: a signature that covers one is refused.
 ///
 /// The items of a ``MergingRouter``'s envelope have the signer of the envelope, since their contexts are copies of its context. Each
-/// item must have the components that the rules and the key require. The signer is lent to nothing else: a context that was created
+/// item must have the components that the rules and the key require. Middleware with the same tag and other rules does not take their word: its
+/// directory must have the same key of the same owner, and the signature must be for its origin, young enough, and have a nonce that was
+/// claimed, as its own rules require. The signer is lent to nothing else: a context that was created
 /// for a received request has none.
 ///
 /// Requests that ``ResponseSigning/passesUnsigned`` chooses pass without a signer if they have no signature.
@@ -57,18 +60,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         let nonces = nonces ?? NonceMemory(startedAt: now())
         self.rules = rules
         if let warning = rules.warning { Logger(label: "runway.signatures").warning("\(warning)") }
-        var signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
-        // A refusal of the time is signed only if the signature is authentic.
-        let judgesTimeLast = rules.responses != nil
-        signatures.judgesTimeLast = judgesTimeLast
-        let decoys = signatures.decoys
-        verifier = RequestVerifier(
-            rules: rules, keys: keys, signatures: signatures,
-            digests: rules.digests.map {
-                DigestVerifier(
-                    rules: $0, policy: rules.policy, keys: keys, nonces: nonces, decoys: decoys,
-                    judgesTimeLast: judgesTimeLast)
-            }, now: now)
+        verifier = RequestVerifier(rules, keys: keys, nonces: nonces, now: now)
         limiter = rules.failureLimits.map(FailureLimiter.init)
         outcomes = SignatureOutcomes(metrics)
     }
@@ -78,12 +70,13 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         if let signer = context.signer, signer.tag == rules.policy.tag {
-            do throws(SignatureRefusal) {
-                try await verifier.check(request.head, lent: signer)
-            } catch {
-                return try await refuse(request, error, context, source: nil)
+            let received: Request
+            do {
+                received = try await verifier.verify(request, lent: signer)
+            } catch let refusal as SignatureRefusal {
+                return try await refuse(request, refusal, context, source: nil)
             }
-            return try await next(request, context)
+            return try await next(received, context)
         }
         if let signing = rules.responses, RequestVerifier.isUnsigned(request.head), signing.passesUnsigned(request.head)
         {
@@ -104,7 +97,9 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             let (head, isExplained) = (request.head, rules.explainsRefusals)
             verified = try await verifier.verify(request) { [verifier, outcomes, limiter] refusal in
                 outcomes.count(refusal.reason)
-                if let source { limiter?.record(source, at: refusal.time) }
+                if let source, refusal.reason.countsAgainstSource(of: head) {
+                    limiter?.record(source, at: refusal.time)
+                }
                 let accepted = await verifier.accepted(after: refusal, of: head)
                 return RefusedRequest(refusal: refusal, accepted: accepted, isExplained: isExplained)
             }

@@ -10,11 +10,12 @@ public struct SignatureRules: Sendable {
     /// minutes ago and 30 seconds ahead, a key identifier, and a nonce that is accepted once.
     public var policy: VerificationPolicy
     /// The largest body, in bytes, that is read and verified before a handler runs; a larger one is refused with 413. The default is
-    /// 1 MiB.
+    /// 1 MiB. The signature is judged again when the body has come, which therefore takes no longer than `VerificationPolicy.maximumAge`.
     public var maximumBodyByteCount = 1 << 20
     /// Chooses the requests whose body is passed to the handler while it is received, however long it is. The digest is compared at
-    /// its end: reading throws a ``RefusedRequest`` after the last part if it is another body, so that a handler must not let the
-    /// body take effect before. The default chooses none.
+    /// its end, and the key read once more: reading throws a ``RefusedRequest`` after the last part if it is another body, or if the key was
+    /// revoked meanwhile, so that a handler must not let the body take effect before. The body may take longer than a signature is accepted
+    /// (`VerificationPolicy.maximumAge`). The default chooses none.
     ///
     /// A body with a salted digest is never streamed, because the digest can only be verified with the whole body.
     public var streamsBody: @Sendable (HTTPRequest) -> Bool = { _ in false }

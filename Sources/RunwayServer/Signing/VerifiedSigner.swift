@@ -25,20 +25,23 @@ public protocol SignedRequestContext: RemoteAddressRequestContext {
     var signer: VerifiedSigner? { get set }
 }
 
-/// A context for apps that need nothing in theirs beside the signer.
-public struct BasicSignedRequestContext: SignedRequestContext {
+/// A context for apps that need nothing in theirs beside the signer, and the connection for resumable uploads.
+public struct BasicSignedRequestContext: SignedRequestContext, InterimResponseContext {
     /// What every context of Hummingbird has.
     public var coreContext: CoreRequestContextStorage
-    /// The address of the client, or of the proxy before this server.
-    public let remoteAddress: SocketAddress?
+    /// The connection or stream that carries the request.
+    public let channel: any Channel
     /// Who signed the request.
     public var signer: VerifiedSigner?
 
     /// Creates the context of a received request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        remoteAddress = source.channel.remoteAddress
+        channel = source.channel
     }
+
+    /// The address of the client, or of the proxy before this server.
+    public var remoteAddress: SocketAddress? { channel.remoteAddress }
 }
 
 /// Who signed a request, as ``SignatureMiddleware`` has verified it.
@@ -65,4 +68,10 @@ public struct VerifiedSigner: Sendable {
     let head: HTTPRequest
     /// Whether what was verified determines the body, or that the request has no body.
     let coversBody: Bool
+    /// The key that verified the request.
+    let key: VerificationKey
+    /// When the request was signed, and until when the signature holds.
+    let times: SignatureTimes
+    /// The nonce that was claimed. `nil` if the rules that accepted the request do not accept each nonce once.
+    let nonce: Nonce?
 }

@@ -97,6 +97,19 @@ public struct VerificationKey: Sendable {
         }
     }
 
+    /// Whether both are the same key for the same algorithm. Secrets of equal length are compared in constant time.
+    package func isSame(as other: VerificationKey) -> Bool {
+        guard algorithm == other.algorithm else { return false }
+        return switch (storage, other.storage) {
+        case (.hmac(let key), .hmac(let other)), (.salted(let key), .salted(let other)): key == other
+        case (.ed25519(let key), .ed25519(let other)): key.rawRepresentation == other.rawRepresentation
+        case (.p256(let key), .p256(let other)): key.rawRepresentation == other.rawRepresentation
+        case (.p384(let key), .p384(let other)): key.rawRepresentation == other.rawRepresentation
+        case (.rsa(let key), .rsa(let other)): key.derRepresentation == other.derRepresentation
+        default: false
+        }
+    }
+
     /// Whether this is the key of a salted digest with this secret. Secrets of equal length are compared in constant time.
     func isSalted(with secret: SymmetricKey) -> Bool {
         guard case .salted(let registered) = storage else { return false }

@@ -4,11 +4,10 @@ import HTTPTypes
 struct SignatureExamination: Sendable {
     let signature: LabelledSignature
     let keyID: String
-    /// When the signature was made: by the signer's clock, or by the server's if the nonce is one of its own.
-    private let created: UnixTime
+    /// When the signature was made, and when it expires.
+    let times: SignatureTimes
     /// The earliest moment, by the verifier's clock, at which it can have been made.
     let earliestCreation: UnixTime
-    private let expires: UnixTime?
     let nonce: String?
     let base: [UInt8]
     let digest: BodyDigest?
@@ -20,26 +19,24 @@ struct SignatureExamination: Sendable {
     /// Examines all but the key and the signature's value.
     ///
     /// - Parameters:
-    ///   - label: The label of the signature; `nil` for the only one with the tag of the policy.
     ///   - judgesTimeLast: Whether a signature whose time is refused is verified all the same.
     init(
-        _ context: SignatureContext, label: String? = nil, hasBody: Bool, policy: VerificationPolicy,
+        _ context: SignatureContext, hasBody: Bool, policy: VerificationPolicy,
         judgesTimeLast: Bool = false, at now: UnixTime
     ) throws(SignatureRefusal) {
         (self.policy, self.now) = (policy, now)
-        signature = try Self.signature(in: context.headerFields, label: label, policy, now)
+        signature = try Self.signature(in: context.headerFields, policy, now)
         let parameters = signature.parameters
         let claimed: UnixTime
         (keyID, claimed) = try Self.identity(of: parameters, policy, now)
         nonce = try Self.nonce(of: parameters, policy, now)
         let issued = try Self.time(ofServerNonce: nonce, policy, now)
-        created = issued ?? claimed
+        times = SignatureTimes(created: issued ?? claimed, expires: issued == nil ? parameters.expires : nil)
         earliestCreation = issued ?? claimed - policy.clockTolerance
-        expires = issued == nil ? parameters.expires : nil
-        let timeRefusal = Self.timeRefusal(created: created, expires: expires, policy, now)
+        let timeRefusal = times.refusal(by: policy, at: now)
         if let timeRefusal, !judgesTimeLast { throw timeRefusal }
         lateRefusal = timeRefusal
-        if timeRefusal == nil, let expires, expires < created {
+        if timeRefusal == nil, let expires = times.expires, expires < times.created {
             throw SignatureRefusal(.parameters, "expires is before created", at: now)
         }
         let digest = hasBody && policy.coversBody ? [ComponentIdentifier.contentDigest] : []
@@ -96,11 +93,7 @@ struct SignatureExamination: Sendable {
     }
 
     /// The last moment at which the signature is accepted, until which its nonce must be remembered.
-    var lastMoment: UnixTime {
-        let aged = created + policy.maximumAge
-        guard let expires else { return aged }
-        return min(aged, expires + policy.clockTolerance)
-    }
+    var lastMoment: UnixTime { times.lastMoment(by: policy) }
 
     private func refusal(
         _ reason: SignatureRefusal.Reason, _ before: String, _ keyID: String, _ after: String
@@ -111,7 +104,7 @@ struct SignatureExamination: Sendable {
 
 extension SignatureExamination {
     private static func signature(
-        in fields: HTTPFields, label: String?, _ policy: VerificationPolicy, _ now: UnixTime
+        in fields: HTTPFields, _ policy: VerificationPolicy, _ now: UnixTime
     ) throws(SignatureRefusal) -> LabelledSignature {
         let signatures: [LabelledSignature]
         do {
@@ -120,9 +113,7 @@ extension SignatureExamination {
             throw SignatureRefusal(.malformed, error.description, at: now)
         }
         if signatures.isEmpty { throw SignatureRefusal(.unsigned, "the message has no signature", at: now) }
-        let tagged = signatures.indices.filter { index in
-            signatures[index].parameters.tag == policy.tag && (label == nil || signatures[index].label == label)
-        }
+        let tagged = signatures.indices.filter { signatures[$0].parameters.tag == policy.tag }
         guard let index = tagged.first, tagged.count == 1 else {
             throw SignatureRefusal(
                 .noSignatureWithTag, "\(tagged.count) signatures have the tag \(policy.tag)", at: now)
@@ -170,10 +161,19 @@ extension SignatureExamination {
         }
         return time
     }
+}
 
-    private static func timeRefusal(
-        created: UnixTime, expires: UnixTime?, _ policy: VerificationPolicy, _ now: UnixTime
-    ) -> SignatureRefusal? {
+/// When a signature was made, and when it expires.
+package struct SignatureTimes: Sendable {
+    /// When it was made: by the signer's clock, or by the server's if the nonce is one of its own.
+    let created: UnixTime
+    /// `nil` if it does not expire, or if the nonce is one of the server's own.
+    let expires: UnixTime?
+
+    package init(created: UnixTime, expires: UnixTime?) { (self.created, self.expires) = (created, expires) }
+
+    /// Why a policy does not accept the signature at a time. `nil` if it does.
+    package func refusal(by policy: VerificationPolicy, at now: UnixTime) -> SignatureRefusal? {
         if created > now + policy.clockTolerance {
             return SignatureRefusal(.inFuture, "created is in the future", at: now)
         }
@@ -182,6 +182,13 @@ extension SignatureExamination {
         }
         guard let expires, expires + policy.clockTolerance < now else { return nil }
         return SignatureRefusal(.tooOld, "the signature has expired", at: now)
+    }
+
+    /// The last moment at which a policy accepts the signature.
+    func lastMoment(by policy: VerificationPolicy) -> UnixTime {
+        let aged = created + policy.maximumAge
+        guard let expires else { return aged }
+        return min(aged, expires + policy.clockTolerance)
     }
 }
 

@@ -60,28 +60,24 @@ public struct SignatureVerifier: Sendable {
     public func verify(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> VerifiedSignature {
-        try await verify(context, label: nil, hasBody: hasBody, at: now)
+        try await accept(context, hasBody: hasBody, at: now).signature
     }
 
-    /// Verifies the signature with a label, which has the tag of the policy. Others may have the same tag.
-    ///
-    /// - Parameter label: The label; `nil` for the only signature with the tag of the policy.
-    package func verify(
-        _ context: SignatureContext, label: String?, hasBody: Bool, at now: UnixTime
-    ) async throws(SignatureRefusal) -> VerifiedSignature {
-        let examined = try await examine(context, label: label, hasBody: hasBody, at: now)
+    /// Verifies as ``verify(_:hasBody:at:)`` does, and also returns what it takes to judge the signature again later.
+    package func accept(
+        _ context: SignatureContext, hasBody: Bool, at now: UnixTime
+    ) async throws(SignatureRefusal) -> AcceptedSignature {
+        let examined = try await examine(context, hasBody: hasBody, at: now)
         try await claim(examined, at: now)
-        return examined.signature
+        return examined
     }
 
     /// Verifies all but the nonce.
-    ///
-    /// - Parameter label: The label; `nil` for the only signature with the tag of the policy.
     private func examine(
-        _ context: SignatureContext, label: String? = nil, hasBody: Bool, at now: UnixTime
-    ) async throws(SignatureRefusal) -> ExaminedSignature {
+        _ context: SignatureContext, hasBody: Bool, at now: UnixTime
+    ) async throws(SignatureRefusal) -> AcceptedSignature {
         let examination = try SignatureExamination(
-            context, label: label, hasBody: hasBody, policy: policy, judgesTimeLast: judgesTimeLast, at: now)
+            context, hasBody: hasBody, policy: policy, judgesTimeLast: judgesTimeLast, at: now)
         let found: KeyRecord?
         do {
             found = try await keys.record(forKeyID: examination.keyID)
@@ -95,21 +91,25 @@ public struct SignatureVerifier: Sendable {
                 value: $0, keyID: examination.keyID, created: examination.earliestCreation,
                 expires: examination.lastMoment)
         }
-        return ExaminedSignature(signature: verified, nonce: nonce)
+        return AcceptedSignature(signature: verified, key: record.key, times: examination.times, nonce: nonce)
     }
 
     /// Claims the nonce of a signature, once all else is verified. Throws a ``SignatureRefusal`` unless this is the first claim.
-    private func claim(_ examined: ExaminedSignature, at now: UnixTime) async throws(SignatureRefusal) {
+    private func claim(_ examined: AcceptedSignature, at now: UnixTime) async throws(SignatureRefusal) {
         if let nonce = examined.nonce { try await nonces.use(nonce, at: now) }
     }
 }
 
-/// A signature that is accepted but for its nonce, which is not claimed yet.
-private struct ExaminedSignature {
-    /// The signature as it is if the nonce is claimed.
-    let signature: VerifiedSignature
-    /// The nonce. `nil` if the policy does not accept each nonce once.
-    let nonce: Nonce?
+/// A signature that was accepted, with what it takes to judge it again later or by another policy.
+package struct AcceptedSignature: Sendable {
+    /// The signature.
+    package let signature: VerifiedSignature
+    /// The key that verified it.
+    package let key: VerificationKey
+    /// When it was made, and when it expires.
+    package let times: SignatureTimes
+    /// The nonce that was claimed. `nil` if the policy does not accept each nonce once.
+    package let nonce: Nonce?
 }
 
 /// A signature that was accepted.

@@ -19,7 +19,7 @@ struct CutBodyTests {
             let whole = request.text()
             let cut = String(whole.dropLast(call.body.count - count))
             #expect(whole.contains("Content-Length: \(call.body.count)"))
-            let reply = try await Self.exchange(cut, port: server.port)
+            let reply = try await Self.exchange([cut], server)
             #expect(!reply.contains("200 OK"), "\(reply)")
             // The server has closed the connection, and so is done with the request.
             #expect(server.handled.value == 0)
@@ -34,10 +34,8 @@ struct CutBodyTests {
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
         let keys = InMemoryKeyDirectory([KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna")])
         let verifier = RequestVerifier(
-            rules: rules, keys: keys,
-            signatures: SignatureVerifier(
-                policy: rules.policy, keys: keys, nonces: NonceMemory(startedAt: ServerTime.start - .seconds(60))),
-            digests: nil, now: { ServerTime.start })
+            rules, keys: keys, nonces: NonceMemory(startedAt: ServerTime.start - .seconds(60)),
+            now: { ServerTime.start })
         let call = SignedCall.post("amount=12")
         var head = try await call.signed()
         head.headerFields[.contentLength] = "9"
@@ -54,16 +52,23 @@ struct CutBodyTests {
     }
 
     /// Sends bytes, ends the sending half of the connection, and returns everything that comes until the server closes it.
-    private static func exchange(_ text: String, port: Int) async throws -> String {
+    ///
+    /// - Parameter pause: What happens between two parts.
+    static func exchange(
+        _ parts: [String], _ server: SignedServer, _ pause: () async throws -> Void = {}
+    ) async throws -> String {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(host: "127.0.0.1", port: port) { channel in
+            .connect(host: "127.0.0.1", port: server.port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
                         wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(string: text))
+            for (index, part) in parts.enumerated() {
+                if index > 0 { try await pause() }
+                try await outbound.write(ByteBuffer(string: part))
+            }
             outbound.finish()
             var received = ""
             for try await part in inbound { received += String(buffer: part) }

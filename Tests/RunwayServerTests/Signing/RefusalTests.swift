@@ -222,15 +222,11 @@ struct RefusalTests {
     @Test(arguments: [HTTPField.Name.signature, .contentDigest, .runwayDigest, .runwaySealedKey])
     func megabyteOfAFieldIsRefusedUnparsed(_ name: HTTPField.Name) async throws {
         // An HTTP implementation refuses such a header section before. The middleware does not depend on that.
-        let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
-        let keys = InMemoryKeyDirectory()
-        let nonces = NonceMemory(startedAt: ServerTime.start)
-        let signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: nonces)
-        let digests = DigestVerifier(
-            rules: DigestRules(), policy: rules.policy, keys: keys, nonces: nonces, decoys: signatures.decoys,
-            judgesTimeLast: false)
+        var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
+        rules.digests = DigestRules()
         let verifier = RequestVerifier(
-            rules: rules, keys: keys, signatures: signatures, digests: digests, now: { ServerTime.start })
+            rules, keys: InMemoryKeyDirectory(), nonces: NonceMemory(startedAt: ServerTime.start),
+            now: { ServerTime.start })
         let isDigestField = [.runwayDigest, .runwaySealedKey].contains(name)
         var head = try await isDigestField ? DigestTests.Digested().request() : SignedCall.post("a").signed()
         head.headerFields[name] = "sig1=:" + String(repeating: "A", count: 1 << 20) + ":"

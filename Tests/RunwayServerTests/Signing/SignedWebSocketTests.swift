@@ -74,10 +74,7 @@ struct SignedWebSocketTests {
         let rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
         let now: @Sendable () -> UnixTime = { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
         let verifier = RequestVerifier(
-            rules: rules, keys: keys,
-            signatures: SignatureVerifier(
-                policy: rules.policy, keys: keys, nonces: NonceMemory(startedAt: now() - .seconds(3600))),
-            digests: nil, now: now)
+            rules, keys: keys, nonces: NonceMemory(startedAt: now() - .seconds(3600)), now: now)
         try await withScriptedOrigin { origin in
             origin.on(.get, "/chat") { request in
                 // A signature that is not verified is thrown, so that the response is a 500.

@@ -1,7 +1,9 @@
+import Crypto
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import RunwaySignatures
+import RunwayTesting
 import Synchronization
 import Testing
 
@@ -17,25 +19,28 @@ struct SlowBodyTests {
 
     private let time = ServerTime()
     private let claims = Claims()
+    private let keys: InMemoryKeyDirectory
 
-    private func verifier(_ change: (inout SignatureRules) -> Void = { _ in }) throws -> RequestVerifier {
-        var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
-        change(&rules)
-        let keys = InMemoryKeyDirectory([
+    init() throws {
+        keys = InMemoryKeyDirectory([
             KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna"),
             KeyRecord(id: "partner-3", key: try .salted(SignedServer.secret), owner: "partner"),
         ])
-        let signatures = SignatureVerifier(policy: rules.policy, keys: keys, nonces: claims)
-        let digests = DigestVerifier(
-            rules: DigestRules(), policy: rules.policy, keys: keys, nonces: claims, decoys: signatures.decoys,
-            judgesTimeLast: false)
-        return RequestVerifier(
-            rules: rules, keys: keys, signatures: signatures, digests: digests, now: { [time] in time.now })
+    }
+
+    private func verifier(_ change: (inout SignatureRules) -> Void = { _ in }) -> RequestVerifier {
+        var rules = SignatureRules(tag: "app", origin: PublicOrigin("api.example.com"))
+        rules.digests = DigestRules()
+        change(&rules)
+        return RequestVerifier(rules, keys: keys, nonces: claims, now: { [time] in time.now })
     }
 
     /// A request whose head comes at the start, and its body this long after it.
+    ///
+    /// - Parameter change: What happens between them.
     private func request(
-        _ head: HTTPRequest, _ body: some Sequence<UInt8>, after delay: Duration = .seconds(60)
+        _ head: HTTPRequest, _ body: some Sequence<UInt8>, after delay: Duration = .seconds(60),
+        _ change: @escaping @Sendable () -> Void = {}
     ) -> Request {
         time.set(ServerTime.start)
         let part = ByteBuffer(bytes: body)
@@ -45,6 +50,7 @@ struct SlowBodyTests {
         }
         let slow = parts.map { [time] part -> ByteBuffer in
             time.set(ServerTime.start + delay)
+            change()
             return part
         }
         return Request(head: head, body: RequestBody(asyncSequence: slow))
@@ -53,7 +59,7 @@ struct SlowBodyTests {
     private func refusal(
         of request: Request, _ change: (inout SignatureRules) -> Void = { _ in }
     ) async throws -> SignatureRefusal {
-        let verifier = try verifier(change)
+        let verifier = verifier(change)
         return try await #require(throws: SignatureRefusal.self) {
             _ = try await verifier.verify(request, onStreamFailure: Self.refused)
         }
@@ -72,12 +78,102 @@ struct SlowBodyTests {
 
     @Test func streamedBodysRefusalHasTheTimeAfterIt() async throws {
         let signed = try await SignedCall.post("amount=12").signed()
-        let verifier = try verifier { $0.streamsBody = { _ in true } }
+        let verifier = verifier { $0.streamsBody = { _ in true } }
         let verified = try await verifier.verify(request(signed, "amount=99".utf8), onStreamFailure: Self.refused)
         let error = try await #require(throws: RefusedRequest.self) {
             _ = try await verified.request.body.collect(upTo: 9)
         }
         #expect(error.refusal.reason == .body && error.refusal.time == Self.later)
+    }
+
+    /// Changes of the directory while the body comes.
+    private func changes() throws -> [(@Sendable () -> Void, SignatureRefusal.Reason)] {
+        let keys = keys
+        let key = try VerificationKey.hmac(SignedServer.secret)
+        let replaced = KeyRecord(id: "k-1", key: try .hmac(SymmetricKey(size: .bits256)), owner: "anna")
+        let given = KeyRecord(id: "k-1", key: key, owner: "ben")
+        let ended = KeyRecord(id: "k-1", key: key, owner: "anna", notAfter: Self.later - .seconds(1))
+        var stricter = KeyRecord(id: "k-1", key: key, owner: "anna")
+        stricter.requiredComponents = [.field(.userAgent)]
+        return [
+            ({ keys.revoke("k-1") }, .inactiveKey), ({ keys.insert(replaced) }, .inactiveKey),
+            ({ keys.insert(given) }, .inactiveKey), ({ keys.insert(ended) }, .inactiveKey),
+            ({ [stricter] in keys.insert(stricter) }, .coverage),
+        ]
+    }
+
+    private func restore() throws {
+        keys.insert(KeyRecord(id: "k-1", key: try .hmac(SignedServer.secret), owner: "anna"))
+    }
+
+    @Test func keyIsReadAgainAfterTheBody() async throws {
+        for (change, reason) in try changes() {
+            try restore()
+            let signed = try await SignedCall.post("amount=12").signed()
+            let refusal = try await refusal(of: request(signed, "amount=12".utf8, change))
+            #expect(refusal.reason == reason && refusal.time == Self.later)
+            // Nobody with a key that is not accepted has the server sign.
+            #expect(refusal.isAuthentic == (reason == .coverage))
+        }
+    }
+
+    @Test func requestWithoutBodyIsVerifiedAtItsEnd() async throws {
+        // It is verified then, and only then.
+        for (change, reason) in try changes().enumerated().filter({ [0, 3, 4].contains($0.offset) }).map(\.element) {
+            try restore()
+            #expect(try await refusal(of: request(SignedCall().signed(), [], change)).reason == reason)
+        }
+        #expect(claims.times.isEmpty)
+    }
+
+    @Test func keyIsReadAgainAfterAStreamedBody() async throws {
+        let streamed: (inout SignatureRules) -> Void = { $0.streamsBody = { _ in true } }
+        let uncovered: (inout SignatureRules) -> Void = { $0.policy.coversBody = false }
+        for rules in [streamed, uncovered] {
+            for (change, reason) in try changes() {
+                try restore()
+                var call = SignedCall.post("amount=12")
+                if !verifier(rules).rules.policy.coversBody { call.covered = [.method, .authority, .path, .query] }
+                let slow = try await request(call.signed(), "amount=12".utf8, change)
+                let verified = try await verifier(rules).verify(slow, onStreamFailure: Self.refused)
+                let error = await #expect(throws: RefusedRequest.self) {
+                    _ = try await verified.request.body.collect(upTo: 9)
+                }
+                #expect(error?.refusal.reason == reason)
+            }
+        }
+    }
+
+    @Test func signatureTooOldAfterItsBodyIsRefused() async throws {
+        var call = SignedCall.post("amount=12")
+        let old = try await refusal(of: request(call.signed(), "amount=12".utf8, after: .seconds(121)))
+        #expect(old.reason == .tooOld && old.isAuthentic)
+        call.expires = ServerTime.start + .seconds(20)
+        let expired = try await refusal(of: request(call.signed(), "amount=12".utf8))
+        #expect(expired.reason == .tooOld && expired.isAuthentic)
+    }
+
+    @Test func streamedBodyMayOutlastItsSignature() async throws {
+        let signed = try await SignedCall.post("amount=12").signed()
+        let verified = try await verifier { $0.streamsBody = { _ in true } }.verify(
+            request(signed, "amount=12".utf8, after: .seconds(3_600)), onStreamFailure: Self.refused)
+        #expect(try await verified.request.body.collect(upTo: 9) == ByteBuffer(string: "amount=12"))
+    }
+
+    /// The head over a real socket, and the body when the key has been revoked.
+    @Test func bodyOfARevokedKeyReachesNoHandler() async throws {
+        let claims = Claims()
+        try await withSignedServer(nonces: claims) { server in
+            let call = SignedCall.post("amount=12")
+            let text = TransitRequest(try await call.signed(), body: call.body).text()
+            let reply = try await CutBodyTests.exchange([String(text.dropLast(4)), String(text.suffix(4))], server) {
+                try await waitUntil { !claims.times.isEmpty }
+                server.keys.revoke("k-1")
+            }
+            #expect(reply.contains("401 Unauthorized"), "\(reply)")
+            #expect(server.handled.value == 0)
+            #expect(try server.outcomes("inactiveKey") == 1)
+        }
     }
 
     @Test func digestsNonceIsClaimedAfterItsBody() async throws {
