@@ -32,6 +32,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     private let rules: IdempotencyRules
     private let store: any IdempotencyStore
     private let principal: @Sendable (Request, Context) async throws -> String?
+    /// The challenge for a request without a principal.
+    private let challenge: String
     private let now: @Sendable () -> Date
 
     /// Replays the responses in a store to requests that a principal repeats.
@@ -40,17 +42,23 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     ///   - rules: What requests must have, and what is stored.
     ///   - store: Stores their responses. Use `SQLiteIdempotencyStore` of `RunwayServerStorage` if a restart must not forget it.
     ///   - now: Returns the date. The default is the system's.
-    ///   - principal: Returns who sent a request, verified; `nil` if that is not known. A request with a key is refused then, with 400, and so
-    ///     is one whose principal has the character U+0000.
+    ///   - principal: Returns who sent a request, verified; `nil` if that is not known, as when the access token is missing or has expired. A
+    ///     request with a key is refused then, with 401 and the challenge `Bearer`, so that its client renews the token and sends the same
+    ///     request again. Throw an `HTTPError` for another challenge. A principal with the character U+0000 is refused with 400.
     public init(
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() },
         principal: @escaping @Sendable (Request, Context) async throws -> String?
     ) {
-        self.rules = rules
-        self.store = store
-        self.now = now
-        self.principal = principal
+        self.init(rules, store: store, now: now, challenge: "Bearer", principal: principal)
+    }
+
+    private init(
+        _ rules: IdempotencyRules, store: any IdempotencyStore, now: @escaping @Sendable () -> Date, challenge: String,
+        principal: @escaping @Sendable (Request, Context) async throws -> String?
+    ) {
+        (self.rules, self.store, self.now) = (rules, store, now)
+        (self.challenge, self.principal) = (challenge, principal)
     }
 
     /// Passes a request on, or responds as to the first one with its key.
@@ -66,13 +74,12 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         guard values.count == 1, let text = Self.key(values[0]),
             (1...rules.maximumKeyByteCount).contains(text.utf8.count)
         else { throw problem(.malformed) }
+        guard let principal = try await principal(request, context) else { throw problem(.principal) }
         // SQLite would cut the name at the character U+0000: what one principal stores would count for another one.
-        guard let principal = try await principal(request, context), !principal.utf8.contains(0) else {
-            throw problem(.principal)
-        }
+        guard !principal.utf8.contains(0) else { throw problem(.unusablePrincipal) }
         let body: ByteBuffer
         do {
-            body = try await request.body.collect(upTo: rules.maximumBodyByteCount)
+            body = try await BodyCollector.shared.collect(request.body, upTo: rules.maximumBodyByteCount)
         } catch is NIOTooManyBytesError {
             throw problem(.tooLarge)
         }
@@ -115,7 +122,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     private func problem(_ reason: IdempotencyProblem.Reason, retryAfter: Int = 1) -> IdempotencyProblem {
-        IdempotencyProblem(reason: reason, lifetime: rules.lifetime, retryAfter: retryAfter)
+        IdempotencyProblem(reason: reason, lifetime: rules.lifetime, retryAfter: retryAfter, challenge: challenge)
     }
 
     /// The text of a field: that of a string (RFC 8941 §3.3.3), or a value without quotation marks, spaces and commas.
@@ -149,7 +156,8 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension IdempotencyMiddleware where Context: SignedRequestContext {
-    /// Creates middleware whose principals are the owners of the keys that ``SignatureMiddleware`` has verified.
+    /// Creates middleware whose principals are the owners of the keys that ``SignatureMiddleware`` has verified. A request without a signer is
+    /// refused with 401 and the challenge `Signature`.
     ///
     /// - Parameters:
     ///   - rules: What requests must have, and what is stored.
@@ -159,7 +167,7 @@ extension IdempotencyMiddleware where Context: SignedRequestContext {
         _ rules: IdempotencyRules = IdempotencyRules(), store: any IdempotencyStore,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.init(rules, store: store, now: now) { _, context in context.signer?.owner }
+        self.init(rules, store: store, now: now, challenge: "Signature") { _, context in context.signer?.owner }
     }
 }
 

@@ -10,7 +10,8 @@ import RunwayJSON
 ///
 /// | status | reason |
 /// |---|---|
-/// | 400 | `missing`, `malformed`, `principal` |
+/// | 400 | `missing`, `malformed`, `unusablePrincipal` |
+/// | 401 | `principal`, with `WWW-Authenticate`: its client renews the access token, and sends the request again |
 /// | 409 | `inFlight`, with `Retry-After`; `notStored` |
 /// | 413 | `tooLarge` |
 /// | 422 | `mismatch` |
@@ -28,8 +29,11 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
         public static let missing = Self("missing", .badRequest, "The request needs an Idempotency-Key.")
         /// The key is no string of the allowed length, or there are several.
         public static let malformed = Self("malformed", .badRequest, "The Idempotency-Key is malformed.")
-        /// The sender is not known, so that the key belongs to nobody.
-        public static let principal = Self("principal", .badRequest, "An Idempotency-Key needs a known sender.")
+        /// The sender is not known, so that the key belongs to nobody: the access token is missing or has expired.
+        public static let principal = Self("principal", .unauthorized, "An Idempotency-Key needs a known sender.")
+        /// The name of the sender has the character U+0000.
+        public static let unusablePrincipal = Self(
+            "unusablePrincipal", .badRequest, "The sender has a name that can't own an Idempotency-Key.")
         /// A request with the key is being executed.
         public static let inFlight = Self("inFlight", .conflict, "A request with this key is being executed.")
         /// The request was executed, and its response is not stored: it was too large, another request took its key over, or what was stored
@@ -55,6 +59,8 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
     public let reason: Reason
     let lifetime: Duration
     let retryAfter: Int
+    /// How a sender makes itself known, which a response of status 401 must state (RFC 9110 §15.5.2).
+    var challenge: String?
 
     /// The status of the response.
     public var status: HTTPResponse.Status { reason.status }
@@ -67,6 +73,7 @@ public struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
 
     var response: Response {
         var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if status == .unauthorized { fields[.wwwAuthenticate] = challenge }
         if [.inFlight, .full, .store].contains(reason) { fields[.retryAfter] = "\(max(1, retryAfter))" }
         var writer = JSONWriter()
         writer.beginObject()

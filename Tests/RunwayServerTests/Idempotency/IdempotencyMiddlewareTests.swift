@@ -26,10 +26,11 @@ struct IdempotencyMiddlewareTests {
         try await IdempotentServer.run { server in
             #expect(try await server.send(key: "k", by: "ada").body == "order 1: {}")
             #expect(try await server.send(key: "k", by: "bob").body == "order 2: {}")
-            for principal in [nil, "ada%00x"] {
-                let refused = try await server.send(key: "k", by: principal)
-                #expect(refused.status == 400 && refused.reason == "principal")
-            }
+            let unknown = try await server.send(key: "k", by: nil)
+            #expect(unknown.status == 401 && unknown.reason == "principal")
+            #expect(unknown.fields["www-authenticate"] == "Bearer")
+            let cut = try await server.send(key: "k", by: "ada%00x")
+            #expect(cut.status == 400 && cut.reason == "unusablePrincipal")
             #expect(server.effects.value == 2)
         }
     }
