@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RunwayServer
 import RunwaySignatures
 
 /// Verifies the signatures of a request in a file, one by one.
@@ -113,21 +114,32 @@ struct RequestVerification: Sendable {
         }
     }
 
-    /// What a server requires besides, by the strict policy: its reason counts, since it is what a server would respond with.
+    /// What a server requires besides: its reason counts, since it is what a server would respond with.
     private func judge(_ signature: LabelledSignature, _ finding: inout Finding) async {
-        guard let tag = tag ?? signature.parameters.tag else {
-            return finding.refuse(.noSignatureWithTag, "it has no tag")
+        guard let own = signature.parameters.tag else { return finding.refuse(.noSignatureWithTag, "it has no tag") }
+        guard tag == nil || tag == own else { return finding.refuse(.noSignatureWithTag, "its tag is \(own)") }
+        await judge(input.head, tag: own, &finding)
+    }
+
+    /// Has the middleware of a server for the authority of the request judge it.
+    private func judge(_ head: HTTPRequest, tag: String, _ finding: inout Finding) async {
+        let scheme = head.scheme ?? "https"
+        guard let authority = head.authority.flatMap({ Authority.normalized($0, scheme: scheme) }) else {
+            return finding.refuse(.malformed, "no Host names the server of the request")
         }
-        let verifier = SignatureVerifier(
-            policy: VerificationPolicy(tag: tag), keys: keys,
-            nonces: NonceMemory(startedAt: UnixTime(seconds: .min), maximumNonces: 1))
-        do throws(SignatureRefusal) {
-            // By its label, so that another signature with the same tag is judged for itself. The others stay: one can cover another.
-            let verified = try await verifier.verify(
-                SignatureContext(input.head), label: signature.label, hasBody: !input.body.isEmpty, at: now)
-            try verified.verifyBody(input.body, at: now)
+        var rules = SignatureRules(tag: tag, origin: PublicOrigin(authority, scheme: scheme))
+        // Servers have limits of their own.
+        rules.maximumBodyByteCount = input.body.count
+        var digests = DigestRules()
+        digests.algorithms = [.saltedSHA256, .saltedMD5]
+        if let serverKey { digests.serverKeys[serverKey.id] = try? SealedKey.privateKey(text: serverKey.text) }
+        rules.digests = digests
+        do {
+            try await rules.judge(head, body: input.body, keys: keys, at: now)
+        } catch let refusal as SignatureRefusal {
+            finding.refuse(refusal)
         } catch {
-            finding.refuse(error)
+            finding.refuse(.body, "\(error)")
         }
     }
 
@@ -147,6 +159,11 @@ struct RequestVerification: Sendable {
             }
             finding.owner = record.owner.isEmpty ? nil : record.owner
             verify(digest, lines, record, &finding)
+            guard finding.isAuthentic, !isLoose else { return finding }
+            // A server that finds its signature does not look at the digest.
+            var head = input.head
+            (head.headerFields[.signature], head.headerFields[.signatureInput]) = (nil, nil)
+            await judge(head, tag: tag ?? "", &finding)
         } catch {
             finding.refuse(.malformed, "\(error)")
         }
@@ -178,12 +195,5 @@ struct RequestVerification: Sendable {
             }
         }
         finding.isAuthentic = true
-        if isLoose { return }
-        let policy = VerificationPolicy(tag: "")
-        if digest.time > now + policy.clockTolerance { return finding.refuse(.inFuture, "ts is in the future") }
-        if digest.time + policy.maximumAge < now { return finding.refuse(.tooOld, "ts is too long ago") }
-        if !record.isActive(at: now) {
-            finding.refuse(.inactiveKey, "the key \(digest.keyID) is not accepted any more, or not yet")
-        }
     }
 }

@@ -18,8 +18,9 @@ struct VerifyCommand: AsyncParsableCommand {
             reason for which it is refused, which is the one that the middleware of
             RunwayServer counts.
 
-            By default a request is judged as a server judges it: a signature has a
-            tag, keyid, a nonce, and a time of at most two minutes ago and 30 seconds
+            By default a request is judged by the middleware of RunwayServer: its
+            target is in origin-form, and a signature has a tag that no other has,
+            keyid, a nonce, and a time of at most two minutes ago and 30 seconds
             ahead, and covers @method, @authority, @path, @query, and content-digest
             if there is a body. --at names the server's time, for a request that was
             recorded. --loose verifies the signature and the digest of the body

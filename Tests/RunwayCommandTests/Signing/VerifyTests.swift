@@ -113,6 +113,34 @@ struct VerifyTests {
         #expect(try await verify(request, "--at", "1790000000", "--label", "sig1").status == 0)
     }
 
+    /// What the middleware of a server refuses.
+    @Test func requestThatNoServerAcceptsIsRefused() async throws {
+        let vectors = try #require(vectors)
+        let request = vectors.requests[0]
+        func line(_ name: String) throws -> String {
+            let line = request.components(separatedBy: "\n").first { $0.hasPrefix("\(name): ") }
+            return String(try #require(line).dropFirst(name.count + 2))
+        }
+        let (input, signature) = (try line("Signature-Input"), try line("Signature"))
+        let twice = request.replacing("Signature-Input: ", with: "Signature-Input: a\(input.dropFirst(3)), ")
+            .replacing("Signature: ", with: "Signature: a\(signature.dropFirst(3)), ")
+            .replacing("a1=", with: "twin=")
+        let absolute = request.replacing("POST /", with: "POST https://api.example.com/")
+        let otherHost = request.replacing("\nHost: ", with: "\nHost: user@")
+        for (text, reason, count) in [
+            (twice, "refused, noSignatureWithTag", 2), (absolute, "refused, malformed", 1),
+            (otherHost, "refused, malformed", 1),
+        ] {
+            let tool = try await verify(text, "--at", "1790000030")
+            #expect(tool.status == 1, "\(tool.output)\(tool.errors)")
+            #expect(tool.output.components(separatedBy: reason).count == count + 1, "\(tool.output)\(tool.errors)")
+        }
+        #expect(try await verify(twice, "--at", "1790000030", "--label", "sig1").status == 1)
+        #expect(try await verify(twice, "--loose").status == 0)
+        let other = try await verify(request, "--at", "1790000030", "--tag", "other")
+        #expect(other.status == 1 && other.output.contains("noSignatureWithTag"))
+    }
+
     /// RFC 9421 §4.3: the signature of a proxy covers that of the client.
     @Test func signatureThatCoversAnotherIsVerified() async throws {
         let vectors = try #require(vectors)
