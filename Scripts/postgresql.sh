@@ -103,9 +103,10 @@ done
 # Arguments: which server, the number of the batch, the status that is expected.
 send() {
     local id="0199a000-0000-7000-8000-00000000000$2" status
-    status=$(curl -s -o /dev/null -w '%{http_code}' --data "{\"installation\":\"2f1c0000-0000-4000-8000-000000000001\",
+    status=$(curl -s -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' --data "{\"installation\":\"2f1c0000-0000-4000-8000-000000000001\",
         \"stream\":\"9b6e0000-0000-4000-8000-000000000001\",\"batch\":$2,\"sent\":1,
-        \"records\":[{\"seq\":$2,\"id\":\"$id\",\"name\":\"opened\"}]}" "${urls[$1]}")
+        \"records\":[{\"seq\":$2,\"id\":\"$id\",\"time\":1,\"boot\":\"\",\"uptime\":1,\"session\":\"$id\",
+        \"name\":\"opened\"}]}" "${urls[$1]}")
     [ "$status" = "$3" ] || { echo "postgresql.sh: batch $2 got $status from server $1, not $3" >&2; exit 1; }
 }
 send 0 1 200

@@ -18,36 +18,56 @@ enum ActionLogStatements {
         CREATE INDEX IF NOT EXISTS runway_record_by_installation ON runway_record (tenant, installation)
         WHERE account IS NULL AND name IS NOT NULL
         """,
+        """
+        CREATE TABLE IF NOT EXISTS runway_usage (tenant text NOT NULL, installation uuid NOT NULL, bytes bigint NOT NULL,
+        PRIMARY KEY (tenant, installation))
+        """,
     ]
 
     /// Fails with `42703` in a database of before clients' dates were stored.
     static let probe = "SELECT sent FROM runway_record WHERE tenant = $1 LIMIT 0"
     static let addition = "ALTER TABLE runway_record ADD COLUMN IF NOT EXISTS sent bigint"
 
-    /// Creates the row of a stream, which the next statement locks.
+    /// Creates the row of a stream, which ``state`` locks.
     static let begin = """
         INSERT INTO runway_stream (tenant, installation, stream, highest) VALUES ($1, $2, $3, 0)
         ON CONFLICT (tenant, installation, stream) DO NOTHING
         """
-    static let highest = """
-        SELECT highest FROM runway_stream WHERE tenant = $1 AND installation = $2 AND stream = $3 FOR UPDATE
+    /// The highest number of a stream, whose row it locks, and the bytes of the installation; NULL for what does not
+    /// exist.
+    static let state = """
+        SELECT (SELECT highest FROM runway_stream WHERE tenant = $1 AND installation = $2 AND stream = $3 FOR UPDATE),
+        (SELECT bytes FROM runway_usage WHERE tenant = $1 AND installation = $2)
         """
+    /// The bytes of all installations.
+    static let usage = "SELECT sum(bytes) FROM runway_usage WHERE tenant = $1"
     /// How many of the records with these ids are stored.
     static let known = "SELECT count(*) FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
+    /// Sets the highest number of a stream, and adds to the bytes of its installation.
     static let advance = """
-        UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3
+        WITH advanced AS (UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3)
+        INSERT INTO runway_usage (tenant, installation, bytes) VALUES ($1, $2, $5)
+        ON CONFLICT (tenant, installation) DO UPDATE SET bytes = runway_usage.bytes + excluded.bytes
         """
-    /// Erases at most a thousand records of an account, so that batches are stored in between, and returns their ids.
-    static let erase = """
-        UPDATE runway_record SET account = NULL, name = NULL, json = NULL WHERE tenant = $1 AND id IN
-        (SELECT id FROM runway_record WHERE tenant = $1 AND account = $2 LIMIT 1000) RETURNING id
-        """
+    /// Erases at most a thousand records of an account, so that batches are stored in between, and returns how many
+    /// bytes of which installations they were.
+    static let erase = erasure(where: "account = $2")
     /// The same for the records of an installation that have no account.
-    static let eraseAnonymous = """
-        UPDATE runway_record SET name = NULL, json = NULL WHERE tenant = $1 AND id IN
-        (SELECT id FROM runway_record WHERE tenant = $1 AND installation = $2 AND account IS NULL
-        AND name IS NOT NULL LIMIT 1000) RETURNING id
+    static let eraseAnonymous = erasure(where: "installation = $2 AND account IS NULL AND name IS NOT NULL")
+    static let release = """
+        UPDATE runway_usage SET bytes = greatest(bytes - $3, 0) WHERE tenant = $1 AND installation = $2
         """
+
+    private static func erasure(where condition: String) -> String {
+        """
+        WITH erased AS (SELECT tenant, id, installation, coalesce(octet_length(json), 0)
+        + coalesce(octet_length(name), 0) + coalesce(octet_length(account), 0) AS bytes
+        FROM runway_record WHERE tenant = $1 AND \(condition) LIMIT 1000 FOR UPDATE),
+        removed AS (UPDATE runway_record SET account = NULL, name = NULL, json = NULL
+        WHERE tenant = $1 AND id IN (SELECT id FROM erased))
+        SELECT installation, sum(bytes) FROM erased GROUP BY tenant, installation ORDER BY installation
+        """
+    }
     static let counts = """
         SELECT installation, name, count(*) FROM runway_record WHERE tenant = $1 AND name IS NOT NULL
         GROUP BY tenant, installation, name ORDER BY installation, count(*) DESC, name
@@ -72,7 +92,8 @@ enum ActionLogStatements {
     /// Every statement, for the tests that hold the rules.
     static var all: [String] {
         tables + [
-            probe, addition, begin, highest, known, advance, erase, eraseAnonymous, counts, records, insertion(of: 2),
+            probe, addition, begin, state, usage, known, advance, erase, eraseAnonymous, release, counts, records,
+            insertion(of: 2),
         ]
     }
 }

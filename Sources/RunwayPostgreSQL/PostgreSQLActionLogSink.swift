@@ -1,6 +1,7 @@
 #if PostgreSQL
     public import Foundation
     public import RunwayServer
+    import Synchronization
 
     /// Stores the records of action logs in PostgreSQL, for any number of server processes. A record is never stored twice.
     ///
@@ -16,7 +17,9 @@
     /// fail, and clients send them again; the sink recognises those that were committed.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
-        private let lanes: [(lane: PostgreSQLLane, writer: GroupCommit<ActionLogChange, ActionLogStorage>)]
+        private typealias Writer = GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
+
+        private let lanes: [(lane: PostgreSQLLane, writer: Writer)]
         private let queue = DispatchQueue(label: "runway.postgresql")
 
         /// Connects, and creates the tables if they do not exist.
@@ -26,21 +29,22 @@
         ///   - tenant: Separates the records of several apps in one database; the first column of all keys. The default is `default`.
         ///   - connectionCount: The most connections that write. The default is 4.
         ///   - limits: How many batches wait and are committed together, for each connection. `survivesPowerLoss` has no effect.
+        ///   - quotas: How many bytes are stored of whom. The default is that of `ActionLogQuotas`. Each server process
+        ///     counts the sources that it receives, and reads the bytes of the whole log once a minute.
         ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
         /// - Throws: ``PostgreSQLError``.
         public init(
             at url: String, tenant: String = "default", connectionCount: Int = 4,
-            limits: ActionLogWriterLimits = ActionLogWriterLimits(), now: @escaping @Sendable () -> Date = { Date() }
+            limits: ActionLogWriterLimits = ActionLogWriterLimits(), quotas: ActionLogQuotas = ActionLogQuotas(),
+            now: @escaping @Sendable () -> Date = { Date() }
         ) async throws {
             self.tenant = tenant
+            let size = PostgreSQLLogSize(gate: ActionLogGate(quotas), tenant: tenant)
             lanes = (0..<max(1, connectionCount)).map { index in
                 let lane = PostgreSQLLane(url)
-                let writer = GroupCommit<ActionLogChange, ActionLogStorage>(
-                    label: "runway.postgresql.\(index)", limits: limits.queue,
-                    isElementError: { ($0 as? PostgreSQLError)?.isDataException ?? false }
-                ) { changes in
-                    try Self.perform(
-                        changes, over: lane, tenant, received: Int64(now().timeIntervalSince1970 * 1_000_000))
+                let writer = Writer(label: "runway.postgresql.\(index)", limits: limits.queue) { changes in
+                    let received = Int64(now().timeIntervalSince1970 * 1_000_000)
+                    return try Self.perform(changes, over: lane, tenant, size, received: received)
                 }
                 return (lane, writer)
             }
@@ -61,12 +65,13 @@
 
         /// Stores a batch, and returns when it is durable.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too many batches are pending, `ActionLogBatchRejected` if PostgreSQL does not accept a value of
-        ///   the batch, ``PostgreSQLError``, or `CancellationError` after ``close()``.
+        /// - Throws: `ActionLogSinkBusy` if too many batches are pending, `ActionLogQuotaExceeded` if there is no room
+        ///   for the batch, `ActionLogBatchRejected` if PostgreSQL does not accept a value of it, ``PostgreSQLError``,
+        ///   or `CancellationError` after ``close()``.
         public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
             let change = ActionLogChange.batch(batch)
             do {
-                return try await writer(of: batch.installation).commit(change, byteCount: change.approximateByteCount)
+                return try await writer(of: batch.installation).commit(change, byteCount: change.byteCount).get()
             } catch let error as PostgreSQLError where error.isDataException {
                 throw ActionLogBatchRejected()
             }
@@ -92,17 +97,17 @@
         }
 
         private func erase(
-            _ owner: ActionLogOwner, through writer: GroupCommit<ActionLogChange, ActionLogStorage>
+            _ owner: ActionLogOwner, through writer: Writer
         ) async throws {
             let change = ActionLogChange.erasure(owner)
             var storage = ActionLogStorage.stored(duplicates: [])
             while storage != .known {
-                storage = try await writer.commit(change, byteCount: change.approximateByteCount)
+                storage = try await writer.commit(change, byteCount: change.byteCount).get()
             }
         }
 
         /// Commits the batches of an installation, all over one connection.
-        private func writer(of installation: UUID) -> GroupCommit<ActionLogChange, ActionLogStorage> {
+        private func writer(of installation: UUID) -> Writer {
             lanes[Int(UInt(bitPattern: installation.hashValue) % UInt(lanes.count))].writer
         }
 
@@ -196,51 +201,71 @@
         }
 
         private static func perform(
-            _ changes: [ActionLogChange], over lane: PostgreSQLLane, _ tenant: String, received: Int64
-        ) throws(PostgreSQLError) -> [ActionLogStorage] {
+            _ changes: [ActionLogChange], over lane: PostgreSQLLane, _ tenant: String, _ size: PostgreSQLLogSize,
+            received: Int64
+        ) throws(PostgreSQLError) -> [Result<ActionLogStorage, ActionLogQuotaExceeded>] {
             // Every transaction locks streams in the same order, so that two can't deadlock; batches of one stream stay in their order.
             // Erasures come last, since they lock the rows of batches: they may erase records of batches that were enqueued after them.
             let order = changes.indices.sorted { (changes[$0].order, $0) < (changes[$1].order, $1) }
-            return try lane.transaction { connection throws(PostgreSQLError) in
-                var results = [ActionLogStorage](repeating: .known, count: changes.count)
+            let (results, room) = try lane.transaction { connection throws(PostgreSQLError) in
+                var room = try size.room(connection, at: received)
+                var results = [Result<ActionLogStorage, ActionLogQuotaExceeded>](
+                    repeating: .success(.known), count: changes.count)
                 for index in order {
                     switch changes[index] {
                     case .batch(let batch):
-                        results[index] = try store(batch, connection, tenant, received: received)
+                        results[index] = try store(batch, connection, tenant, received: received, within: &room)
                     case .erasure(let owner):
-                        let erased = try erase(owner, connection, tenant)
-                        if !erased.isEmpty { results[index] = .stored(duplicates: []) }
+                        if try erase(owner, connection, tenant) { results[index] = .success(.stored(duplicates: [])) }
                     }
                 }
-                return results
+                return (results, room)
             }
+            size.didCommit(room)
+            return results
         }
 
-        /// Erases a part of the records, and returns their ids; none if nothing is left.
+        /// Erases a part of the records; returns `false` if nothing was left.
         private static func erase(
             _ owner: ActionLogOwner, _ connection: PostgreSQLConnection, _ tenant: String
-        ) throws(PostgreSQLError) -> [[String?]] {
-            switch owner {
-            case .account(let account): try connection.run(ActionLogStatements.erase, [tenant, account])
-            case .nobody(let installation):
-                try connection.run(ActionLogStatements.eraseAnonymous, [tenant, installation.uuidString])
-            }
+        ) throws(PostgreSQLError) -> Bool {
+            let erased =
+                switch owner {
+                case .account(let account): try connection.run(ActionLogStatements.erase, [tenant, account])
+                case .nobody(let installation):
+                    try connection.run(ActionLogStatements.eraseAnonymous, [tenant, installation.uuidString])
+                }
+            for installation in erased { try connection.run(ActionLogStatements.release, [tenant] + installation) }
+            return !erased.isEmpty
         }
 
         private static func store(
-            _ batch: ActionLogBatch, _ connection: PostgreSQLConnection, _ tenant: String, received: Int64
-        ) throws(PostgreSQLError) -> ActionLogStorage {
+            _ batch: ActionLogBatch, _ connection: PostgreSQLConnection, _ tenant: String, received: Int64,
+            within room: inout ActionLogRoom
+        ) throws(PostgreSQLError) -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
             let key = [tenant, batch.installation.uuidString, batch.stream.uuidString]
-            try connection.run(ActionLogStatements.begin, key)
-            let highest = try connection.run(ActionLogStatements.highest, key).first?[0].flatMap { Int64($0) } ?? 0
+            func state() throws(PostgreSQLError) -> (highest: Int64?, byteCount: Int) {
+                let row = try connection.run(ActionLogStatements.state, key)[0]
+                return (row[0].flatMap { Int64($0) }, row[1].flatMap { Int($0) } ?? 0)
+            }
+            var (number, byteCount) = try state()
+            if batch.number > number ?? 0 {
+                guard batch.number == (number ?? 0) + 1 else { return .success(.gap(expected: (number ?? 0) + 1)) }
+                if let refusal = room.refusal(of: batch, installationByteCount: byteCount) { return .failure(refusal) }
+            }
+            if number == nil {
+                // Nothing that is refused leaves a row. Another server may have created the same.
+                try connection.run(ActionLogStatements.begin, key)
+                (number, byteCount) = try state()
+            }
+            let highest = number ?? 0
             if batch.number <= highest {
                 // A client that was restored from a backup uses numbers again, for other records.
                 let ids = Set(batch.records.map(\.id))
                 let list = "{\(ids.map(\.uuidString).joined(separator: ","))}"
                 let known = try connection.run(ActionLogStatements.known, [tenant, list]).first?[0].flatMap { Int($0) }
-                return known == ids.count ? .known : .gap(expected: highest + 1)
+                return .success(known == ids.count ? .known : .gap(expected: highest + 1))
             }
-            guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
             let sent = batch.sent.map { "\(Int64(max(-1e15, min($0.timeIntervalSince1970 * 1e6, 1e18))))" }
             var duplicates = Set(batch.records.map(\.id))
             // PostgreSQL accepts at most 65,535 parameters.
@@ -253,8 +278,43 @@
                 let stored = try connection.run(ActionLogStatements.insertion(of: records.count), parameters)
                 duplicates.subtract(stored.compactMap { $0[0].flatMap { UUID(uuidString: $0) } })
             }
-            try connection.run(ActionLogStatements.advance, key + ["\(batch.number)"])
-            return .stored(duplicates: duplicates)
+            let stored = batch.records.reduce(into: [UUID: Int]()) { $0[$1.id] = batch.byteCount(of: $1) }
+                .reduce(batch.streamByteCount) { $0 + (duplicates.contains($1.key) ? 0 : $1.value) }
+            room.add(stored, of: batch)
+            try connection.run(ActionLogStatements.advance, key + ["\(batch.number)", "\(stored)"])
+            return .success(.stored(duplicates: duplicates))
+        }
+    }
+
+    /// The bytes of a whole log, which are read once a minute; in between, what this process stores is added.
+    private final class PostgreSQLLogSize: Sendable {
+        private struct State {
+            var byteCount = 0
+            /// When it is read again, in microseconds since 1970.
+            var end = Int64.min
+        }
+
+        private let gate: ActionLogGate
+        private let tenant: String
+        /// Guards the size as it is known.
+        private let state = Mutex(State())
+
+        init(gate: ActionLogGate, tenant: String) { (self.gate, self.tenant) = (gate, tenant) }
+
+        /// The room for the batches of a transaction.
+        func room(_ connection: PostgreSQLConnection, at time: Int64) throws(PostgreSQLError) -> ActionLogRoom {
+            if state.withLock({ time >= $0.end || $0.end - time > 60_000_000 }) {
+                let sum = try connection.run(ActionLogStatements.usage, [tenant]).first?[0].flatMap { Int($0) }
+                state.withLock { $0 = State(byteCount: sum ?? 0, end: time + 60_000_000) }
+            }
+            let byteCount = state.withLock { $0.byteCount }
+            return gate.room(of: gate.quotas.maximumByteCount - byteCount, at: time / 1000)
+        }
+
+        /// The transaction is committed.
+        func didCommit(_ room: ActionLogRoom) {
+            state.withLock { $0.byteCount += room.addedByteCount }
+            room.didCommit()
         }
     }
 

@@ -1,3 +1,5 @@
+import RunwayServer
+
 /// The error of a PostgreSQL database, or of the connection to it.
 public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The SQLSTATE code, such as `40001`; empty if the server could not be reached or the connection was lost.
@@ -18,4 +20,9 @@ public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// Whether the connection was lost, so that it is unknown whether a transaction was committed.
     var isConnectionLoss: Bool { state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") }
+}
+
+extension PostgreSQLError: CommitError {
+    /// Whether PostgreSQL does not accept a value of one element.
+    package var isOfOneElement: Bool { isDataException }
 }

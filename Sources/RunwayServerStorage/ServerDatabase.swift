@@ -24,6 +24,8 @@ final class ServerDatabase: Sendable {
     let url: URL
     private let queue: DatabaseQueue
     private let lock: WriterLock
+    /// The space of erasures on a full disk; `nil` for a file that has none.
+    private let reserve: SpaceReserve?
     /// Guards when the write-ahead log is moved that readers have held up.
     private let bound: Mutex<LogBound>
     /// How long after an attempt that readers have prevented the next one may come: each waits for the drive.
@@ -34,13 +36,16 @@ final class ServerDatabase: Sendable {
 
     /// Opens a file, and creates it if there is none, for its user alone.
     ///
-    /// - Parameter waitsForDrive: Whether a commit returns when it is on the drive.
+    /// - Parameters:
+    ///   - waitsForDrive: Whether a commit returns when it is on the drive.
+    ///   - hasReserve: Whether erasures have space of their own on a full disk. The default is `false`.
     /// - Throws: ``ServerStorageError``. A damaged file is not replaced: what it knows of clients would be lost, and duplicates stored.
     init(
-        at url: URL, _ schema: Schema, waitsForDrive: Bool, bound: LogBound = LogBound(), busyTimeout: TimeInterval = 5,
-        overwriteInterval: Duration = .seconds(5)
+        at url: URL, _ schema: Schema, waitsForDrive: Bool, hasReserve: Bool = false, bound: LogBound = LogBound(),
+        busyTimeout: TimeInterval = 5, overwriteInterval: Duration = .seconds(5)
     ) throws(ServerStorageError) {
         self.url = url
+        reserve = hasReserve ? SpaceReserve(for: url) : nil
         self.overwriteInterval = overwriteInterval
         self.bound = Mutex(bound)
         do {
@@ -48,15 +53,25 @@ final class ServerDatabase: Sendable {
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             lock = try WriterLock(for: url)
-            // A reader may hold a lock for a moment while the file is opened, or while the log is moved.
-            queue = try SQLiteFile.open(
-                at: url, waitsForDrive: waitsForDrive, overwritesRemovedBytes: true, busyTimeout: busyTimeout)
-            try queue.write { try Self.prepare($0, schema, url) }
+            func open() throws -> DatabaseQueue {
+                // A reader may hold a lock for a moment while the file is opened, or while the log is moved.
+                let queue = try SQLiteFile.open(
+                    at: url, waitsForDrive: waitsForDrive, overwritesRemovedBytes: true, busyTimeout: busyTimeout)
+                try queue.write { try Self.prepare($0, schema, url) }
+                return queue
+            }
+            do {
+                queue = try open()
+            } catch  where ServerStorageError(error, at: url).kind == .full && reserve?.release() == true {
+                // Opening writes a few pages. Without it nothing could be erased.
+                queue = try open()
+            }
         } catch {
             throw ServerStorageError(error, at: url)
         }
         // The last process may have ended before it could.
         overwriteRemovedBytes()
+        reserve?.make(leaving: SpaceReserve.byteCount)
     }
 
     private static func prepare(_ database: Database, _ schema: Schema, _ url: URL) throws {
@@ -90,6 +105,39 @@ final class ServerDatabase: Sendable {
         if isOverwriteDue { overwriteRemovedBytes() }
         boundLog()
         return value
+    }
+
+    /// Runs one transaction of an erasure, which has the space of the reserve if the disk is full. It blocks.
+    func erase<Value>(_ change: (Database) throws -> Value) throws(ServerStorageError) -> Value {
+        do throws(ServerStorageError) {
+            return try write(change)
+        } catch {
+            guard error.kind == .full, reserve?.release() == true else { throw error }
+            return try write(change)
+        }
+    }
+
+    /// Overwrites what the transactions of an erasure have removed, and makes the reserve again if the disk has its
+    /// space.
+    func endErasure() {
+        overwriteRemovedBytes()
+        reserve?.make()
+    }
+
+    /// How many more bytes the file may use, within a number of bytes and the space of its disk, of which it leaves
+    /// that of the reserve and of the write-ahead log.
+    func freeByteCount(_ database: Database, upTo maximumByteCount: Int) throws -> Int {
+        func value(_ pragma: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0 }
+        let (size, count, unused) = (try value("page_size"), try value("page_count"), try value("freelist_count"))
+        let disk = try? FileManager.default.attributesOfFileSystem(forPath: url.deletingLastPathComponent().path)
+        let logByteCount = SQLiteFile.checkpointPageCount * size
+        var needed = max(0, logByteCount - self.logByteCount)
+        if let reserve, !reserve.isMade { needed += SpaceReserve.byteCount }
+        let room =
+            (disk?[.systemFreeSize] as? NSNumber).map {
+                Int(clamping: $0.int64Value) - needed + unused * size
+            } ?? .max
+        return max(0, min(maximumByteCount - (count - unused) * size, room))
     }
 
     /// Moves a write-ahead log that has grown since processes read it at every moment. SQLite moves no more than the oldest reader has
@@ -131,9 +179,7 @@ final class ServerDatabase: Sendable {
     static func read<Value>(
         _ url: URL, _ schema: Schema, _ read: (Database, _ version: Int) throws -> Value
     ) throws(ServerStorageError) -> Value {
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw ServerStorageError(.missing, "There is no file \(url.lastPathComponent).")
-        }
+        try ServerStorageError.checkExists(url)
         do {
             var configuration = Configuration()
             configuration.readonly = true
@@ -149,13 +195,13 @@ final class ServerDatabase: Sendable {
 }
 
 /// The lock of the one process that writes a file.
-private final class WriterLock: Sendable {
+final class WriterLock: Sendable {
     /// Guards the descriptor of the locked file; `nil` once it is released.
     private let descriptor: Mutex<Int32?>
 
-    /// Locks the file beside a database file.
+    /// Locks the file beside a database file. A link in its place is not followed.
     init(for url: URL) throws(ServerStorageError) {
-        let descriptor = open(url.path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(url.path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw ServerStorageError(.unavailable, "The folder of \(url.lastPathComponent) can't be written.")
         }

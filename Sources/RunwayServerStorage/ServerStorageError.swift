@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RunwaySQLite
+import RunwayServer
 
 #if !Storage || !Server
     #error("RunwayServerStorage needs the package traits Server and Storage.")
@@ -39,6 +40,12 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         self.description = description
     }
 
+    static func checkExists(_ file: URL) throws(ServerStorageError) {
+        guard FileManager.default.fileExists(atPath: file.path) else {
+            throw ServerStorageError(.missing, "There is no file \(file.lastPathComponent).")
+        }
+    }
+
     /// The meaning of an error of GRDB or Foundation. No text of a `DatabaseError` is used: it may contain values of a statement.
     init(_ error: any Error, at url: URL) {
         let name = url.lastPathComponent
@@ -56,4 +63,10 @@ public struct ServerStorageError: Error, Sendable, Hashable, CustomStringConvert
         default: self.init(.unavailable, "\(name) can't be used.")
         }
     }
+}
+
+extension ServerStorageError: CommitError {
+    /// A damaged row concerns those who need it. Whether more than a row is damaged shows when the others are
+    /// committed.
+    package var isOfOneElement: Bool { kind == .corrupted }
 }

@@ -13,11 +13,20 @@ struct ServerDisk {
     private var ballast: URL { url.appending(path: "ballast") }
     var file: URL { url.appending(path: "store/file.sqlite") }
 
-    init(_ name: String) throws {
+    init(_ name: String, ballast byteCount: Int = 7 << 20) throws {
         url = URL(filePath: Self.folder ?? "").appending(path: name)
-        try Data(count: 7 << 20).write(to: ballast)
+        try Data(count: byteCount).write(to: ballast)
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    }
+
+    /// Has the ballast take what is free, but for so many bytes.
+    func fill(leaving byteCount: Int) throws {
+        let free = try FileManager.default.attributesOfFileSystem(forPath: url.path)[.systemFreeSize] as? NSNumber
+        let ballast = try FileHandle(forWritingTo: ballast)
+        try ballast.seekToEnd()
+        try ballast.write(contentsOf: Data(count: max(0, (free?.intValue ?? 0) - byteCount)))
+        try ballast.close()
     }
 
     func empty() throws { try FileManager.default.removeItem(at: ballast) }
@@ -34,7 +43,7 @@ struct ServerFullDiskTests {
                 try await attempt(count)
                 count += 1
             } catch {
-                kinds.append((error as? ServerStorageError)?.kind)
+                kinds.append(error is ActionLogQuotaExceeded ? .full : (error as? ServerStorageError)?.kind)
             }
         }
         #expect(kinds == Array(repeating: .full, count: 5))
@@ -43,7 +52,7 @@ struct ServerFullDiskTests {
     }
 
     @Test func acknowledgedBatchesAreThere() async throws {
-        let disk = try ServerDisk("server-log")
+        let disk = try ServerDisk("server-log", ballast: 0)
         let (installation, stream) = (UUID(), UUID())
         let ids = (0..<10_000).map { _ in UUID() }
         func batch(_ index: Int) -> ActionLogBatch {
@@ -51,16 +60,54 @@ struct ServerFullDiskTests {
                 installation: installation, stream: stream, number: Int64(index + 1), account: nil,
                 records: [.init(id: ids[index], name: "opened", json: [UInt8](repeating: 65, count: 4000))])
         }
-        let first = try SQLiteActionLogSink(at: disk.file)
+        var quotas = ActionLogQuotas()
+        quotas.shareOfSource = 1
+        let first = try SQLiteActionLogSink(at: disk.file, quotas: quotas)
+        // What the write-ahead log needs, and a little more.
+        try disk.fill(leaving: 5 << 20)
         let count = await fill { _ = try await first.store(batch($0)) }
         #expect(try ActionLogFile(at: disk.file).records(limit: 10_000).map(\.id) == Array(ids.prefix(count)))
         try await first.close()
         try disk.empty()
-        let second = try SQLiteActionLogSink(at: disk.file)
+        let second = try SQLiteActionLogSink(at: disk.file, quotas: quotas)
         #expect(try await second.store(batch(count - 1)) == .known)
         #expect(try await second.store(batch(count)) == .stored(duplicates: []))
         #expect(try ActionLogFile(at: disk.file).records(limit: 10_000).map(\.id) == Array(ids.prefix(count + 1)))
         try await second.close()
+    }
+
+    @Test func strangerLeavesSpaceForOthersAndErasures() async throws {
+        let disk = try ServerDisk("server-share", ballast: 0)
+        let installation = UUID()
+        func batch(of installation: UUID = UUID(), from source: String, _ byteCount: Int = 900_000) -> ActionLogBatch {
+            let json = [UInt8](repeating: 65, count: byteCount)
+            return ActionLogBatch(
+                installation: installation, stream: UUID(), number: 1, account: nil,
+                records: [.init(id: UUID(), name: "opened", json: json)], source: source)
+        }
+        let sink = try SQLiteActionLogSink(at: disk.file)
+        for _ in 0..<2 { _ = try await sink.store(batch(of: installation, from: "ada", 300_000)) }
+        var refused = 0
+        for _ in 0..<100 {
+            do { _ = try await sink.store(batch(from: "stranger")) } catch is ActionLogQuotaExceeded { refused += 1 }
+        }
+        #expect(refused > 95)
+        let stored = try await sink.store(.init(1, stream: UUID(), [UUID()]))
+        #expect(stored == .stored(duplicates: []))
+        // Something else takes the last byte.
+        try disk.fill(leaving: 0)
+        await #expect(throws: ActionLogQuotaExceeded.self) { try await sink.store(.init(1, stream: UUID(), [UUID()])) }
+        try await sink.erase(anonymousRecordsOf: installation)
+        #expect(try ActionLogFile(at: disk.file).counts().allSatisfy { $0.installation != installation })
+        try await sink.close()
+        // A server that starts there can erase, too.
+        try disk.fill(leaving: 0)
+        let next = try SQLiteActionLogSink(at: disk.file)
+        for count in try ActionLogFile(at: disk.file).counts() {
+            try await next.erase(anonymousRecordsOf: count.installation)
+        }
+        #expect(try ActionLogFile(at: disk.file).counts().isEmpty)
+        try await next.close()
     }
 
     @Test func storedResponsesAreReplayed() async throws {

@@ -79,7 +79,7 @@ struct ServerFileDamageTests {
         case .events:
             let log = try SQLiteEventLog(file: folder.file)
             for index in 0..<count { _ = try await log.append([event(index)]) }
-            try log.database.close()
+            try log.close()
         case .chat:
             let store = try SQLiteChatStore(at: folder.file)
             for index in 0..<count {

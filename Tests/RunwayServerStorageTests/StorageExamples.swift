@@ -14,6 +14,14 @@ private func addLog(in folder: URL, to router: Router<BasicRequestContext>) thro
     ActionLogRoute(to: sink).add(to: router.group("v1"))
 }
 
+/// The example of ActionLogQuotas.
+private func makeLargeLog(in folder: URL) throws -> SQLiteActionLogSink {
+    var quotas = ActionLogQuotas()
+    quotas.maximumByteCount = 200 << 30
+    let sink = try SQLiteActionLogSink(at: folder.appending(path: "actions.sqlite"), quotas: quotas)
+    return sink
+}
+
 private func printCounts(in folder: URL) throws {
     for count in try ActionLogFile(at: folder.appending(path: "actions.sqlite")).counts() {
         print(count.installation, count.name, count.count)

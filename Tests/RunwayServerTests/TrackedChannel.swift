@@ -50,14 +50,15 @@ extension HTTPServerBuilder {
 /// Serves a router over HTTP/1.1 on a free port of the loopback while `body` runs with the port.
 ///
 /// How a server ends that is cancelled is no affair of the test.
-func serving<Value>(
-    _ router: Router<BasicRequestContext>, isolation: isolated (any Actor)? = #isolation,
+func serving<Context: RequestContext, Value>(
+    _ router: Router<Context>, isolation: isolated (any Actor)? = #isolation,
+    by server: (OpenConnections) -> HTTPServerBuilder = { .http1(trackedBy: $0) },
     _ body: (Int) async throws -> Value
-) async throws -> Value {
+) async throws -> Value where Context.Source == ApplicationRequestContextSource {
     let (ports, port) = AsyncStream<Int>.makeStream()
     let connections = OpenConnections()
     let application = Application(
-        router: router, server: .http1(trackedBy: connections),
+        router: router, server: server(connections),
         configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
         onServerRunning: { channel in
             connections.add(channel)

@@ -1,6 +1,4 @@
-import HTTPTypes
 public import Hummingbird
-import NIOCore
 
 extension ActionLogRoute where Sink: ActionLogErasing {
     /// Adds the routes by which a client has its records erased: `DELETE` at the path of the log for those of its
@@ -13,9 +11,10 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     /// route.addErasure(to: router) { request, context in account(of: request) }
     /// ```
     ///
-    /// The response to a `DELETE` is 204 after the sink has erased them, also if there were none; 401 if nobody is
-    /// known to have sent the request; 400 if the name of the account has the character U+0000, at which databases
-    /// would cut it; 429 while as many requests run as ``ActionLogRouteLimits`` allow; and 503 if the sink fails.
+    /// The response to a `DELETE` is 204 after the sink has erased them, also if there were none, or a problem (RFC
+    /// 9457): 401 if nobody is known to have sent the request; 400 if the name of the account has the character U+0000,
+    /// at which databases would cut it; 429 while as many requests run as ``ActionLogRouteLimits`` allow; and 503 if
+    /// the sink fails.
     ///
     /// - Parameters:
     ///   - router: The router or group.
@@ -28,10 +27,10 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     ) {
         router.delete(path) { request, context in
             guard let account = try await account(request, context), !account.isEmpty else {
-                return refusal(.unauthorized)
+                throw ActionLogProblem(.account)
             }
-            if account.utf8.contains(0) { return refusal(.badRequest) }
-            return await erase { try await sink.erase(account: account) }
+            if account.utf8.contains(0) { throw ActionLogProblem(.rejected, "The account contains U+0000.") }
+            return try await erase { try await sink.erase(account: account) }
         }
         addAnonymousErasure(to: router, path: path)
     }
@@ -56,27 +55,24 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     }
 
     private func eraseAnonymousRecords(for request: Request) async throws -> Response {
-        let body: ByteBuffer
-        do {
-            body = try await request.body.collect(upTo: InstallationSecret.maximumBodyByteCount)
-        } catch is NIOTooManyBytesError {
-            return refusal(.contentTooLarge)
+        let body = try await body(of: request, upTo: InstallationSecret.maximumBodyByteCount)
+        guard let installation = InstallationSecret.installation(of: body) else {
+            throw ActionLogProblem(.malformed, "secret is not 32 bytes in Base64.")
         }
-        guard let installation = InstallationSecret.installation(of: Array(body.readableBytesView)) else {
-            return refusal(.badRequest)
-        }
-        return await erase { try await sink.erase(anonymousRecordsOf: installation) }
+        return try await erase { try await sink.erase(anonymousRecordsOf: installation) }
     }
 
     /// Has the sink erase, unless as many requests run as allowed.
-    private func erase(_ records: () async throws -> Void) async -> Response {
-        guard running.begin(upTo: limits.maximumRunningCount) else { return refusal(.tooManyRequests) }
+    private func erase(_ records: () async throws -> Void) async throws(ActionLogProblem) -> Response {
+        try begin()
         defer { running.end() }
         do {
             try await records()
-            return Response(status: .noContent)
+        } catch is ActionLogSinkBusy {
+            throw busy
         } catch {
-            return refusal(.serviceUnavailable)
+            throw failure
         }
+        return Response(status: .noContent)
     }
 }

@@ -11,10 +11,15 @@ import Synchronization
 /// ActionLogRoute(to: sink).add(to: router.group("v1"))
 /// ```
 ///
-/// A response of status 200 is sent after the sink has stored the batch. Refusals are 400 for a batch that is malformed or can never be
-/// stored, 409 for a gap or a number that was used for other records, 413 for one that is too large, 429 if too many are being stored or the
-/// sink has no room for more, and 503 if it fails. What a client states about itself is not verified: put ``SignatureMiddleware`` before
-/// the route.
+/// A response of status 200 is sent after the sink has stored the batch. A refusal is a problem (RFC 9457) that says
+/// what is wrong: 400 for a batch that is malformed or can never be stored, 409 for a gap or a number that was used for
+/// other records, 413 for one that is too large, 415 for another content coding than gzip, 429 if too many are being
+/// stored or a quota is used up, and 503 if the log is full or the sink fails. What a client states about itself is not
+/// verified: put ``SignatureMiddleware`` before the route.
+///
+/// The sink bounds how much a source stores (``ActionLogQuotas``). Unless ``add(to:path:source:)`` is passed a closure,
+/// the source is the owner of the verified key (``SignedRequestContext``), or else the address of the client if the
+/// context has one (`RemoteAddressRequestContext`). All other clients are one source.
 public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     let sink: Sink
     let limits: ActionLogRouteLimits
@@ -47,36 +52,40 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
     /// - Parameters:
     ///   - router: The router or group.
     ///   - path: The path below the group's. The default is `log`.
-    public func add<Context: RequestContext>(to router: some RouterMethods<Context>, path: RouterPath = "log") {
-        router.post(path) { request, _ in try await respond(to: request) }
+    ///   - source: Returns whose bytes are counted together, such as an account, or the address that a proxy states;
+    ///     `nil` if it is not known. Throw an `HTTPError` to refuse a request, such as 401 where only accounts may log.
+    ///     The default is described above.
+    public func add<Context: RequestContext>(
+        to router: some RouterMethods<Context>, path: RouterPath = "log",
+        source: (@Sendable (Request, Context) throws -> String?)? = nil
+    ) {
+        router.post(path) { request, context in
+            try await respond(to: request, of: source.map { try $0(request, context) } ?? context.logSource)
+        }
     }
 
-    private func respond(to request: Request) async throws -> Response {
-        let body: ByteBuffer
-        do {
-            body = try await request.body.collect(upTo: limits.maximumCompressedByteCount)
-        } catch is NIOTooManyBytesError {
-            return refusal(.contentTooLarge)
-        }
+    private func respond(to request: Request, of source: String?) async throws -> Response {
+        var bytes = try await body(of: request, upTo: limits.maximumCompressedByteCount)
         // After the body: clients that stop sending theirs would take the places of all others.
-        guard running.begin(upTo: limits.maximumRunningCount) else { return refusal(.tooManyRequests) }
+        try begin()
         defer { running.end() }
-        var bytes = Array(body.readableBytesView)
-        if request.headers[.contentEncoding] == "gzip" {
+        // Names of codings are the same in any case (RFC 9110 §8.4.1).
+        switch request.headers[.contentEncoding]?.lowercased() {
+        case nil, "", "identity": break
+        case "gzip", "x-gzip":
             switch GzipBody.decode(bytes, upTo: limits.maximumByteCount) {
             case .decoded(let decoded): bytes = decoded
-            case .tooLarge: return refusal(.contentTooLarge)
-            case .malformed: return refusal(.badRequest)
+            case .tooLarge: throw tooLarge(limits.maximumByteCount)
+            case .malformed: throw ActionLogProblem(.malformed, "The body is not one member of gzip.")
             }
+        default: throw ActionLogProblem(.coding, "The body is not coded by gzip.")
         }
-        guard bytes.count <= limits.maximumByteCount else { return refusal(.contentTooLarge) }
-        guard let document = try? JSONDocument(bytes), let batch = ActionLogBatch(document.root) else {
-            return refusal(.badRequest)
-        }
-        guard batch.records.count <= limits.maximumRecordCount else { return refusal(.contentTooLarge) }
-        guard batch.texts.allSatisfy({ $0.isStorable(upTo: limits.maximumNameByteCount) }) else {
-            return refusal(.badRequest)
-        }
+        var batch = try ActionLogBatch(reading: bytes, within: limits)
+        batch.source = source
+        return try await store(batch)
+    }
+
+    private func store(_ batch: ActionLogBatch) async throws(ActionLogProblem) -> Response {
         var accepted = batch
         var refused: [UUID: String] = [:]
         accepted.records.removeAll { record in
@@ -87,13 +96,39 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         do {
             let storage = try await sink.store(accepted)
             return response(to: batch, storage, refused, await pace(batch))
+        } catch let exceeded as ActionLogQuotaExceeded {
+            throw ActionLogProblem(exceeded)
         } catch is ActionLogSinkBusy {
-            return refusal(.tooManyRequests)
+            throw busy
         } catch is ActionLogBatchRejected {
-            return refusal(.badRequest)
+            throw ActionLogProblem(.rejected, "The store does not take a value of the batch.")
         } catch {
-            return refusal(.serviceUnavailable)
+            throw failure
         }
+    }
+
+    /// Receives the body of a request.
+    func body(of request: Request, upTo byteCount: Int) async throws -> [UInt8] {
+        do {
+            return Array(try await BodyCollector.shared.collect(request.body, upTo: byteCount).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw tooLarge(byteCount)
+        }
+    }
+
+    /// Counts one more request that runs.
+    func begin() throws(ActionLogProblem) {
+        guard running.begin(upTo: limits.maximumRunningCount) else { throw busy }
+    }
+
+    /// As many requests run, or batches wait, as allowed.
+    var busy: ActionLogProblem { ActionLogProblem(.busy, retryAfter: limits.retryAfter) }
+
+    /// The sink fails.
+    var failure: ActionLogProblem { ActionLogProblem(.store, retryAfter: limits.retryAfter) }
+
+    private func tooLarge(_ byteCount: Int) -> ActionLogProblem {
+        ActionLogProblem(.tooLarge, "The body has more than \(byteCount) bytes.")
     }
 
     private func response(
@@ -120,13 +155,6 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
             status: status, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
     }
-
-    /// A response without a body. One that asks for a later attempt names the time.
-    func refusal(_ status: HTTPResponse.Status) -> Response {
-        let isTransient = status == .tooManyRequests || status == .serviceUnavailable
-        let seconds = String(max(1, limits.retryAfter.components.seconds))
-        return Response(status: status, headers: isTransient ? [.retryAfter: seconds] : [:])
-    }
 }
 
 /// The bounds of an ``ActionLogRoute``.
@@ -135,13 +163,20 @@ public struct ActionLogRouteLimits: Sendable, Hashable {
     public var maximumCompressedByteCount = 1 << 20
     /// The most bytes of a body after it was decompressed. The default is 8 MiB.
     public var maximumByteCount = 8 << 20
+    /// The most values in the JSON of a body: arrays, objects and what is in them. The default is 262,144, whose index
+    /// takes up to 5 MiB. Raise it if records have long arrays of numbers, and there is memory for
+    /// ``maximumRunningCount`` of such batches.
+    public var maximumValueCount = 1 << 18
     /// The most records of a batch. The default is 1,000.
     public var maximumRecordCount = 1000
+    /// The most bytes of one record as JSON. The default is 1 MiB. Raise it if the app has raised
+    /// `ActionLogOptions.maximumRecordByteCount` beyond; an erasure on a full disk needs as much space.
+    public var maximumRecordByteCount = 1 << 20
     /// The most bytes of a record's name, and of the account. The default is 512.
     public var maximumNameByteCount = 512
     /// The most batches that are decompressed and stored at a time, after their bodies were received; others get 429. The default is 64.
     public var maximumRunningCount = 64
-    /// The `Retry-After` of 429 and 503. The default is 5 s.
+    /// The `Retry-After` of 429 and 503, unless a quota is used up. The default is 5 s.
     public var retryAfter = Duration.seconds(5)
 
     /// Creates limits with their defaults.
@@ -200,31 +235,10 @@ extension JSONWriter {
     }
 }
 
-extension String {
-    /// Whether every database stores the text: PostgreSQL has no text with the character U+0000.
-    fileprivate func isStorable(upTo byteCount: Int) -> Bool { utf8.count <= byteCount && !utf8.contains(0) }
-}
-
-extension ActionLogBatch {
-    /// The texts that sinks store as such.
-    fileprivate var texts: [String] { records.map(\.name) + (account.map { [$0] } ?? []) }
-
-    /// Reads a batch; `nil` if it is malformed.
-    fileprivate init?(_ json: JSONValue) {
-        guard let installation = json["installation"].string.flatMap({ UUID(uuidString: $0) }),
-            let stream = json["stream"].string.flatMap({ UUID(uuidString: $0) }),
-            let number = json["batch"].int64, number > 0, json["records"].kind == .array
-        else { return nil }
-        var records: [Record] = []
-        for record in json["records"].elements {
-            guard let id = record["id"].string.flatMap({ UUID(uuidString: $0) }), let name = record["name"].string
-            else { return nil }
-            records.append(Record(id: id, name: name, json: Array(record.rawBytes)))
-        }
-        // Such a batch would store nothing but the number of its stream, for ever.
-        guard !records.isEmpty else { return nil }
-        self.init(
-            installation: installation, stream: stream, number: number, account: json["account"].string,
-            records: records, sent: json["sent"].int64.map { Date(timeIntervalSince1970: Double($0) / 1000) })
+extension RequestContext {
+    /// Whose bytes are counted together, as far as the context knows it.
+    fileprivate var logSource: String? {
+        if let signer = (self as? any SignedRequestContext)?.signer { return "signer \(signer.owner)" }
+        return (self as? any RemoteAddressRequestContext)?.remoteAddress?.networkOfSource
     }
 }

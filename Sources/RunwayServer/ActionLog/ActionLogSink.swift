@@ -1,6 +1,4 @@
 public import Foundation
-import RunwaySignatures
-import Synchronization
 
 /// The records of one request of an action log.
 public struct ActionLogBatch: Sendable {
@@ -34,10 +32,14 @@ public struct ActionLogBatch: Sendable {
     /// The date of this attempt by the client's clock; `nil` if it states none. The dates in its records are by the same clock, so that the
     /// difference from the date of receipt corrects them.
     public var sent: Date?
+    /// Who sent it, whatever the client states: a verified identity or an address, whose bytes an ``ActionLogQuotas``
+    /// counts; `nil` if that is not known. It is not stored.
+    public var source: String?
 
     /// Describes a batch, as for tests of a sink of your own.
     public init(
-        installation: UUID, stream: UUID, number: Int64, account: String?, records: [Record], sent: Date? = nil
+        installation: UUID, stream: UUID, number: Int64, account: String?, records: [Record], sent: Date? = nil,
+        source: String? = nil
     ) {
         self.installation = installation
         self.stream = stream
@@ -45,6 +47,7 @@ public struct ActionLogBatch: Sendable {
         self.account = account
         self.records = records
         self.sent = sent
+        self.source = source
     }
 }
 
@@ -61,8 +64,9 @@ public protocol ActionLogSink: Sendable {
     /// implementation then returns the number that it expects, so that the client begins a new stream, and recognises by their ids the
     /// records that it has. It never forgets a highest number or an id while a client may still hold the record.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too many batches wait, ``ActionLogBatchRejected`` if the batch can never be stored, or any other
-    ///   error; nothing of the batch is stored, and the client sends it again.
+    /// - Throws: ``ActionLogSinkBusy`` if too many batches wait, ``ActionLogQuotaExceeded`` if there is no room for the
+    ///   batch, ``ActionLogBatchRejected`` if it can never be stored, or any other error; nothing of the batch is
+    ///   stored, and the client sends it again.
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
 }
 
@@ -112,10 +116,10 @@ package enum ActionLogChange: Sendable {
     /// stored.
     case erasure(ActionLogOwner)
 
-    package var approximateByteCount: Int {
+    package var byteCount: Int {
         switch self {
-        case .batch(let batch): batch.approximateByteCount
-        case .erasure: 256
+        case .batch(let batch): batch.byteCount
+        case .erasure: ActionLogBatch.rowByteCount
         }
     }
 }
@@ -183,66 +187,4 @@ public enum ActionLogStorage: Sendable, Equatable {
     case known
     /// The batch with this number must come next: one before it is missing, or the number of this one was used for other records.
     case gap(expected: Int64)
-}
-
-/// Stores records in memory, for tests and demos: they are lost when the process ends.
-public final class MemoryActionLogSink: ActionLogErasing {
-    private struct State {
-        var records: [ActionLogBatch.Record] = []
-        var ids: Set<UUID> = []
-        /// Whose the records are.
-        var owners: [UUID: ActionLogOwner] = [:]
-        var highest: [UUID: Int64] = [:]
-    }
-
-    /// Guards the records and the highest number of each stream.
-    private let state = Mutex(State())
-
-    /// Starts without records.
-    public init() {}
-
-    /// The records, in the order in which they were stored.
-    public var records: [ActionLogBatch.Record] { state.withLock { $0.records } }
-
-    /// Stores a batch.
-    public func store(_ batch: ActionLogBatch) -> ActionLogStorage {
-        state.withLock { state in
-            let highest = state.highest[batch.stream] ?? 0
-            if batch.number <= highest {
-                let hasAll = batch.records.allSatisfy { state.ids.contains($0.id) }
-                return hasAll ? .known : .gap(expected: highest + 1)
-            }
-            if batch.number > highest + 1 { return .gap(expected: highest + 1) }
-            var duplicates: Set<UUID> = []
-            for record in batch.records {
-                if state.ids.insert(record.id).inserted {
-                    state.records.append(record)
-                    state.owners[record.id] =
-                        batch.account.map(ActionLogOwner.account) ?? .nobody(installation: batch.installation)
-                } else {
-                    duplicates.insert(record.id)
-                }
-            }
-            state.highest[batch.stream] = batch.number
-            return .stored(duplicates: duplicates)
-        }
-    }
-
-    /// Removes the records of an account. Their ids stay.
-    public func erase(account: String) {
-        erase { if case .account(let owner) = $0 { owner.isExactly(account) } else { false } }
-    }
-
-    /// Removes the records of an installation that have no account. Their ids stay.
-    public func erase(anonymousRecordsOf installation: UUID) {
-        erase { if case .nobody(let owner) = $0 { owner == installation } else { false } }
-    }
-
-    private func erase(where isErased: (ActionLogOwner) -> Bool) {
-        state.withLock { state in
-            let erased = Set(state.owners.filter { isErased($0.value) }.keys)
-            state.records.removeAll { erased.contains($0.id) }
-            for id in erased { state.owners[id] = nil }
-        }
-    }
 }

@@ -21,8 +21,3 @@ public struct ActionLogWriterLimits: Sendable, Hashable {
             maximumGroupCount: maximumGroupCount, maximumGroupByteCount: maximumGroupByteCount)
     }
 }
-
-extension ActionLogBatch {
-    /// About how many bytes the batch takes in memory and on disk.
-    package var approximateByteCount: Int { records.reduce(256) { $0 + $1.json.count + 128 } }
-}

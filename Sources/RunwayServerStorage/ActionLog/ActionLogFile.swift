@@ -13,6 +13,8 @@ public import RunwayServer
 public struct ActionLogFile: Sendable {
     /// `highest` is the greatest number of a stream. A record without contents has no name.
     ///
+    /// `bytes` is what an installation has by `ActionLogQuotas`.
+    ///
     /// `checksum` is a ``RowChecksum`` of the row; absent in rows of the first version, and without contents.
     static let schema = ServerDatabase.Schema(
         applicationID: 0x5257_414C,
@@ -32,7 +34,17 @@ public struct ActionLogFile: Sendable {
             """
             CREATE INDEX record_by_installation ON record (installation) WHERE account IS NULL AND name IS NOT NULL;
             """,
+            """
+            CREATE TABLE usage (installation BLOB PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
+            INSERT INTO usage SELECT installation, sum(\(ActionLogBatch.rowByteCount) + \(contentByteCount)) FROM record
+            GROUP BY installation;
+            """,
         ])
+
+    /// What the contents of a record count for the quota of its installation.
+    static let contentByteCount = """
+        ifnull(length(json), 0) + ifnull(length(CAST(name AS BLOB)), 0) + ifnull(length(CAST(account AS BLOB)), 0)
+        """
 
     private let url: URL
 

@@ -19,7 +19,7 @@ public import RunwayServer
 /// One process writes a file; a second one gets ``ServerStorageError/Kind/locked``. Others may read it (``ActionLogFile``).
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
-    private let writer: GroupCommit<ActionLogChange, ActionLogStorage>
+    private let writer: GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
     /// Removes contents, on a thread of its own: batches are stored meanwhile.
     private let eraser: GroupCommit<ActionLogOwner, Void>
 
@@ -28,27 +28,36 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// - Parameters:
     ///   - file: The SQLite file.
     ///   - limits: How many batches wait and are committed together.
+    ///   - quotas: How many bytes are stored of whom. The default is that of `ActionLogQuotas`.
     ///   - now: Returns the date that is stored as the time of receipt. The default is the system's.
     /// - Throws: ``ServerStorageError``. A damaged file is left as it is, for its owner to decide: a new one would not know what it has of
     ///   its clients.
     public init(
         at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(),
+        quotas: ActionLogQuotas = ActionLogQuotas(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws(ServerStorageError) {
         let database = try ServerDatabase(
-            at: file, ActionLogFile.schema, waitsForDrive: limits.survivesPowerLoss)
+            at: file, ActionLogFile.schema, waitsForDrive: limits.survivesPowerLoss, hasReserve: true)
         self.database = database
+        let gate = ActionLogGate(quotas)
         writer = GroupCommit(label: "runway.action-log", limits: limits.queue) { changes in
             let received = now().milliseconds
-            return try database.write { database in
-                try changes.map { change in
+            let (results, room) = try database.write { connection in
+                let free = try database.freeByteCount(connection, upTo: quotas.maximumByteCount)
+                var room = gate.room(of: free, at: received)
+                let results = try changes.map { change in
                     switch change {
-                    case .batch(let batch): return try Self.store(batch, in: database, received: received)
+                    case .batch(let batch):
+                        return try Self.store(batch, in: connection, received: received, within: &room)
                     // What came before it is stored now, and the eraser finds it.
-                    case .erasure: return .known
+                    case .erasure: return .success(.known)
                     }
                 }
+                return (results, room)
             }
+            room.didCommit()
+            return results
         }
         eraser = GroupCommit(label: "runway.action-log.erasing", limits: limits.queue) { owners in
             for owner in owners {
@@ -61,10 +70,11 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     /// Stores a batch, and returns when it is durable.
     ///
-    /// - Throws: `ActionLogSinkBusy` if too much waits, ``ServerStorageError`` if the file can't be written, `CancellationError` after
-    ///   ``close()``. Nothing of the batch is stored.
+    /// - Throws: `ActionLogSinkBusy` if too much waits, `ActionLogQuotaExceeded` if there is no room for the batch,
+    ///   ``ServerStorageError`` if the file can't be written, `CancellationError` after ``close()``. Nothing of the
+    ///   batch is stored.
     public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
-        try await commit(.batch(batch))
+        try await commit(.batch(batch)).get()
     }
 
     /// Removes the contents of all records of an account. Their ids stay, so that none is stored again.
@@ -87,12 +97,19 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     private func erase(_ owner: ActionLogOwner) async throws {
         let change = ActionLogChange.erasure(owner)
-        _ = try await commit(change)
-        try await eraser.commit(owner, byteCount: change.approximateByteCount)
+        do {
+            _ = try await commit(change)
+        } catch is ServerStorageError {
+            // Batches of the same transaction have failed, such as on a full disk: none of them is stored, and those
+            // before are.
+        }
+        try await eraser.commit(owner, byteCount: change.byteCount)
     }
 
-    private func commit(_ change: ActionLogChange) async throws -> ActionLogStorage {
-        try await writer.commit(change, byteCount: change.approximateByteCount)
+    private func commit(
+        _ change: ActionLogChange
+    ) async throws -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
+        try await writer.commit(change, byteCount: change.byteCount)
     }
 
     /// Removes the contents of records that came before a date. Their ids stay, so that none is stored again. It blocks, and batches are
@@ -104,9 +121,10 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             among: "TRUE", where: "received < ?1 AND name IS NOT NULL", date.milliseconds, in: database)
     }
 
-    /// Removes the contents of records that are stored by now. Each transaction examines a thousand, so that batches are stored in between,
-    /// and the write-ahead log stays short. The removed bytes are overwritten at the end; if no candidate was
-    /// found, nothing is written.
+    /// Removes the contents of records that are stored by now. Each transaction examines a thousand, or those of the
+    /// first MiB, so that batches are stored in between, the write-ahead log stays short, and the reserve is space
+    /// enough on a full disk. The removed bytes are overwritten at the end; if no candidate was found, nothing is
+    /// written.
     ///
     /// - Parameters:
     ///   - candidates: Selects what is examined, by an index.
@@ -116,20 +134,30 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         among candidates: String, where condition: String = "TRUE", _ value: any DatabaseValueConvertible,
         in database: ServerDatabase
     ) throws(ServerStorageError) {
-        let end = try database.write { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM record") }
+        let end = try database.erase { try Int64.fetchOne($0, sql: "SELECT max(sequence) FROM record") }
         var next: Int64? = 0
         var isFound = false
         // What was removed before an error is overwritten, too.
-        defer { if isFound { database.overwriteRemovedBytes() } }
+        defer { if isFound { database.endErasure() } }
         while let start = next {
-            next = try database.write { database -> Int64? in
-                let last = try Int64.fetchOne(
+            next = try database.erase { database -> Int64? in
+                let rows = try Row.fetchCursor(
                     database,
                     sql: """
-                        SELECT max(sequence) FROM (SELECT sequence FROM record
-                        WHERE \(candidates) AND sequence > ?2 AND sequence <= ?3 ORDER BY sequence LIMIT 1000)
+                        SELECT sequence, installation, \(ActionLogFile.contentByteCount), \(condition) FROM record
+                        WHERE \(candidates) AND sequence > ?2 AND sequence <= ?3 ORDER BY sequence LIMIT 1000
                         """,
                     arguments: [value, start, end])
+                var (last, byteCount, removed) = (Int64?.none, 0, [Data: Int]())
+                while byteCount < maximumErasedByteCount, let row = try rows.next() {
+                    last = try row.value(0)
+                    // A damaged row is removed, too, and counts for nobody.
+                    guard Bool.fromDatabaseValue(row[3]) == true, let contents = Int.fromDatabaseValue(row[2]),
+                        let installation = Data.fromDatabaseValue(row[1])
+                    else { continue }
+                    byteCount += contents
+                    removed[installation, default: 0] += contents
+                }
                 guard let last else { return nil }
                 try database.execute(
                     sql: """
@@ -137,11 +165,17 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                         WHERE \(candidates) AND \(condition) AND sequence > ?2 AND sequence <= ?3
                         """,
                     arguments: [value, start, last])
+                let usage = try database.cachedStatement(
+                    sql: "UPDATE usage SET bytes = max(0, bytes - ?2) WHERE installation = ?1")
+                for (installation, byteCount) in removed { try usage.execute(arguments: [installation, byteCount]) }
                 return last
             }
             isFound = isFound || next != nil
         }
     }
+
+    /// A transaction of an erasure removes no more contents than these, and one record.
+    private static let maximumErasedByteCount = 1 << 20
 
     /// Stores what waits, ends the erasures under way, and closes the file. Later batches are refused.
     ///
@@ -163,20 +197,25 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     /// Stores a batch within a transaction.
     private static func store(
-        _ batch: ActionLogBatch, in database: Database, received: Int64
-    ) throws -> ActionLogStorage {
+        _ batch: ActionLogBatch, in database: Database, received: Int64, within room: inout ActionLogRoom
+    ) throws -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
         let (installation, stream) = (batch.installation.data, batch.stream.data)
         guard let highest = try highest(of: batch, in: database) else {
             // Nobody knows what the stream has. The client begins another one, and the ids recognise its records.
-            return .gap(expected: batch.number == 1 ? 2 : 1)
+            return .success(.gap(expected: batch.number == 1 ? 2 : 1))
         }
         if batch.number <= highest {
             // A client that was restored from a backup uses numbers again, for other records.
             let search = try database.cachedStatement(sql: "SELECT 1 FROM record WHERE id = ?")
             let hasAll = try batch.records.allSatisfy { try Bool.fetchOne(search, arguments: [$0.id.data]) != nil }
-            return hasAll ? .known : .gap(expected: highest + 1)
+            return .success(hasAll ? .known : .gap(expected: highest + 1))
         }
-        guard batch.number == highest + 1 else { return .gap(expected: highest + 1) }
+        guard batch.number == highest + 1 else { return .success(.gap(expected: highest + 1)) }
+        let stored = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT bytes FROM usage WHERE installation = ?"), arguments: [installation])
+        // A damaged number is counted anew: nobody's records are refused for it.
+        let usage = max(0, stored.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0)
+        if let refusal = room.refusal(of: batch, installationByteCount: usage) { return .failure(refusal) }
         let insertion = try database.cachedStatement(
             sql: """
                 INSERT INTO record (id, installation, stream, batch, received, account, name, json, sent, checksum)
@@ -184,6 +223,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                 """)
         let sent = batch.sent?.milliseconds
         var duplicates: Set<UUID> = []
+        var byteCount = batch.streamByteCount
         for record in batch.records {
             try insertion.execute(arguments: [
                 record.id.data, installation, stream, batch.number, received, batch.account, record.name,
@@ -192,8 +232,15 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                     record, installation: batch.installation, stream: batch.stream, number: batch.number,
                     received: received, account: batch.account, sent: sent),
             ])
-            if database.changesCount == 0 { duplicates.insert(record.id) }
+            if database.changesCount == 0 {
+                duplicates.insert(record.id)
+            } else {
+                byteCount += batch.byteCount(of: record)
+            }
         }
+        room.add(byteCount, of: batch)
+        try database.cachedStatement(sql: "REPLACE INTO usage VALUES (?, ?)").execute(
+            arguments: [installation, usage + byteCount])
         try database.cachedStatement(
             sql: """
                 INSERT INTO stream VALUES (?, ?, ?, ?)
@@ -203,7 +250,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             installation, stream, batch.number,
             RowChecksum.of(highest: batch.number, installation: batch.installation, stream: batch.stream).value,
         ])
-        return .stored(duplicates: duplicates)
+        return .success(.stored(duplicates: duplicates))
     }
 
     /// The greatest number of a batch's stream, 0 if there is none; `nil` if it is damaged.

@@ -7,9 +7,10 @@ public import RunwayServer
 ///
 /// An event that was published is on the drive: it survives `kill -9` and a power loss. A file that can't be read is set aside beside
 /// the new one, with the ending `.damaged`; the numbering begins anew then, and clients receive a reset. A damaged event is left out: clients
-/// receive a gap. One process uses the file.
+/// receive a gap. Bytes of removed events are overwritten. One process uses the file; a second one gets ``ServerStorageError/Kind/locked``.
 public final class SQLiteEventLog: EventLog {
     let database: DatabaseQueue
+    private let lock: WriterLock
     /// No log has so many events. A greater number is damage, and would overflow.
     private static let maximumNumber = Int64(1) << 53
 
@@ -24,7 +25,8 @@ public final class SQLiteEventLog: EventLog {
     ///   - maximumCount: The most events that are stored, at least 1. The default is 100,000.
     ///   - maximumByteCount: The most bytes of the file that are in use; the oldest events beyond are removed, but for the last one. The default
     ///     is 1 GiB.
-    /// - Throws: What SQLite reports, if the file can be neither opened nor replaced.
+    /// - Throws: ``ServerStorageError`` if another process uses the file, or what SQLite reports, if it can be neither
+    ///   opened nor replaced.
     public convenience init(file: URL, maximumCount: Int = 100_000, maximumByteCount: Int = 1 << 30) throws {
         try self.init(file: file, maximumCount: maximumCount, maximumByteCount: maximumByteCount) { _ in }
     }
@@ -36,6 +38,7 @@ public final class SQLiteEventLog: EventLog {
     ) throws {
         self.maximumCount = max(1, maximumCount)
         self.maximumByteCount = maximumByteCount
+        lock = try WriterLock(for: file)
         do {
             (database, epoch) = try Self.open(file, prepare)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
@@ -51,7 +54,8 @@ public final class SQLiteEventLog: EventLog {
     private static func open(
         _ file: URL, _ prepare: @escaping @Sendable (Database) throws -> Void
     ) throws -> (DatabaseQueue, String) {
-        let queue = try SQLiteFile.open(at: file, waitsForDrive: true, busyTimeout: 5, prepare: prepare)
+        let queue = try SQLiteFile.open(
+            at: file, waitsForDrive: true, overwritesRemovedBytes: true, busyTimeout: 5, prepare: prepare)
         let epoch = try queue.write { database in
             // AUTOINCREMENT: the offset of an event that was removed is never used again.
             try database.execute(
@@ -61,9 +65,7 @@ public final class SQLiteEventLog: EventLog {
                     CREATE TABLE IF NOT EXISTS log (epoch TEXT NOT NULL);
                     """)
             if let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM log") {
-                guard (1...64).contains(epoch.utf8.count),
-                    epoch.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
-                else { throw damage }
+                guard EventLogRange.isEpoch(epoch) else { throw damage }
                 // What says which events there are has to be sound, or the file is set aside.
                 _ = try range(database, epoch)
                 return epoch
@@ -73,6 +75,45 @@ public final class SQLiteEventLog: EventLog {
             return epoch
         }
         return (queue, epoch)
+    }
+
+    /// Begins a new epoch in a file that was restored from a backup, so that clients receive a reset instead of missing what is published
+    /// under the offsets of lost events. It blocks.
+    ///
+    /// Call it once after the restore, before the file is opened.
+    ///
+    /// - Returns: The epoch.
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file, ``ServerStorageError/Kind/foreign`` for one with other
+    ///   contents, ``ServerStorageError/Kind/locked`` if a server uses it.
+    @discardableResult
+    public static func beginEpoch(at file: URL) throws(ServerStorageError) -> String {
+        try ServerStorageError.checkExists(file)
+        do {
+            let lock = try WriterLock(for: file)
+            defer { lock.release() }
+            let queue = try SQLiteFile.open(at: file, waitsForDrive: true, overwritesRemovedBytes: true, busyTimeout: 5)
+            let epoch = EventLogRange.newEpoch()
+            try queue.write { database in
+                guard try database.tableExists("event"), try database.tableExists("log") else {
+                    throw ServerStorageError(.foreign, "\(file.lastPathComponent) is a database with other contents.")
+                }
+                try database.execute(sql: "UPDATE log SET epoch = ?", arguments: [epoch])
+            }
+            try queue.close()
+            return epoch
+        } catch {
+            throw ServerStorageError(error, at: file)
+        }
+    }
+
+    deinit { try? close() }
+
+    /// Closes the file, so that another log can use it. Nothing else may be called after it.
+    ///
+    /// - Throws: What SQLite reports.
+    public func close() throws {
+        try database.close()
+        lock.release()
     }
 
     /// Which events the log has.

@@ -46,7 +46,7 @@ final class JournalStore: Sendable {
         self.durability = durability
         self.sealing = sealing
         self.time = time
-        reserve = SpaceReserve(for: url)
+        reserve = SpaceReserve(for: url) { try StorageFolder.protect([$0]) }
     }
 
     /// Why the file could not be written, until a write succeeds, or else read, until any operation succeeds; otherwise `nil`.
@@ -79,13 +79,23 @@ final class JournalStore: Sendable {
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
-            // Under the lock, so that an operation that is counted runs before those that begin later.
-            state.withLock { state in
-                state.operationCount += 1
-                queue.async { continuation.resume(returning: self.perform(access, operation)) }
-            }
+            begin(access, operation) { continuation.resume(returning: $0) }
         }
         return try result.get()
+    }
+
+    /// Begins an operation, as ``run(_:_:)``, and returns at once.
+    ///
+    /// - Parameter completion: Called with its result, on the queue of the file.
+    func begin<Value: Sendable>(
+        _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value,
+        completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+    ) {
+        // Under the lock, so that an operation that is counted runs before those that begin later.
+        state.withLock { state in
+            state.operationCount += 1
+            queue.async { completion(self.perform(access, operation)) }
+        }
     }
 
     /// Closes the file after what was begun. Operations that begin later fail as ``StorageError/Kind/unavailable``.

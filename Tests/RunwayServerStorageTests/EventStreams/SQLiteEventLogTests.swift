@@ -28,6 +28,7 @@ struct SQLiteEventLogTests {
             #expect(empty.first == 1 && empty.last == 0)
             let range = try await first.append(events(1...3))
             #expect(range.first == 1 && range.last == 3 && range.epoch == empty.epoch)
+            try first.close()
             let second = try SQLiteEventLog(file: file)
             #expect(try await second.range() == range)
             let read = try await second.events(after: 1, upTo: 10)
@@ -89,6 +90,7 @@ struct SQLiteEventLogTests {
             let range = try await log.append(events(1...1))
             #expect(range.epoch != epoch && range.last == 1)
             #expect(try Data(contentsOf: URL(filePath: file.path + ".damaged")) == damage)
+            try log.close()
             let again = try SQLiteEventLog(file: file)
             #expect(try await again.range() == range, "the new file is sound")
         }
@@ -205,6 +207,30 @@ struct SQLiteEventLogTests {
             let range = try await log.range()
             #expect(range.last == 0 && range.epoch != epoch)
             #expect(FileManager.default.fileExists(atPath: file.path + ".damaged"))
+        }
+    }
+
+    @Test func fileHasOneWriter() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file)
+            #expect {
+                try SQLiteEventLog(file: file)
+            } throws: {
+                ($0 as? ServerStorageError)?.kind == .locked
+            }
+            try log.close()
+            try SQLiteEventLog(file: file).close()
+        }
+    }
+
+    @Test func removedEventsAreOverwritten() async throws {
+        try await withFile { file in
+            let log = try SQLiteEventLog(file: file, maximumCount: 1)
+            for text in ["secret-of-ada", "b", "c"] {
+                _ = try await log.append([PublishedEvent(topic: "a", data: text)])
+            }
+            try log.close()
+            #expect(try Data(contentsOf: file).range(of: Data("secret-of-ada".utf8)) == nil)
         }
     }
 

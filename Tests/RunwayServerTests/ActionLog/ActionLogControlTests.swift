@@ -83,11 +83,11 @@ struct ActionLogControlTests {
             await log.flush()
             // Nobody has proved to be ada.
             #expect(sink.records.count == 1)
-            #expect(await log.state().pendingErasureCount == 1)
+            #expect(await log.currentState.pendingErasureCount == 1)
             client.network.configure(LogClient.Logging.self) { $0.commonHeaders = ["Test-Account": "ada"] }
             try await waitUntil("the erasure") {
                 await log.flush()
-                return await log.state().pendingErasureCount == 0
+                return await log.currentState.pendingErasureCount == 0
             }
             #expect(sink.records.isEmpty)
             await log.close()
@@ -116,7 +116,7 @@ struct ActionLogControlTests {
                 return sink.records.map(\.name) == ["of ada"]
             }
             // The erasure of the account waits until it is proved.
-            try await waitUntil("its end") { await log.state().pendingErasureCount == 1 }
+            try await waitUntil("its end") { await log.currentState.pendingErasureCount == 1 }
             try await log.setOptedOut(false)
             client.network.configure(LogClient.Logging.self) { $0.account = nil }
             try await log.record("later").committed()

@@ -43,13 +43,12 @@ struct CommitQueueTests {
     }
 
     @Test func errorOfOneElementFailsNoOther() async {
-        struct Failure: Error {}
+        struct Failure: CommitError { var isOfOneElement: Bool { true } }
         let group = GroupCommit<Int, Int>(
             label: "test",
             limits: CommitQueueLimits(
                 maximumWaitingCount: 1000, maximumWaitingByteCount: 1000, maximumGroupCount: 7, maximumGroupByteCount: 7
-            ),
-            isElementError: { $0 is Failure }
+            )
         ) { numbers in
             if numbers.contains(13) { throw Failure() }
             return numbers.map { $0 * 2 }

@@ -18,13 +18,15 @@ struct LogClient {
     let folder: URL
     let clock: ManualClock
     let network: NetworkLayer
+    /// The path of the log below the base URL.
+    let path: Runway.EndpointPath
 
     var file: URL { folder.appending(path: "log.sqlite") }
 
     func open() -> ActionLog {
         var options = ActionLogOptions()
         options.gap = .zero
-        return ActionLog(at: file, sendingTo: Logging.self, at: "log", over: network, options: options)
+        return ActionLog(at: file, sendingTo: Logging.self, at: path, over: network, options: options)
     }
 
     /// Runs a server with routes, and a client of it.
@@ -33,15 +35,22 @@ struct LogClient {
     ) async throws {
         let router = Router()
         addRoutes(router.group("v1"))
+        try await serve(router, path: "v1/log", use)
+    }
+
+    /// Runs a server with a router, and a client of its log.
+    static func serve<Context: RequestContext>(
+        _ router: Router<Context>, path: Runway.EndpointPath = "log", _ use: (LogClient) async throws -> Void
+    ) async throws where Context.Source == ApplicationRequestContextSource {
         try await serving(router) { port in
             let clock = ManualClock()
             let network = NetworkLayer(
                 transport: try NIOTransport(), clock: LayerClock(clock),
                 limits: LayerLimits(admission: .none, retrying: .none))
-            network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)/v1"] }
+            network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-route-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
-            try await use(LogClient(folder: folder, clock: clock, network: network))
+            try await use(LogClient(folder: folder, clock: clock, network: network, path: path))
         }
     }
 }
@@ -52,7 +61,7 @@ extension ActionLog {
         try await waitUntil("all acknowledged") {
             await flush()
             clock.advance(by: .seconds(3600))
-            let state = await state()
+            let state = await currentState
             return state.waitingCount == 0 && state.bufferedCount == 0
         }
     }

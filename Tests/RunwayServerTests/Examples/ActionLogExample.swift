@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import RunwayServer
 
@@ -13,6 +14,15 @@ private func addErasure(_ sink: MemoryActionLogSink, to router: Router<BasicRequ
     let route = ActionLogRoute(to: sink)
     route.add(to: router)
     route.addErasure(to: router) { request, context in account(of: request) }
+}
+
+/// The example of `docs/storage.md`.
+private func addLog(behindAProxy sink: MemoryActionLogSink) -> Router<BasicSignedRequestContext> {
+    let router = Router(context: BasicSignedRequestContext.self)
+    ActionLogRoute(to: sink).add(to: router) { request, _ in
+        HTTPField.Name("X-Real-IP").flatMap { request.headers[$0] }
+    }
+    return router
 }
 
 private func isOverloaded() -> Bool { false }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import Synchronization
 import Testing
 

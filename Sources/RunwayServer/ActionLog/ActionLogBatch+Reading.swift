@@ -1,0 +1,110 @@
+import Foundation
+import RunwayJSON
+
+extension ActionLogBatch {
+    /// Reads the JSON of a batch, and checks every member that its format requires.
+    ///
+    /// - Throws: ``ActionLogProblem``, which names what is wrong.
+    init(reading body: [UInt8], within limits: ActionLogRouteLimits) throws(ActionLogProblem) {
+        let document: JSONDocument
+        do {
+            // The number of values bounds the memory of the index, which the bytes alone do not: 8 KB of gzip can be
+            // four million values.
+            document = try JSONDocument(
+                body,
+                limits: JSONLimits(
+                    maximumByteCount: limits.maximumByteCount, maximumValueCount: limits.maximumValueCount))
+        } catch {
+            var error = error
+            error.bodyStart = nil
+            throw ActionLogProblem(error.kind == .limitExceeded ? .tooLarge : .malformed, "\(error).")
+        }
+        let batch = RequiredMembers(json: document.root, place: "")
+        (installation, stream) = (try batch.uuid("installation"), try batch.uuid("stream"))
+        number = try batch.integer("batch", from: 1)
+        (account, source) = (nil, nil)
+        if ![.missing, .null].contains(document.root["account"].kind) {
+            let name = try batch.text("account", upTo: limits.maximumNameByteCount)
+            if name.isEmpty { throw ActionLogProblem(.malformed, "account is empty.") }
+            account = name
+        }
+        let milliseconds = document.root["sent"].kind == .missing ? nil : try batch.integer("sent")
+        sent = milliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+        let list = document.root["records"]
+        guard list.kind == .array else { throw ActionLogProblem(.malformed, "records is not an array.") }
+        records = []
+        for json in list.elements {
+            guard records.count < limits.maximumRecordCount else {
+                throw ActionLogProblem(.tooLarge, "The batch has more than \(limits.maximumRecordCount) records.")
+            }
+            records.append(try Record(reading: json, number: records.count, within: limits))
+        }
+        // Such a batch would store nothing but the number of its stream, for ever.
+        if records.isEmpty { throw ActionLogProblem(.malformed, "records is empty.") }
+    }
+}
+
+extension ActionLogBatch.Record {
+    /// Reads an element of a batch.
+    fileprivate init(
+        reading json: JSONValue, number: Int, within limits: ActionLogRouteLimits
+    ) throws(ActionLogProblem) {
+        let record = RequiredMembers(json: json, place: "records[\(number)].")
+        let bytes = json.rawBytes
+        guard bytes.count <= limits.maximumRecordByteCount else {
+            throw ActionLogProblem(
+                .tooLarge, "records[\(number)] has more than \(limits.maximumRecordByteCount) bytes.")
+        }
+        // What the server does not use must be there all the same: readers of the log rely on it.
+        _ = try record.integer("seq", from: 0)
+        _ = try record.integer("time")
+        _ = try record.string("boot")
+        _ = try record.integer("uptime", from: 0)
+        _ = try record.uuid("session")
+        if ![.missing, .object].contains(json["properties"].kind) {
+            throw ActionLogProblem(.malformed, "records[\(number)].properties is not an object.")
+        }
+        self.init(
+            id: try record.uuid("id"), name: try record.text("name", upTo: limits.maximumNameByteCount),
+            json: Array(bytes))
+    }
+}
+
+/// Reads the members that an object must have.
+private struct RequiredMembers {
+    let json: JSONValue
+    /// The path of the object, for the text of a problem.
+    let place: String
+
+    func string(_ name: String) throws(ActionLogProblem) -> String {
+        guard let text = json[name].string else { throw problem(name, "a string") }
+        return text
+    }
+
+    /// A text that every database stores: PostgreSQL has no text with the character U+0000.
+    func text(_ name: String, upTo byteCount: Int) throws(ActionLogProblem) -> String {
+        let text = try string(name)
+        if text.utf8.count > byteCount {
+            throw ActionLogProblem(.malformed, "\(place)\(name) has more than \(byteCount) bytes.")
+        }
+        if text.utf8.contains(0) { throw ActionLogProblem(.malformed, "\(place)\(name) contains U+0000.") }
+        return text
+    }
+
+    func uuid(_ name: String) throws(ActionLogProblem) -> UUID {
+        guard let id = UUID(uuidString: try string(name)) else { throw problem(name, "a UUID") }
+        return id
+    }
+
+    func integer(_ name: String, from least: Int64 = .min) throws(ActionLogProblem) -> Int64 {
+        guard let number = json[name].int64, number >= least else {
+            throw problem(name, least == .min ? "a whole number" : "a whole number from \(least)")
+        }
+        return number
+    }
+
+    private func problem(_ name: String, _ expected: String) -> ActionLogProblem {
+        ActionLogProblem(
+            .malformed, "\(place)\(name) \(json[name].kind == .missing ? "is absent" : "is not \(expected)").")
+    }
+}

@@ -1,0 +1,102 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RunwayJSON
+
+/// Why a request of an action log is refused, as a response of the type `application/problem+json` (RFC 9457) whose
+/// `type` is `urn:runway:log:` and the reason.
+struct ActionLogProblem: HTTPResponseError {
+    /// A reason in one word, and its status.
+    enum Reason: String, CaseIterable {
+        /// The body is not a batch, or not the secret of an installation.
+        case malformed
+        /// The sink can never store a value of the batch.
+        case rejected
+        /// Nobody is known to have sent the request.
+        case account
+        /// The body, a record, or a number of them exceeds a limit.
+        case tooLarge
+        /// The body has another content coding than gzip.
+        case coding
+        /// As many requests run, or batches wait, as allowed.
+        case busy
+        /// The installation has as many bytes as allowed.
+        case installation
+        /// The source has sent as much as it may in a day.
+        case source
+        /// The log or its disk is full.
+        case full
+        /// The sink fails.
+        case store
+
+        var status: HTTPResponse.Status {
+            switch self {
+            case .malformed, .rejected: .badRequest
+            case .account: .unauthorized
+            case .tooLarge: .contentTooLarge
+            case .coding: .unsupportedMediaType
+            case .busy, .installation, .source: .tooManyRequests
+            case .full, .store: .serviceUnavailable
+            }
+        }
+
+        private var title: String {
+            switch self {
+            case .malformed: "The body is malformed."
+            case .rejected: "The batch can't be stored."
+            case .account: "The request proves no account."
+            case .tooLarge: "The batch is too large."
+            case .coding: "The body has a content coding that is not accepted."
+            case .busy: "Too many requests are being processed."
+            case .installation, .source: "A quota is used up."
+            case .full: "The log has no space."
+            case .store: "The log can't be written now."
+            }
+        }
+
+        fileprivate func body(_ detail: String) -> [UInt8] {
+            var writer = JSONWriter()
+            writer.beginObject()
+            let texts = [("type", "urn:runway:log:\(rawValue)"), ("title", title), ("detail", detail)]
+            for (name, text) in texts where !text.isEmpty {
+                writer.name(name)
+                writer.string(text)
+            }
+            writer.name("status")
+            writer.integer(status.code)
+            writer.endObject()
+            return writer.bytes
+        }
+    }
+
+    let reason: Reason
+    /// What exactly is wrong; empty if the reason says it.
+    let detail: String
+    /// How long the client waits before it sends the request again; `nil` if it need not.
+    private let retryAfter: Duration?
+
+    init(_ reason: Reason, _ detail: String = "", retryAfter: Duration? = nil) {
+        (self.reason, self.detail, self.retryAfter) = (reason, detail, retryAfter)
+    }
+
+    init(_ exceeded: ActionLogQuotaExceeded) {
+        let reason: Reason =
+            switch exceeded.quota {
+            case .installation: .installation
+            case .source: .source
+            default: .full
+            }
+        self.init(reason, exceeded.description, retryAfter: exceeded.retryAfter)
+    }
+
+    var status: HTTPResponse.Status { reason.status }
+
+    func response(from request: Request, context: some RequestContext) -> Response {
+        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if let retryAfter { fields[.retryAfter] = "\(max(1, retryAfter.components.seconds))" }
+        // RFC 9110 §15.5.16 and §12.5.3: what would have been accepted.
+        if reason == .coding { fields[.acceptEncoding] = "gzip" }
+        let body = ByteBuffer(bytes: reason.body(detail))
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
+    }
+}
