@@ -24,6 +24,12 @@ extension NetworkError {
         self.init(
             kind, in: .transporting, detail, sending: Self.sending(error),
             underlying: (cause as? RequestBodyFailure)?.cause ?? cause)
+        isUndecodable =
+            switch cause {
+            case let failure as ContentDecoder.Failure: failure.isLasting
+            case WireError.transferCoding, WireError.chunks: true
+            default: false
+            }
     }
 
     /// Whether any of the request was sent; that none was is certain only without an open connection.

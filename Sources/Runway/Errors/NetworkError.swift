@@ -54,6 +54,9 @@ public struct NetworkError: Error, Sendable {
     var redirectedOrigin: Origin?
     /// Whether the service declares that the error does not concern business code.
     var isAbsorbed = false
+    /// Whether the body has a coding that is unknown or that it does not match: the same request would get the same body. The default is
+    /// `false`, also for a body that is cut off.
+    package var isUndecodable = false
 
     /// An error that a stage, a transport or an endpoint throws with a sentence of its own.
     ///
@@ -70,7 +73,7 @@ public struct NetworkError: Error, Sendable {
     ) {
         self.kind = kind
         self.step = step
-        self.detail = detail
+        self.detail = detail.withOneFullStop
         self.status = status
         self.sending = status == nil ? sending : .sent
         self.underlying = underlying

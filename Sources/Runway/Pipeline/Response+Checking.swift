@@ -67,12 +67,16 @@ extension Response {
 
     /// The content codings that the body still has; `nil` if it has none, or there is no body to decode.
     private var remainingCoding: String? {
-        guard let value = head.headerFields[.contentEncoding], ![204, 304].contains(head.status.code) else {
-            return nil
-        }
         if case .whole(let rawData) = body, rawData.bytes.isEmpty { return nil }
-        let codings = value.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }
-            .filter { !$0.isEmpty && $0.lowercased() != "identity" }
+        return head.remainingCoding
+    }
+}
+
+extension HTTPResponse {
+    /// The content codings that a transport has not undone; `nil` if there is none, or no body.
+    package var remainingCoding: String? {
+        if [204, 304].contains(status.code) { return nil }
+        let codings = headerFields.contentCodings
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 }

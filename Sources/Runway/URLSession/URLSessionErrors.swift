@@ -52,6 +52,7 @@ extension NetworkError {
         }
         let cause = (error as? RequestBodyFailure)?.cause ?? error
         self.init(kind, in: .transporting, detail, sending: sending, underlying: cause)
+        isUndecodable = (error as? URLError)?.isUndecodable ?? false
     }
 
     /// The sentences are fixed: the system's own may contain anything of a response or of a certificate.
@@ -134,6 +135,16 @@ extension NetworkError {
 }
 
 extension URLError {
+    /// Whether a body has a coding that the session doesn't know, or does not match it.
+    fileprivate var isUndecodable: Bool {
+        #if canImport(FoundationNetworking)
+            // Foundation has no code for this error of libcurl (CURLE_BAD_CONTENT_ENCODING), but passes on its sentence.
+            (userInfo[NSLocalizedDescriptionKey] as? String)?.lowercased().contains("encoding") ?? false
+        #else
+            code == .cannotDecodeRawData || code == .cannotDecodeContentData
+        #endif
+    }
+
     /// The error with its number.
     fileprivate var named: String { "URLError \(errorCode)" }
 

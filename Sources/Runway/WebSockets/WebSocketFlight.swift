@@ -99,7 +99,8 @@ package enum WebSocketDecision: StageDecision, Equatable {
                 [
                     "messagesIn": status.receivedMessageCount, "messagesOut": status.sentMessageCount,
                     "bytesIn": status.receivedByteCount, "bytesOut": status.sentByteCount,
-                    "closeCode": close?.code.map(Int.init), "closedBy": closer,
+                    "closeCode": close?.code.map(Int.init),
+                    "closeReason": close.flatMap { $0.reason.isEmpty ? nil : $0.reason.oneLine }, "closedBy": closer,
                 ],
                 "\(status.receivedMessageCount) messages in, \(status.sentMessageCount) out"
                     + (closer.map { ", closed by the \($0)" } ?? ", not closed")

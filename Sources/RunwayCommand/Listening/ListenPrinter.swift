@@ -30,6 +30,7 @@ struct ListenPrinter: Sendable {
     func print(_ element: WebSocketElement) throws {
         switch element {
         case .connected(let link):
+            if let frame = link.previousClose { try print(frame) }
             if isJSON {
                 return try object([("connection", "\(link.number)"), ("subprotocol", link.subprotocol)])
             }
@@ -42,6 +43,15 @@ struct ListenPrinter: Sendable {
             if isJSON { return try object([("type", "binary"), ("base64", base64)]) }
             try entry("binary", ["\(bytes.count) bytes"], base64)
         }
+    }
+
+    /// - Throws: What `Console.write` throws.
+    func print(_ frame: WebSocketCloseFrame) throws {
+        if isJSON {
+            let reason = frame.reason.isEmpty ? nil : frame.reason
+            return try object([("connection", "closed"), ("code", frame.code.map { "\($0)" }), ("reason", reason)])
+        }
+        try remark("closed by the server with \(frame)")
     }
 
     private static func members(of continuity: StreamContinuity) -> [(String, String?)] {

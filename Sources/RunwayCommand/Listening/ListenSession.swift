@@ -52,13 +52,19 @@ struct ListenSession: Sendable {
         watch.onFailure { messages.close() }
         var rest = count ?? .max
         try await ending { () async throws in
-            for try await element in messages {
-                if case .connected = element { watch.connected() }
-                try printer.print(element)
-                guard case .message = element else { continue }
-                rest -= 1
-                if rest == 0 { return }
+            do {
+                for try await element in messages {
+                    if case .connected = element { watch.connected() }
+                    try printer.print(element)
+                    guard case .message = element else { continue }
+                    rest -= 1
+                    if rest == 0 { return }
+                }
+            } catch let error as NetworkError {
+                if let frame = messages.closeFrame { try printer.print(frame) }
+                throw error
             }
+            if let frame = messages.closeFrame { try printer.print(frame) }
         }
     }
 
@@ -100,7 +106,8 @@ private final class ConnectionWatch: EventSink {
             if !state.hasConnected { state.failure = state.failure ?? error }
             return (state.hasConnected, state.onFailure)
         }
-        // A refusal ends the stream by itself.
+        // A refusal ends the stream by itself, and so does a body that can't be decoded.
+        if error.isUndecodable { return }
         if hasConnected {
             Console.error.remark("The connection is opened again: \(error.description)")
         } else {

@@ -13,11 +13,28 @@ public import Runway
 ///
 /// Its requests pass the stages of the layer as those of every endpoint: authorized, signed, routed and recorded. They are not retried,
 /// hedged, cached or shared, whatever the endpoint says: the stream reconnects.
-public protocol EventStreamEndpoint: Endpoint {
+public protocol EventStreamEndpoint: EventStreamDeclarations, Endpoint {
     /// The topics whose events are wanted at first. The default, `nil`, leaves the choice to the server, and names none in the request.
     var topics: Set<String>? { get }
     /// The path of the server's route that changes the topics of an open stream. The default is `topics` below the endpoint's path.
     var topicsPath: EndpointPath { get }
+}
+
+/// Makes the compiler refuse a stream that declares its topics with another type than `Set<String>?`, which would be left out silently.
+///
+/// Every ``EventStreamEndpoint`` conforms, without a declaration of its own.
+public protocol EventStreamDeclarations {
+    /// The type with which ``EventStreamEndpoint/topics`` is declared.
+    associatedtype DeclaredTopics = Set<String>?
+    /// ``EventStreamEndpoint/topics``.
+    var topics: DeclaredTopics { get }
+    /// Exists only if the topics are declared as `Set<String>?`.
+    var topicsHaveTheirType: Void { get }
+}
+
+extension EventStreamDeclarations where DeclaredTopics == Set<String>? {
+    /// Nothing.
+    public var topicsHaveTheirType: Void { () }
 }
 
 extension EventStreamEndpoint {
@@ -57,7 +74,7 @@ struct LinkOpening<E: EventStreamEndpoint>: Endpoint {
     }
     var headers: [String: String] {
         var headers = [
-            "Accept": "text/event-stream", "Cache-Control": "no-store", "Accept-Encoding": "identity",
+            "Accept": "text/event-stream", "Cache-Control": "no-cache", "Accept-Encoding": "identity",
             "Runway-Heartbeat": "\(heartbeat.components.seconds)",
         ]
         if paddingByteCount > 0 { headers["Runway-Padding"] = "\(paddingByteCount)" }

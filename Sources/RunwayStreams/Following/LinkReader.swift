@@ -36,7 +36,7 @@ struct LinkReader: Sendable {
         let flight = response.flight
         let head = response.response
         if head.status == .noContent { return .final(nil) }
-        guard head.status == .ok, head.mediaType == "text/event-stream" else { return refusal(of: response) }
+        if let reason = NoStream(head) { return refusal(of: response, because: reason) }
         flight.note(StreamDecision.opened(resumedFrom: intake.lastEventID))
         var facts = LinkFacts(head.headerFields)
         facts.tokenRenewalWindow = response.tokenRenewalWindow
@@ -51,15 +51,13 @@ struct LinkReader: Sendable {
     }
 
     /// Ends the call of a response that is no stream.
-    private func refusal(of response: StreamedResponse) -> LinkFailure {
-        let head = response.response
-        response.flight.note(StreamDecision.notOpened(type: head.mediaType))
+    private func refusal(of response: StreamedResponse, because reason: NoStream) -> LinkFailure {
+        response.flight.note(StreamDecision.notOpened(reason))
         let error = response.discard(
             failing: NetworkError(
-                .invalidResponse, in: .checking,
-                "The response is no stream of events: its type is \(head.mediaType ?? "unknown").",
-                status: head.status))
-        return head.isPage ? .untrusted : .final(error)
+                .invalidResponse, in: .checking, "The response is no stream of events: \(reason).",
+                status: response.response.status))
+        return response.response.isPage ? .untrusted : .final(error)
     }
 
     private func read(
@@ -94,6 +92,8 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
+            // The next link would be sent the same.
+            if error.isUndecodable { return (.final(error), .failed(error.detail)) }
             monitor.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
         }
@@ -233,6 +233,26 @@ extension StreamContinuity {
     }
 }
 
+/// Why a successful response is no stream of events (WHATWG HTML §9.2.3).
+struct NoStream: Sendable, Equatable, CustomStringConvertible {
+    let status: HTTPResponse.Status
+    let type: String?
+    let coding: String?
+
+    /// Returns `nil` for the head of a stream that can be read. Links are asked for without a content coding, and the transport has undone
+    /// those that it knows. A charset is ignored: streams are in UTF-8 (§9.2.5).
+    init?(_ head: HTTPResponse) {
+        (status, type, coding) = (head.status, head.mediaType, head.remainingCoding)
+        if status == .ok, type == "text/event-stream", coding == nil { return nil }
+    }
+
+    var description: String {
+        if status != .ok { return "its status is \(status.code)" }
+        if type != "text/event-stream" { return "its type is \(type ?? "unknown")" }
+        return "its content coding \(coding ?? "") can't be undone"
+    }
+}
+
 extension HTTPResponse {
     /// The media type without its parameters; `nil` if the response names none.
     fileprivate var mediaType: String? {
@@ -249,7 +269,12 @@ extension LinkFailure {
         switch error.kind {
         case .invalidResponse where error.rawData?.response.isPage == true: self = .untrusted
         case .noNetwork, .timedOut, .overloaded, .unavailable: self = .transient(retryAfter: error.retryAfter)
+        // The portal of a network responds in the place of the server (RFC 6585 §6).
+        case .refused where error.status == .networkAuthenticationRequired: self = .untrusted
         case .notTrusted: self = .untrusted
+        // The server has no such function, in whatever state it is (RFC 9110 §15.6.2, §15.6.6).
+        case .refused where error.status == .notImplemented || error.status == .httpVersionNotSupported:
+            self = .final(error)
         case .refused where error.status?.mayBeAcceptedLater ?? true: self = .transient(retryAfter: error.retryAfter)
         default: self = .final(error)
         }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 
 /// What a link carried.
@@ -11,8 +12,8 @@ struct StreamCounts: Sendable, Equatable {
 /// What a stream did with a link, for the record of its call.
 enum StreamDecision: StageDecision {
     case opened(resumedFrom: String)
-    /// The response is no stream, but of this media type; `nil` if it names none.
-    case notOpened(type: String?)
+    /// The response is no stream, for this reason.
+    case notOpened(NoStream)
     case closed(LinkEnd, StreamCounts)
 
     static var step: FlightStep { .landing }
@@ -23,10 +24,11 @@ enum StreamDecision: StageDecision {
             .init(
                 "streamOpened", ["resumedFrom": id.isEmpty ? nil : id],
                 id.isEmpty ? "stream opened" : "stream opened, to resume after \(id)")
-        case .notOpened(let type):
+        case .notOpened(let reason):
             .init(
-                "streamNotOpened", ["type": type],
-                "\(type == "text/html" ? "a page" : type ?? "a response without a type") instead of a stream")
+                "streamNotOpened",
+                ["status": reason.status.code, "type": reason.type, "coding": reason.coding],
+                "not a stream: \(reason)")
         case .closed(let end, let counts):
             .init(
                 "streamClosed",

@@ -32,6 +32,9 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
     public private(set) var link: WebSocketLink?
     /// The error with which the WebSocket ended; `nil` if it has not, or ended without one.
     public private(set) var error: NetworkError?
+    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or closed by this side, and
+    /// before the end of the first.
+    public private(set) var closeFrame: WebSocketCloseFrame?
     /// The endpoint that the WebSocket is of.
     public var endpointType: any Endpoint.Type { E.self }
 
@@ -63,7 +66,7 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         guard reading == nil else { return }
         startCount += 1
         let start = startCount
-        error = nil
+        (error, closeFrame) = (nil, nil)
         state = .connecting
         let messages = network.webSocket(endpoint, options, SystemRandomNumberGenerator()) { [weak self] state in
             Task { @MainActor [weak self] in
@@ -128,13 +131,14 @@ public final class WebSocketChannel<E: Endpoint>: WebSocketChanneling {
         switch element {
         case .message(let message): delegate?.webSocket(self, didReceive: message)
         case .connected(let link):
-            self.link = link
+            (self.link, closeFrame) = (link, link.previousClose)
             delegate?.webSocket(self, didConnect: link)
         }
     }
 
     private func end(with error: NetworkError?, _ start: Int) {
         guard startCount == start, reading != nil else { return }
+        closeFrame = messages?.closeFrame
         (messages, reading) = (nil, nil)
         state = .ended
         self.error = error
@@ -153,6 +157,8 @@ public protocol WebSocketChanneling: AnyObject {
     var link: WebSocketLink? { get }
     /// The error with which the WebSocket ended; `nil` if it has not, or ended without one.
     var error: NetworkError? { get }
+    /// The close frame with which the server closed the last connection that has ended; `nil` if it did not.
+    var closeFrame: WebSocketCloseFrame? { get }
 }
 
 /// Notified of the messages of WebSockets, on the main actor. One delegate may serve several.

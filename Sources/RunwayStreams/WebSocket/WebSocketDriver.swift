@@ -22,6 +22,8 @@ final class WebSocketDriver: Sendable {
         var stream = StreamState.idle
         /// How many connections were opened.
         var openCount = 0
+        /// The close frame with which the server closed the last connection that has ended; `nil` if it did not.
+        var closeFrame: WebSocketCloseFrame?
         /// How many bytes the connection had received at the last look, and when the last of them came; `nil` before the first.
         var lastLook: (receivedByteCount: Int64, lastByte: Duration)?
         /// How the app closes the WebSocket; `nil` if it does not, and only releases it.
@@ -59,6 +61,7 @@ final class WebSocketDriver: Sendable {
     }
 
     var streamState: StreamState { state.withLock { $0.stream } }
+    var closeFrame: WebSocketCloseFrame? { state.withLock { $0.closeFrame } }
 
     func stop(_ close: WebSocketClose) {
         state.withLock { $0.close = $0.close ?? close }
@@ -147,8 +150,10 @@ final class WebSocketDriver: Sendable {
             // A connection that was closed has been waited for already.
             guard link == run.linkCount, run.link != nil else { return [] }
             run.link = nil
-            let activity = wasCut ? activity(at: now) : nil
-            state.withLock { $0.connection = nil }
+            let close = state.withLock { $0.connection }?.connection.status.received
+            // Whether the connection ended without a word of the server.
+            let activity = close == nil ? activity(at: now) : nil
+            state.withLock { ($0.connection, $0.closeFrame) = (nil, close.map { WebSocketCloseFrame($0) }) }
             return run.machine.ended(failure, activity: activity, at: now)
         }
     }
@@ -168,9 +173,6 @@ final class WebSocketDriver: Sendable {
         }
         return StreamMachine.Activity(last: last, isHeld: status.isHeldBack)
     }
-
-    /// Whether the connection ended without a word of the server.
-    private var wasCut: Bool { state.withLock { $0.connection }?.connection.status.received == nil }
 
     private func perform(_ action: StreamMachine.Action, _ run: inout Run) async {
         switch action {
@@ -198,12 +200,14 @@ final class WebSocketDriver: Sendable {
             let failure = await follow { connection in
                 // Before the reader hears of it, who may send at once. The task has ended before the driver removes it.
                 defer { continuation.yield(.opened(link: number)) }
-                let now = network.clock.now
+                let (now, agreement) = (network.clock.now, connection.connection.agreement)
                 return state.withLock { state in
                     state.connection = connection
                     state.lastLook = (connection.connection.status.receivedByteCount, now)
                     state.openCount += 1
-                    return state.openCount
+                    return WebSocketLink(
+                        number: state.openCount, subprotocol: agreement.subprotocol, extensions: agreement.extensions,
+                        previousClose: state.closeFrame)
                 }
             }
             continuation.yield(.ended(failure, link: number))
@@ -212,8 +216,8 @@ final class WebSocketDriver: Sendable {
 
     /// Opens a connection, and passes on what comes until it ends.
     ///
-    /// - Parameter opened: Is passed the open connection, and returns its number.
-    private func follow(opened: (WebSocketFlight) -> Int) async -> LinkFailure {
+    /// - Parameter opened: Is passed the open connection, and returns what is known of it.
+    private func follow(opened: (WebSocketFlight) -> WebSocketLink) async -> LinkFailure {
         let session = account.makeSessionFlight()
         guard account.isPresent else { return .final(account.absence) }
         let flight: WebSocketFlight
@@ -226,10 +230,7 @@ final class WebSocketDriver: Sendable {
             flight.close(WebSocketClose(WebSocketCloseCode.goingAway.number))
             return .final(account.absence)
         }
-        let number = opened(flight)
-        let agreement = flight.connection.agreement
-        let link = WebSocketLink(number: number, subprotocol: agreement.subprotocol, extensions: agreement.extensions)
-        guard await handoff.add(.connected(link)) else { return .transient(retryAfter: nil) }
+        guard await handoff.add(.connected(opened(flight))) else { return .transient(retryAfter: nil) }
         do throws(NetworkError) {
             while let payload = try await flight.next() {
                 guard await handoff.add(.message(WebSocketMessage(payload))) else { return .transient(retryAfter: nil) }
@@ -247,10 +248,11 @@ final class WebSocketDriver: Sendable {
 
     /// Ends the task of a connection, if there is one, and waits for it.
     private func close(_ run: inout Run) async {
-        run.link?.cancel()
-        await run.link?.value
+        guard let link = run.link else { return }
+        link.cancel()
+        await link.value
         run.link = nil
-        state.withLock { $0.connection = nil }
+        state.withLock { ($0.connection, $0.closeFrame) = (nil, nil) }
     }
 
     private func publish(_ new: StreamState) {
@@ -265,12 +267,13 @@ final class WebSocketDriver: Sendable {
 extension WebSocketOptions {
     /// What the server's close frame means for the next connection.
     func failure(after close: WebSocketClose?) -> LinkFailure {
-        guard let code = close?.code.map({ WebSocketCloseCode($0) }), !reconnectingCodes.contains(code) else {
-            return .transient(retryAfter: nil)
-        }
+        guard let frame = close.map({ WebSocketCloseFrame($0) }), let code = frame.code,
+            !reconnectingCodes.contains(code)
+        else { return .transient(retryAfter: nil) }
         if code == .normal { return .final(nil) }
         return .final(
             NetworkError(
-                .refused, in: .transporting, "The server closed the WebSocket with code \(code).", sending: .sent))
+                .refused, in: .transporting, "The server closed the WebSocket with \(frame).", sending: .sent,
+                underlying: frame))
     }
 }

@@ -49,6 +49,34 @@ public struct WebSocketCloseCode: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+/// The close frame of a server: why it closed a connection of a WebSocket (RFC 6455 §5.5.1).
+///
+/// If the WebSocket ends with an error because of it, it is the `NetworkError.underlying` of that error:
+///
+/// ```swift
+/// func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?) {
+///     let frame = error?.underlying as? WebSocketCloseFrame
+///     if frame?.code == WebSocketCloseCode(4401) { showPlans(frame?.reason) }
+/// }
+/// ```
+public struct WebSocketCloseFrame: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The code; `nil` if the frame has none.
+    public let code: WebSocketCloseCode?
+    /// The server's text, of at most 123 bytes in UTF-8; empty if there is none.
+    public let reason: String
+
+    /// The code and the reason, in one line.
+    public var description: String {
+        let code = code.map { "code \($0)" } ?? "no code"
+        return reason.isEmpty ? code : "\(code), \"\(reason.oneLine)\""
+    }
+
+    init(_ close: WebSocketClose) {
+        code = close.code.map { WebSocketCloseCode($0) }
+        reason = close.reason
+    }
+}
+
 /// What is known of a connection of a ``WebSocketChannel`` when it opens.
 public struct WebSocketLink: Sendable, Hashable {
     /// Its number, from 1 on. Messages that the server sent between two connections may be lost: WebSocket has no way to resume.
@@ -57,6 +85,9 @@ public struct WebSocketLink: Sendable, Hashable {
     public let subprotocol: String?
     /// The extensions that are in use, as the server named them; `nil` if there are none.
     public let extensions: String?
+    /// The close frame with which the server closed the connection before this one; `nil` for the first connection, and if that one was lost
+    /// or closed by this side.
+    public let previousClose: WebSocketCloseFrame?
 }
 
 /// What a ``WebSocketSequence`` returns.

@@ -33,6 +33,10 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     /// What the WebSocket is doing.
     public var state: StreamState { driver.streamState }
 
+    /// The close frame with which the server closed the last connection that has ended; `nil` if that was lost or closed by this side, and
+    /// before the end of the first.
+    public var closeFrame: WebSocketCloseFrame? { driver.closeFrame }
+
     /// Sends a message on the open connection, and returns when the system has taken all of it. That the server received it only a
     /// message of the server can say.
     ///

@@ -102,10 +102,9 @@ struct ListenTests {
         #expect(tool.output.isEmpty)
     }
 
-    @Test func messagesOfAWebSocketArePrinted() async throws {
+    /// Prints the WebSocket of a server that opens it and sends frames.
+    private func listen(toFrames frames: [UInt8], _ options: String...) async throws -> Tool {
         try await withScriptedOrigin { origin in
-            // A text, bytes, and the server's close with code 1000.
-            let frames = [0x81, 5] + Array("hello".utf8) + [0x82, 2, 0xFF, 0x00, 0x88, 2, 0x03, 0xE8]
             origin.on(.get, "/chat") { request in
                 let key = (request["Sec-WebSocket-Key"] ?? "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
                 let acceptance = Data(Insecure.SHA1.hash(data: Data(key.utf8))).base64EncodedString()
@@ -122,15 +121,45 @@ struct ListenTests {
                 return response
             }
             let url = "ws" + origin.baseURL.dropFirst("http".count) + "/chat"
-            let tool = try await Tool.run("listen", url, "--json")
-            #expect(tool.status == 0)
-            #expect(
-                tool.output == """
-                    {"connection":"1"}
-                    {"type":"text","data":"hello"}
-                    {"type":"binary","base64":"/wA="}
+            return try await Tool.run(Tool.path, ["listen", url] + options, input: [], environment: [:])
+        }
+    }
 
-                    """)
+    @Test func messagesOfAWebSocketArePrinted() async throws {
+        // A text, bytes, and the server's close with code 1000.
+        let frames = [0x81, 5] + Array("hello".utf8) + [0x82, 2, 0xFF, 0x00, 0x88, 2, 0x03, 0xE8]
+        let tool = try await listen(toFrames: frames, "--json")
+        #expect(tool.status == 0)
+        #expect(
+            tool.output == """
+                {"connection":"1"}
+                {"type":"text","data":"hello"}
+                {"type":"binary","base64":"/wA="}
+                {"connection":"closed","code":"1000"}
+
+                """)
+    }
+
+    @Test func closeFrameIsPrinted() async throws {
+        // Code 4401.
+        let frames = [0x88, 14, 0x11, 0x31] + Array("plan expired".utf8)
+        let tool = try await listen(toFrames: frames)
+        #expect(tool.status == 1)
+        #expect(tool.output == "-- connection 1\n-- closed by the server with code 4401, \"plan expired\"\n")
+        #expect(tool.errors.contains("4401") && tool.errors.contains("plan expired"))
+        let json = try await listen(toFrames: frames, "--json")
+        #expect(json.output.hasSuffix(#"{"connection":"closed","code":"4401","reason":"plan expired"}"# + "\n"))
+    }
+
+    @Test func undecodableStreamEndsWithItsReason() async throws {
+        try await withScriptedOrigin { origin in
+            var response = stream("data: one\n\n")
+            response.headerFields[.contentEncoding] = "gzip"
+            origin.on("/events", respond: response)
+            let tool = try await Tool.run("listen", "\(origin.baseURL)/events")
+            #expect(tool.status == 1)
+            #expect(tool.errors.hasPrefix("runway: "))
+            #expect(origin.requests.count == 1)
         }
     }
 

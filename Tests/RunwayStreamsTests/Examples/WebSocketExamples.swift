@@ -33,6 +33,18 @@ private enum PageExample {
     }
 }
 
+private enum CloseExample {
+    @MainActor final class ChatController: WebSocketChannelDelegate {
+        func webSocket(_ channel: any WebSocketChanneling, didReceive message: WebSocketMessage) {}
+        func webSocket(_ channel: any WebSocketChanneling, didConnect link: WebSocketLink) {}
+        func webSocket(_ channel: any WebSocketChanneling, didEndWith error: NetworkError?) {
+            let frame = error?.underlying as? WebSocketCloseFrame
+            if frame?.code == WebSocketCloseCode(4401) { showPlans(frame?.reason) }
+        }
+        func showPlans(_ reason: String?) {}
+    }
+}
+
 extension PageExample.ChatController {
     fileprivate var log: MessageRows { MessageRows() }
     fileprivate var network: NetworkLayer { NetworkLayer(transport: StubTransport { _ in .json("{}") }) }

@@ -83,6 +83,7 @@ struct FollowedStreamTests {
         let stream = FollowedStream()
         let link = try await stream.link(1)
         #expect(link.field("Runway-Padding") == "512" && link.field("Accept-Encoding") == "identity")
+        #expect(link.field("Accept") == "text/event-stream" && link.field("Cache-Control") == "no-cache")
     }
 
     @Test func clockThatWakesEarlyHidesNoSilence() async throws {

@@ -126,8 +126,8 @@ final class FakeConnection: WebSocketConnection {
     }
 
     /// The server closes the connection.
-    func end(_ code: UInt16?) {
-        state.withLock { $0.received = WebSocketClose(code) }
+    func end(_ code: UInt16?, _ reason: String = "") {
+        state.withLock { $0.received = WebSocketClose(code, reason) }
         inbox.finish(nil)
     }
 

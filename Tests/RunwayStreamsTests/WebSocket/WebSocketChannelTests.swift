@@ -57,10 +57,11 @@ struct WebSocketChannelTests {
 
     @Test func endByTheServerIsReportedOnce() async throws {
         let (channel, connection) = try await openChannel()
-        connection.end(4001)
+        connection.end(4001, "enough")
         try await waitUntil { !delegate.ends.isEmpty }
         #expect(delegate.ends.count == 1)
         #expect(channel.error?.kind == .refused)
+        #expect(channel.closeFrame?.code == WebSocketCloseCode(4001) && channel.closeFrame?.reason == "enough")
         #expect(channel.state == .ended)
     }
 

@@ -72,7 +72,8 @@ struct WebSocketSequenceTests {
         try await waitUntil { listener.texts.count == 2 }
         #expect(
             listener.elements == [
-                .connected(WebSocketLink(number: 1, subprotocol: "v1", extensions: nil)), .message(.text("one")),
+                .connected(WebSocketLink(number: 1, subprotocol: "v1", extensions: nil, previousClose: nil)),
+                .message(.text("one")),
                 .message(.text("two")),
             ])
         #expect(chat.state == .open)
@@ -181,6 +182,36 @@ struct WebSocketSequenceTests {
         let error = try await #require(throws: NetworkError.self) { try await listener.end() }
         #expect(error.kind == .refused)
         #expect(error.detail.contains("\(code)"))
+    }
+
+    @Test func closeFrameReachesTheApp() async throws {
+        let listener = Listener(open())
+        try await connection(1, listener).end(1012, "back at noon")
+        try await connection(2, listener).end(4401, "plan\nexpired")
+        let error = try await #require(throws: NetworkError.self) { try await listener.end() }
+        #expect(error.detail.contains(#"code 4401, "plan\u{A}expired""#))
+        let frame = try #require(error.underlying as? WebSocketCloseFrame)
+        #expect(frame.code == WebSocketCloseCode(4401) && frame.reason == "plan\nexpired")
+        #expect(listener.sequence.closeFrame == frame)
+        let links = listener.elements.compactMap { if case .connected(let link) = $0 { link } else { nil } }
+        #expect(links.map(\.previousClose?.reason) == [nil, "back at noon"])
+        try await waitUntil { records.records.count == 2 }
+        #expect(records.records[1].decisions.last?.fields["closeReason"] == #"plan\u{A}expired"#)
+    }
+
+    @Test func lossHasNoCloseFrame() async throws {
+        let listener = Listener(open())
+        try await connection(1, listener).end(1012, "back at noon")
+        try await connection(2, listener).lose()
+        _ = try await connection(3, listener)
+        try await waitUntil { listener.elements.count == 3 }
+        #expect(
+            listener.elements.last
+                == .connected(
+                    WebSocketLink(
+                        number: 3, subprotocol: "v1", extensions: nil, previousClose: nil)))
+        listener.cancel()
+        try? await listener.end()
     }
 
     @Test func codesOfTheAppMayReconnect() async throws {
