@@ -27,6 +27,9 @@ extension NetworkLayer {
         }
     }
 
+    /// Whether the offline queue can send calls of an endpoint later, or there is no queue: calls are then sent at once or fail.
+    package func canStoreCalls(of endpoint: any Endpoint.Type) -> Bool { offlineQueue?.accepts(endpoint) ?? true }
+
     /// Delays the stored changes of the account that is signed in to a service; see ``ChangeQueue``.
     ///
     /// - Parameters:
@@ -61,8 +64,8 @@ extension NetworkLayer {
             let response = try await send(request(of: change, E.self, in: flight), in: flight)
             try flight.checkSession(in: .checking)
             if var error = response.refusal {
-                // The conflict may mean that the server has executed the change before.
-                if error.status == .conflict { invalidate(change) }
+                // Either may mean that the server has executed the change before.
+                if error.status == .conflict || error.status == .unprocessableContent { invalidate(change) }
                 error.retryAfter = error.retryAfter ?? response.retryAfter(now: clock.date)
                 throw error
             }

@@ -5,11 +5,14 @@ import RunwayJSON
 
 /// Why a chat refuses a request, as a response of the type `application/problem+json` (RFC 9457).
 ///
-/// Its members are `type` (`urn:runway:chat:` and the reason), `title` and `status`.
+/// Its members are `type` (`urn:runway:chat:` and the reason), `title`, `status` and, if there is more to say, `detail`.
 ///
 /// | status | reason |
 /// |---|---|
 /// | 400 | `malformed`, `conversation`, `member`, `text` |
+/// | 401 | `unauthenticated` |
+/// | 403 | `forbidden` |
+/// | 404 | `notFound` |
 /// | 409 | `mismatch`, `full` |
 /// | 413 | `tooLarge` |
 /// | 503 | `store`, with `Retry-After` |
@@ -31,6 +34,12 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
         public static let text = Self("text", .badRequest, "The text is empty, or has characters that can't be stored.")
         /// The text is too long.
         public static let tooLarge = Self("tooLarge", .contentTooLarge, "The text is too long.")
+        /// The app does not know who sends the request: its closure threw `HTTPError(.unauthorized)`.
+        public static let unauthenticated = Self("unauthenticated", .unauthorized, "Nobody is signed in.")
+        /// The app does not let the member use the conversation: its closure threw `HTTPError(.forbidden)`.
+        public static let forbidden = Self("forbidden", .forbidden, "The member may not use the conversation.")
+        /// The member has no such conversation, whether it exists or not: the app's closure threw `HTTPError(.notFound)`.
+        public static let notFound = Self("notFound", .notFound, "The member has no such conversation.")
         /// The sender has used the id for another message.
         public static let mismatch = Self("mismatch", .conflict, "The id was used for another message.")
         /// The conversation has as many members as allowed.
@@ -45,22 +54,37 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
 
     /// What is wrong.
     public let reason: Reason
+    /// Which part of the request is wrong, and how, in one sentence; `nil` if the reason says it.
+    public let detail: String?
+    private let fields: HTTPFields
 
-    init(_ reason: Reason) { self.reason = reason }
+    init(_ reason: Reason, _ detail: String? = nil) { (self.reason, self.detail, fields) = (reason, detail, [:]) }
+
+    /// The problem of an error of the app's closure; `nil` if it has a text of its own, or another status.
+    init?(refusal: HTTPError) {
+        let reasons: [Reason] = [.unauthenticated, .forbidden, .notFound]
+        guard refusal.body == nil, let reason = reasons.first(where: { $0.status == refusal.status }) else {
+            return nil
+        }
+        (self.reason, detail, fields) = (reason, nil, refusal.headers)
+    }
 
     /// The status of the response.
     public var status: HTTPResponse.Status { reason.status }
 
     /// The reason in a sentence.
-    public var description: String { reason.title }
+    public var description: String { detail ?? reason.title }
 
     /// The response.
     public func response(from request: Request, context: some RequestContext) -> Response {
-        var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        var fields = fields
+        (fields[.contentType], fields[.cacheControl]) = ("application/problem+json", "no-store")
         if reason == .store { fields[.retryAfter] = "5" }
         var writer = JSONWriter()
         writer.beginObject()
-        for (name, value) in [("type", "urn:runway:chat:\(reason)"), ("title", reason.title)] {
+        for case (let name, let value?) in [
+            ("type", "urn:runway:chat:\(reason)"), ("title", reason.title), ("detail", detail),
+        ] {
             writer.name(name)
             writer.string(value)
         }

@@ -22,7 +22,7 @@ import RunwayJSON
 /// | `GET {conversation}/members` | the marks of the members |
 ///
 /// Clients receive new messages by the stream of the hub, whose route asks the app separately which topics a client may follow. A refusal is
-/// a ``ChatProblem``, or the error that the closure throws.
+/// a ``ChatProblem``, or the error that the closure throws; an `HTTPError` without a message of the status 401, 403 or 404 becomes a problem.
 public struct ChatRoutes<Context: RequestContext>: Sendable {
     /// Returns the member who sends a request, if that member may use a conversation, or throws: `HTTPError(.notFound)` for one that the member
     /// may not use and for one that does not exist, so that nobody finds out which ones do. It is called before the body of a request is read,
@@ -92,7 +92,11 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
     ) async throws -> (conversation: String, member: String) {
         let conversation = try context.parameters.require("conversation")
         guard ChatService.isConversation(conversation) else { throw ChatProblem(.conversation) }
-        return (conversation, try await authorize(request, context, conversation))
+        do {
+            return (conversation, try await authorize(request, context, conversation))
+        } catch let error as HTTPError {
+            throw ChatProblem(refusal: error) ?? error as any Error
+        }
     }
 
     /// Returns a response. A store's error is responded to as 503, and its text is not shown.
@@ -104,32 +108,37 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
     }
 
     private func send(_ json: JSONValue, _ conversation: String, as member: String) async throws -> Response {
-        guard let id = json["id"].string.flatMap({ UUID(uuidString: $0) }), let text = json["text"].string else {
-            throw ChatProblem(.malformed)
+        guard let id = json["id"].string.flatMap({ UUID(uuidString: $0) }) else {
+            throw ChatProblem(.malformed, "The body has no `id` that is a UUID.")
         }
+        guard let text = json["text"].string else { throw ChatProblem(.malformed, "The body has no `text`.") }
         let submission = ChatSubmission(conversation: conversation, sender: member, id: id, text: text)
         let (message, isNew) = try await service.send(submission)
-        return response(ChatJSON.text(message), status: isNew ? .created : .ok)
+        return response(ChatJSON.text(message, epoch: try await service.epoch()), status: isNew ? .created : .ok)
     }
 
     private func page(_ request: Request, _ conversation: String) async throws -> Response {
         func number(_ name: Substring) throws -> Int64? {
             guard let text = request.uri.queryParameters[name] else { return nil }
-            guard let number = Int64(text), (0...Int64(1) << 53).contains(number) else { throw ChatProblem(.malformed) }
+            guard let number = Int64(text), (0...Int64(1) << 53).contains(number) else {
+                throw ChatProblem(.malformed, "The parameter `\(name)` is not a whole number from 0 to 2^53.")
+            }
             return number
         }
         let (after, before) = (try number("after"), try number("before"))
-        guard after == nil || before == nil else { throw ChatProblem(.malformed) }
+        guard after == nil || before == nil else {
+            throw ChatProblem(.malformed, "There are both the parameters `after` and `before`.")
+        }
         let range = after.map { ChatRange.after($0) } ?? before.map { .before($0) } ?? .latest
         let count = Int(clamping: try number("limit") ?? 50)
         let page = try await service.page(of: conversation, range, upTo: count)
         let present = await page.reachesLast ? service.present(in: conversation) : nil
-        return response(ChatJSON.text(page, present: present))
+        return response(ChatJSON.text(page, epoch: try await service.epoch(), present: present))
     }
 
     private func mark(_ json: JSONValue, _ conversation: String, as member: String) async throws -> Response {
         guard let delivered = json["delivered"].int64, let read = json["read"].int64 else {
-            throw ChatProblem(.malformed)
+            throw ChatProblem(.malformed, ChatService.invalidMark)
         }
         let mark = StoredChatMark(member: member, delivered: delivered, read: read)
         return response(ChatJSON.text(try await service.mark(mark, in: conversation), in: conversation))
@@ -137,12 +146,12 @@ public struct ChatRoutes<Context: RequestContext>: Sendable {
 
     private func body(of request: Request, upTo byteCount: Int) async throws -> JSONValue {
         do {
-            let body = try await request.body.collect(upTo: byteCount)
+            let body = try await BodyCollector.shared.collect(request.body, upTo: byteCount)
             return try JSONDocument(Array(body.readableBytesView)).root
         } catch is NIOTooManyBytesError {
-            throw ChatProblem(.tooLarge)
+            throw ChatProblem(.tooLarge, "The body has more than \(byteCount) bytes.")
         } catch is JSONError {
-            throw ChatProblem(.malformed)
+            throw ChatProblem(.malformed, "The body is not JSON.")
         }
     }
 

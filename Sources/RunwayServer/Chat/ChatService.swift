@@ -1,5 +1,6 @@
 public import Foundation
 import RunwayJSON
+public import ServiceLifecycle
 import Synchronization
 
 /// Stores the messages and marks of conversations, and publishes both to the clients that follow them.
@@ -102,7 +103,7 @@ public final class ChatService: Sendable {
     public func mark(_ mark: StoredChatMark, in conversation: String) async throws -> StoredChatMark {
         guard Self.isConversation(conversation) else { throw ChatProblem(.conversation) }
         guard isMember(mark.member) else { throw ChatProblem(.member) }
-        guard mark.delivered >= 0, mark.read >= 0 else { throw ChatProblem(.malformed) }
+        guard mark.delivered >= 0, mark.read >= 0 else { throw ChatProblem(.malformed, Self.invalidMark) }
         switch try await store.mark(mark, in: conversation, upToMembers: limits.maximumMemberCount) {
         case .moved(let mark):
             // A mark that is not announced now comes with the next one of the member, and with every page.
@@ -114,6 +115,8 @@ public final class ChatService: Sendable {
         case .full: throw ChatProblem(.full)
         }
     }
+
+    static let invalidMark = "`delivered` and `read` are not both whole numbers from 0."
 
     /// Removes a member and its mark from a conversation, so that another member has room. Its messages stay, and so do marks that clients have
     /// received. Does nothing if it is not a member.
@@ -139,6 +142,9 @@ public final class ChatService: Sendable {
         return page.limited(toTextByteCount: limits.maximumPageByteCount, range)
     }
 
+    /// The store's name for the numbering of its messages (``ChatStore/epoch()``).
+    func epoch() async throws -> String? { try await store.epoch() }
+
     /// The present members of a conversation, and ``EventHub/runID``; `nil` if the hub publishes no presence, or its log can't be read within
     /// ``EventHubOptions/logTimeout``.
     func present(in conversation: String) async -> (members: [String], run: String)? {
@@ -161,17 +167,6 @@ public final class ChatService: Sendable {
                 return nil
             }
             return try await group.next() ?? nil
-        }
-    }
-
-    /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled. Run it beside the server.
-    public func run() async {
-        while !Task.isCancelled {
-            // A busy conversation does not keep the others waiting, and a log that hangs does not keep this task.
-            for conversation in await unpublishedConversations() {
-                try? await withAbandonment { await self.publish(conversation) }
-            }
-            do { try await hub.clock.sleep(limits.sweepInterval) } catch { return }
         }
     }
 
@@ -234,9 +229,11 @@ public final class ChatService: Sendable {
         do {
             let messages = try await store.unpublished(in: conversation, upTo: Self.batchSize)
             guard let last = messages.last else { return nil }
+            let epoch = try await store.epoch()
             for message in messages {
                 let event = PublishedEvent(
-                    topic: Self.topic(of: conversation), type: "chat.message", data: ChatJSON.text(message))
+                    topic: Self.topic(of: conversation), type: "chat.message",
+                    data: ChatJSON.text(message, epoch: epoch))
                 do { try await hub.publish(event) } catch let error as EventHubError where error == .invalidEvent {
                     // No later attempt would succeed, and the messages after it would wait for ever. Pages have the message.
                     continue
@@ -247,6 +244,23 @@ public final class ChatService: Sendable {
         } catch {
             // They stay unpublished in the store, where the next message and run() find them.
             return nil
+        }
+    }
+}
+
+/// As a service beside the application and the hub: `ServiceGroup(services: [chat, application, hub], logger: logger)`.
+extension ChatService: Service {
+    /// Publishes messages that were not published yet, now and every few seconds, until the task is cancelled or a graceful shutdown begins.
+    /// Run it beside the server.
+    public func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            while !Task.isCancelled {
+                // A busy conversation does not keep the others waiting, and a log that hangs does not keep this task.
+                for conversation in await unpublishedConversations() {
+                    try? await withAbandonment { await self.publish(conversation) }
+                }
+                do { try await hub.clock.sleep(limits.sweepInterval) } catch { return }
+            }
         }
     }
 }

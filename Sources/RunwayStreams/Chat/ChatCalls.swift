@@ -157,7 +157,7 @@ extension ChatMachine {
             case _ where error.status == .unauthorized || error.status == .tooManyRequests: self = .notSent
             case _ where error.status?.mayBeAcceptedLater ?? false: self = .transient
             case .refused where error.status?.kind == .clientError, .service, .invalidParameters, .invalidConfiguration:
-                self = .refused(error.rawData?.json["title"].string ?? error.detail)
+                self = .refused(error.chatReason)
             case _ where error.sending == .notSent: self = .notSent
             default: self = .transient
             }
@@ -168,7 +168,24 @@ extension ChatMachine {
         init(ofPage error: NetworkError) {
             let isRefused =
                 [.refused, .service].contains(error.kind) && [.forbidden, .notFound, .gone].contains(error.status)
-            self = isRefused ? .refused(error.detail) : .transient
+            self = isRefused ? .refused(error.chatReason) : .transient
         }
+    }
+}
+
+extension NetworkError {
+    /// The error of a client whose messages the layer's offline queue can't send.
+    static func sendsAreNotStored(of service: any APIService.Type) -> NetworkError {
+        NetworkError(
+            .invalidConfiguration, in: .offlineQueue,
+            "The conversations can't send messages, since the layer's offline queue does not know how: pass "
+                + "ReplayedEndpoint(ChatSend<\(service)>.self) to the queue's initialiser.",
+            sending: .notSent)
+    }
+
+    /// Why a server of conversations refuses a call, in its own words if its response has any (RFC 9457 §3.1).
+    var chatReason: String {
+        let problem = rawData?.json
+        return problem?["detail"].string ?? problem?["title"].string ?? detail
     }
 }

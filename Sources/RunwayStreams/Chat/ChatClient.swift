@@ -121,12 +121,16 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     }
 
     /// Opens the stream at the stored place. Does nothing if it is open. If the account of the client is not signed in, the client ends with a
-    /// `NetworkError.Kind.cancelled` error.
+    /// `NetworkError.Kind.cancelled` error; if the layer has an offline queue to which ``ChatSend`` was not passed, with
+    /// `NetworkError.Kind.invalidConfiguration`, since no message could be sent.
     public func start() {
         guard reading == nil else { return }
+        let canSend = network.canStoreCalls(of: ChatSend<Stream.Service>.self)
+        error = canSend ? nil : .sendsAreNotStored(of: Stream.Service.self)
+        guard canSend else { return state = .ended }
         startCount += 1
         let start = startCount
-        (error, state) = (nil, .connecting)
+        state = .connecting
         delay.begin()
         let places = TakenCursors(base: cursors) { [weak self] in self?.take($0, start) }
         watching = StreamTask(
@@ -219,16 +223,17 @@ extension ChatClient {
         // The server takes changes of topics in the order in which they come.
         await leaving.removeValue(forKey: conversation.id)?.value
         guard isFollowed(conversation, start) else { return }
-        var isRefused = false
+        var refusal: String?
         if endpoint.topics != nil {
             do throws(NetworkError) {
                 try await events?.subscribe(to: [Self.topic(of: conversation.id)])
             } catch {
-                isRefused = error.kind != .cancelled
+                if error.kind != .cancelled { refusal = error.chatReason }
             }
         }
         guard isFollowed(conversation, start), let events else { return }
-        conversation.setRefused(isRefused || events.refusedTopics.contains(Self.topic(of: conversation.id)))
+        let isExcluded = events.refusedTopics.contains(Self.topic(of: conversation.id))
+        conversation.setExclusion(refusal ?? (isExcluded ? ChatMachine.exclusion : nil))
         guard isFollowed(conversation, start), !conversation.isRefused else { return }
         // The stream brings what is published from now on, on this connection or the next. Events of before were not for it.
         conversation.take(events.state == .open ? .connected(.reset(.first)) : .followed)
@@ -266,7 +271,9 @@ extension ChatClient {
             let refused = events?.refusedTopics ?? []
             for one in ready where events != nil {
                 let (topic, wasRefused) = (Self.topic(of: one.id), one.isRefused)
-                if events?.topics?.contains(topic) ?? true { one.setRefused(refused.contains(topic)) }
+                if events?.topics?.contains(topic) ?? true {
+                    one.setExclusion(refused.contains(topic) ? ChatMachine.exclusion : nil)
+                }
                 if one.isRefused {
                     // A topic that was refused when the conversation was opened is not part of the connection.
                     if events?.topics?.contains(topic) == false {
@@ -286,7 +293,9 @@ extension ChatClient {
             guard let topic = event.topic, topic.hasPrefix(Self.topicPrefix),
                 let conversation = conversations[String(topic.dropFirst(Self.topicPrefix.count))], conversation.isReady
             else { return }
-            if event.type == "chat.message", let message = ChatMessage(json) { conversation.take(.message(message)) }
+            if event.type == "chat.message", let message = ChatMessage(json) {
+                conversation.take(.message(message, epoch: json["epoch"].string))
+            }
             if event.type == "chat.mark", let mark = ChatMark(json) { conversation.take(.mark(mark)) }
             if event.type == "presence", let change = ChatPresence.Change(json) { conversation.take(.presence(change)) }
         }
@@ -299,7 +308,8 @@ extension ChatClient {
         // The end is shown when the client can be started again.
         if events.state != .ended { state = events.state }
         // A topic that is allowed again comes with the next connection.
-        for one in ready where events.refusedTopics.contains(Self.topic(of: one.id)) { one.setRefused(true) }
+        let refused = events.refusedTopics
+        for one in ready where refused.contains(Self.topic(of: one.id)) { one.setExclusion(ChatMachine.exclusion) }
         // The state may be reported later than what the connection has brought, so that it alone says nothing about this one.
         let isLive = events.isCaughtUp
         for one in ready where self.events != nil && one.machine.isCaughtUp != isLive {

@@ -40,6 +40,11 @@ public final class ChatConversation {
     /// stream alone, and not at all if the member may not follow the conversation. It is asked for again with the next
     /// connection of the stream, and after a sign-in; its pages also every minute.
     public private(set) var isRefused = false
+    /// Why the conversation ``isRefused``, in one sentence; empty if it is not.
+    public private(set) var refusalReason = ""
+    /// Why the server refuses how far this member has received and read, as for a member for whom there is no room, in one sentence; empty if
+    /// it does not. It is sent again with the next connection of the stream, and after a sign-in.
+    public private(set) var markRefusalReason = ""
 
     @ObservationIgnored private(set) var machine: ChatMachine
     /// Whether the machine has the state of an earlier run.
@@ -62,8 +67,8 @@ public final class ChatConversation {
         isNameValid = Self.isName(id)
         self.onChange = onChange
         machine = ChatMachine(member: member, options: options)
-        machine.setRefused(!isNameValid)
-        isRefused = machine.isRefused
+        machine.setExclusion(isNameValid ? nil : "A conversation has no such name.")
+        (isRefused, refusalReason) = (machine.isRefused, machine.refusal ?? "")
     }
 
     /// Writes a message. It is shown at once, and stored with the state of the conversation until the server has it.
@@ -81,10 +86,11 @@ public final class ChatConversation {
     /// Sends a message again that was refused or is in the offline queue.
     public func retry(_ entry: ChatEntry.ID) { perform(machine.retry(entry.message, at: clock.now)) }
 
-    /// Removes a message that was not sent.
+    /// Removes a message that was not sent, or that the server refused.
     ///
-    /// - Returns: Whether it was removed; `false` if the server may have it, as after a call that timed out, or while the offline queue has it.
-    ///   A message that the server refuses can be removed.
+    /// - Returns: Whether the server certainly does not have it. It is `false`, and the message stays, after a call that timed out, and while
+    ///   the offline queue has the message. It is also `false` if the server refused the message after such a call: the message is removed here,
+    ///   and shown again if the server has it.
     @discardableResult
     public func discard(_ entry: ChatEntry.ID) -> Bool {
         defer { perform([]) }
@@ -132,7 +138,7 @@ extension ChatConversation {
         case .disconnected:
             machine.disconnected()
             perform([])
-        case .message(let message): perform(machine.received(message, at: now))
+        case .message(let message, let epoch): perform(machine.received(message, in: epoch, at: now))
         case .mark(let mark): perform(machine.received(mark, at: now))
         case .presence(let change):
             machine.received(change)
@@ -146,9 +152,9 @@ extension ChatConversation {
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 
-    /// The server lets the member follow the conversation, or not.
-    func setRefused(_ isRefused: Bool) {
-        machine.setRefused(isRefused)
+    /// The server lets the member follow the conversation (`nil`), or not, for this reason.
+    func setExclusion(_ reason: String?) {
+        machine.setExclusion(reason)
         perform([])
     }
 
@@ -163,7 +169,7 @@ extension ChatConversation {
 /// What the stream brings to a conversation.
 enum ChatElement: Sendable {
     case connected(StreamContinuity), followed, caughtUp, disconnected
-    case message(ChatMessage)
+    case message(ChatMessage, epoch: String?)
     case mark(ChatMark)
     case presence(ChatPresence.Change)
 }
@@ -221,11 +227,13 @@ extension ChatConversation {
         let unread = machine.window.messages.count { $0.number > machine.marks.readNumber && !$0.isFrom(member) }
         let isNew =
             shown != entries || marks != self.marks || isLive != machine.isLive || isRefused != machine.isRefused
-            || hasOlder != machine.window.hasOlder
+            || hasOlder != machine.window.hasOlder || refusalReason != machine.refusal ?? ""
+            || markRefusalReason != machine.marks.refusal ?? ""
         let present = machine.presence.members.sorted().map(\.text)
         guard isNew || unread != unreadCount || present != self.present else { return }
         (entries, self.marks, unreadCount, self.present) = (shown, marks, unread, present)
         (isLive, isRefused, hasOlder) = (machine.isLive, machine.isRefused, machine.window.hasOlder)
+        (refusalReason, markRefusalReason) = (machine.refusal ?? "", machine.marks.refusal ?? "")
         delegate?.conversationDidChange(self)
     }
 }

@@ -21,6 +21,9 @@ struct ChatMachine: Sendable {
     /// joined refuses pages, too, and so does a server that receives a token from before a sign-in.
     static let refusalPause = Duration.seconds(60)
 
+    /// Why a member may not follow a conversation whose topic the server refuses: it does not say more.
+    static let exclusion = "The server does not let this member follow the conversation."
+
     let member: String
     let options: ChatOptions
     private var random: any RandomNumberGenerator & Sendable
@@ -30,13 +33,15 @@ struct ChatMachine: Sendable {
     private(set) var marks: ChatMarks
     private(set) var presence = ChatPresence()
 
+    /// The server's name for the numbering of the messages; `nil` if it named none.
+    private var epoch: String?
     private(set) var isConnected = false
     /// Whether the stream has caught up.
     private(set) var isCaughtUp = false
-    /// Whether the member may not follow the conversation: no call is made until the client follows it again.
-    private var isExcluded = false
-    /// Whether the server refuses the pages: the only call is for a page, after ``refusalPause``.
-    private var arePagesRefused = false
+    /// Why the member may not follow the conversation: no call is made until the client follows it again. `nil` if the member may.
+    private var exclusion: String?
+    /// Why the server refuses the pages: the only call is for a page, after ``refusalPause``. `nil` if it does not.
+    private var pageRefusal: String?
     private(set) var fetching: ChatPage.Range?
     private var wantsOlder = false
     private var fetchPause = ChatPause()
@@ -50,13 +55,16 @@ struct ChatMachine: Sendable {
     }
 
     /// Whether messages are sent.
-    var isLive: Bool { isCaughtUp && !arePagesRefused }
+    var isLive: Bool { isCaughtUp && pageRefusal == nil }
 
     /// Whether the server refuses the conversation, or its pages.
-    var isRefused: Bool { isExcluded || arePagesRefused }
+    var isRefused: Bool { refusal != nil }
+
+    /// Why the server refuses the conversation, or its pages; `nil` if it does not.
+    var refusal: String? { exclusion ?? pageRefusal }
 
     /// Whether the server refuses anything that it may allow after a sign-in.
-    var hasRefusal: Bool { isRefused || marks.areRefused }
+    var hasRefusal: Bool { isRefused || marks.refusal != nil }
 
     /// When ``tick(at:)`` has to be called next; `nil` if nothing is due.
     var deadline: Duration? {
@@ -85,7 +93,7 @@ extension ChatMachine {
 
     /// The stream has brought all that was missed: what follows is new.
     mutating func caughtUp(at now: Duration) -> [Action] {
-        guard !isExcluded else { return [] }
+        guard exclusion == nil else { return [] }
         (isConnected, isCaughtUp) = (true, true)
         return next(at: now)
     }
@@ -99,11 +107,12 @@ extension ChatMachine {
     /// The connection of the stream ended.
     mutating func disconnected() { (isConnected, isCaughtUp) = (false, false) }
 
-    /// The server lets the member follow the conversation, or not. Pages that were refused are fetched without a pause.
-    mutating func setRefused(_ isRefused: Bool) {
-        if arePagesRefused { (arePagesRefused, fetchPause) = (false, ChatPause()) }
-        isExcluded = isRefused
-        if isRefused { disconnected() }
+    /// The server lets the member follow the conversation (`nil`), or not, for this reason. Pages that were refused are fetched without a
+    /// pause.
+    mutating func setExclusion(_ reason: String?) {
+        if pageRefusal != nil { (pageRefusal, fetchPause) = (nil, ChatPause()) }
+        exclusion = reason
+        if reason != nil { disconnected() }
     }
 
     /// The calls in flight were cancelled.
@@ -115,7 +124,11 @@ extension ChatMachine {
         (fetching, wantsOlder, fetchPause) = (nil, false, ChatPause())
     }
 
-    mutating func received(_ message: ChatMessage, at now: Duration) -> [Action] {
+    /// A message came.
+    ///
+    /// - Parameter epoch: The server's name for the numbering of the messages; `nil` if it names none.
+    mutating func received(_ message: ChatMessage, in epoch: String? = nil, at now: Duration) -> [Action] {
+        enter(epoch)
         window.insert(message, &outbox)
         return next(at: now)
     }
@@ -123,6 +136,17 @@ extension ChatMachine {
     mutating func received(_ mark: ChatMark, at now: Duration) -> [Action] {
         marks.merge(mark)
         return next(at: now)
+    }
+
+    /// The server has named the numbering of its messages. If it is another one than before, as after the restore of a backup, the same number
+    /// may belong to another message: nothing that is shown is continued, and no mark holds.
+    private mutating func enter(_ epoch: String?) {
+        guard let epoch, epoch != self.epoch else { return }
+        let isOther = self.epoch != nil
+        self.epoch = epoch
+        guard isOther else { return }
+        window.restart(afterLoss: true, &outbox)
+        marks.restart()
     }
 
     mutating func received(_ change: ChatPresence.Change) { presence.take(change, upTo: options.maximumMemberCount) }
@@ -140,7 +164,8 @@ extension ChatMachine {
     /// A page came.
     mutating func fetched(_ page: ChatPage, at now: Duration) -> [Action] {
         guard let range = fetching else { return [] }
-        (fetching, arePagesRefused) = (nil, false)
+        (fetching, pageRefusal) = (nil, nil)
+        enter(page.epoch)
         let before = window.last
         for mark in page.marks { marks.merge(mark) }
         if let found = page.presence { presence = found.limited(to: options.maximumMemberCount) }
@@ -180,8 +205,8 @@ extension ChatMachine {
         fetchPause.fail(at: now, &random)
         if case .before = range { return next(at: now) }
         window.needsPage = true
-        if case .refused = failure {
-            arePagesRefused = true
+        if case .refused(let reason) = failure {
+            pageRefusal = reason
             fetchPause.end = now + Self.refusalPause
         }
         return next(at: now)
@@ -265,6 +290,7 @@ extension ChatMachine {
     ///   - state: What was stored.
     ///   - isCurrent: Whether the stream continues at the cursor of the state. Otherwise missing messages are fetched.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
+        epoch = state.epoch
         window.restore(state, isCurrent: isCurrent)
         outbox.restore(state.drafts)
         marks.restore(state.marks, readNumber: state.readNumber)
@@ -281,7 +307,7 @@ extension ChatMachine {
         state.marks = marks.all.values.sorted { MemberName($0.member) < MemberName($1.member) }
         (state.readNumber, state.presence) = (marks.readNumber, presence)
         if fetching != nil { state.needsPage = true }
-        state.place = place
+        (state.epoch, state.place) = (epoch, place)
         return state
     }
 }

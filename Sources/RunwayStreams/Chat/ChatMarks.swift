@@ -5,8 +5,8 @@ struct ChatMarks: Sendable {
     private(set) var all: [MemberName: ChatMark] = [:]
     /// The number up to which the member has read.
     private(set) var readNumber: Int64 = 0
-    /// Whether the server refuses the mark of the member: none is sent until the next connection.
-    private(set) var areRefused = false
+    /// Why the server refuses the mark of the member: none is sent until the next connection. `nil` if it does not.
+    private(set) var refusal: String?
     private var isMoving = false
     private var pause = ChatPause()
 
@@ -24,6 +24,9 @@ struct ChatMarks: Sendable {
         if name == MemberName(member) { readNumber = max(readNumber, mark.read) }
     }
 
+    /// The server numbers its messages anew.
+    mutating func restart() { (all, readNumber) = ([:], 0) }
+
     /// The member has read all messages up to a number.
     mutating func read(upTo number: Int64) { readNumber = max(readNumber, number) }
 
@@ -38,7 +41,7 @@ struct ChatMarks: Sendable {
 extension ChatMarks {
     /// The mark that the server should have; `nil` if it has it, or refuses it.
     private func wanted(_ last: Int64?) -> ChatMark? {
-        guard let last, !areRefused else { return nil }
+        guard let last, refusal == nil else { return nil }
         let known = all[MemberName(member)] ?? ChatMark(member: member, delivered: 0, read: 0)
         guard last > known.delivered || readNumber > known.read else { return nil }
         return ChatMark(
@@ -56,7 +59,7 @@ extension ChatMarks {
     }
 
     /// A connection of the stream began: a mark that was refused is sent again.
-    mutating func connected() { areRefused = false }
+    mutating func connected() { refusal = nil }
 
     /// The call in flight was cancelled.
     mutating func stop() { (isMoving, pause) = (false, ChatPause()) }
@@ -86,7 +89,7 @@ extension ChatMarks {
         _ failure: ChatMachine.Failure, at now: Duration, _ random: inout any RandomNumberGenerator & Sendable
     ) -> Bool {
         guard isMoving else { return false }
-        if case .refused = failure { areRefused = true }
+        if case .refused(let reason) = failure { refusal = reason }
         isMoving = false
         pause.fail(at: now, &random)
         return true

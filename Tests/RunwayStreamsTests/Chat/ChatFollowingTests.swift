@@ -84,6 +84,7 @@ struct ChatFollowingTests {
         link.open("reset", at: 0)
         link.send(live)
         try await waitUntil("the refusal") { staff.machine.hasRefusal && client.state == .open }
+        #expect(staff.markRefusalReason.contains("409"))
         return (client, staff)
     }
 
@@ -174,6 +175,7 @@ struct ChatFollowingTests {
         server.refuseChange(.forbidden)
         let staff = client.conversation("staff")
         try await waitUntil("the refusal") { staff.isRefused }
+        #expect(staff.refusalReason.contains("403"))
         first.end()
         #expect(try await link(2).topics.isEmpty, "the stream goes on without it")
         client.stop()
@@ -208,17 +210,18 @@ struct ChatFollowingTests {
 
     @Test func refusedPagesAreFetchedAtTheNextConnection() async throws {
         let client = makeClient()
-        server.setPage("", status: .notFound)
+        server.setPage(#"{"title":"No room","detail":"You have left."}"#, status: .notFound)
         let staff = client.conversation("staff")
         client.start()
         let first = try await link(1)
         first.open("reset", at: 0)
         try await waitUntil("the refusal") { staff.isRefused }
+        #expect(staff.refusalReason == "You have left.")
         storeMessage()
         first.end()
         try await link(2).open("resumed", at: 0)
         try await waitUntil("the message") { staff.entries.count == 1 }
-        #expect(!staff.isRefused && server.pagePaths.count == 2)
+        #expect(!staff.isRefused && staff.refusalReason.isEmpty && server.pagePaths.count == 2)
         client.stop()
     }
 
@@ -312,6 +315,7 @@ struct ChatFollowingTests {
         let client = makeClient(store: FileChatStateStore(folder: folder))
         let (conversation, sound) = (client.conversation(name), client.conversation("harbour"))
         #expect(conversation.isRefused && conversation.send("lost") == nil && !sound.isRefused)
+        #expect(!conversation.refusalReason.isEmpty && sound.refusalReason.isEmpty)
         client.start()
         #expect(try await link(1).topics == ["chat/harbour"])
         sound.send("stored")

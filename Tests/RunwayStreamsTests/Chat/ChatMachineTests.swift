@@ -62,7 +62,16 @@ struct ChatMachineTests {
         _ = machine.sendFailed(draft, .notSent, at: .seconds(60))
         #expect(machine.discard(draft) == false)
         #expect(machine.tick(at: .seconds(120)) == [.send(machine.outbox.drafts[0])])
+        // Nor does what refuses the next one.
         _ = machine.sendFailed(draft, .refused("413"), at: .seconds(120))
+        #expect(machine.discard(draft) == false)
+        // The server may refuse it for ever, so that it can be removed.
+        #expect(machine.outbox.drafts.isEmpty)
+    }
+
+    @Test func messageOfOneRefusedCallIsDiscarded() {
+        var (machine, draft) = sendingMachine()
+        _ = machine.sendFailed(draft, .refused("413"), at: .zero)
         #expect(machine.discard(draft) == true)
         #expect(machine.outbox.drafts.isEmpty)
     }
@@ -86,7 +95,7 @@ struct ChatMachineTests {
         #expect(restored.discard(draft) == false)
     }
 
-    @Test(arguments: [(#"{"waiting":{}}"#, true), (#"{"sending":{}}"#, true), (#"{"failed":{"_0":"no"}}"#, false)])
+    @Test(arguments: [(#"{"waiting":{}}"#, true), (#"{"sending":{}}"#, true), (#"{"failed":{"_0":"no"}}"#, true)])
     func draftOfAnEarlierVersionIsRead(_ state: String, _ mayBeSent: Bool) throws {
         let text = #"{"id":"\#(UUID().uuidString)","text":"mine","date":0,"state":\#(state)}"#
         #expect(try JSONDecoder().decode(ChatDraft.self, from: Data(text.utf8)).mayBeSent == mayBeSent)
@@ -119,14 +128,14 @@ struct ChatMachineTests {
         var machine = ChatMachine(member: "ada")
         _ = machine.connected(.reset(.first), at: .zero)
         _ = machine.fetchFailed(.refused("404"), at: .zero)
-        machine.setRefused(false)
+        machine.setExclusion(nil)
         #expect(machine.connected(.resumed, at: .zero) == [.fetch(.latest)])
     }
 
     @Test func excludedMemberMakesNoCalls() {
         var machine = ChatMachine(member: "ada")
         _ = machine.connected(.reset(.first), at: .zero)
-        machine.setRefused(true)
+        machine.setExclusion("removed")
         #expect(machine.fetchFailed(.refused("404"), at: .zero) == [])
         #expect(machine.caughtUp(at: .zero) == [])
         #expect(machine.isRefused && machine.deadline == nil)

@@ -189,7 +189,7 @@ extension ModelChatClient {
             if world.chance(0.3), let last = machine.window.last { perform(machine.read(upTo: last, at: now)) }
         case .continuity(let continuity, let id):
             taken = id
-            machine.setRefused(false)
+            machine.setExclusion(nil)
             perform(machine.connected(continuity, at: now))
             if world.mistake == .liveBeforeReplay { perform(machine.caughtUp(at: now)) }
         case .caughtUp(let id):
