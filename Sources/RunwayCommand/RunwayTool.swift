@@ -53,7 +53,7 @@ struct RunwayTool: AsyncParsableCommand {
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
             ProbeCommand.self,
-            ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self,
+            ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self,
         ])
 

@@ -19,7 +19,17 @@ enum ChatStatements {
         CREATE TABLE IF NOT EXISTS runway_member (tenant text NOT NULL, conversation text NOT NULL, name text NOT NULL,
         delivered bigint NOT NULL, seen bigint NOT NULL, PRIMARY KEY (tenant, conversation, name))
         """,
+        "CREATE TABLE IF NOT EXISTS runway_chat (tenant text NOT NULL, epoch text NOT NULL, PRIMARY KEY (tenant))",
     ]
+
+    /// Names the numbering of a tenant's messages, unless it has a name.
+    static let nameNumbering = """
+        INSERT INTO runway_chat (tenant, epoch) VALUES ($1, $2) ON CONFLICT (tenant) DO NOTHING
+        """
+    static let epoch = "SELECT epoch FROM runway_chat WHERE tenant = $1"
+    static let beginEpoch = """
+        INSERT INTO runway_chat (tenant, epoch) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch
+        """
 
     /// Has all statements of a transaction read the same moment. It concerns no table.
     static let readOneMoment = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -85,7 +95,7 @@ enum ChatStatements {
     static var all: [String] {
         tables + [
             begin, place, lockedPlace, nextNumber, publish, toPublish, claim, claimed, release, numbered, insert,
-            messages, first, member, members, memberCount, join, leave, mark,
+            messages, first, member, members, memberCount, join, leave, mark, nameNumbering, epoch, beginEpoch,
         ]
     }
 }

@@ -30,6 +30,8 @@ enum EventLogStatements {
         """
     /// What an event counts for beside its texts.
     static let costOfEvent = 64
+    /// Names the numbering of all logs of a tenant anew.
+    static let beginEpoch = "UPDATE runway_event_log SET epoch = $2 WHERE tenant = $1"
     static let moveFirst = "UPDATE runway_event_log SET first = $3 WHERE tenant = $1 AND name = $2"
     /// A page. When its data reach $5 bytes, it ends with that event, even if it has fewer than $4 events.
     static let events = """
@@ -56,6 +58,6 @@ enum EventLogStatements {
 
     /// Every statement with a predicate or a key, for the tests that hold the rules.
     static var all: [String] {
-        tables + [begin, range, advance, remove, byteCount, moveFirst, events, insertion(of: 2)]
+        tables + [begin, range, advance, remove, byteCount, moveFirst, beginEpoch, events, insertion(of: 2)]
     }
 }

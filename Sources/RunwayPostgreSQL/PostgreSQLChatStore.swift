@@ -15,6 +15,7 @@
     public final class PostgreSQLChatStore: ChatStore {
         private let tenant: String
         private let pool: PostgreSQLPool
+        private let name: String
 
         /// Connects, and creates the tables if they do not exist.
         ///
@@ -27,7 +28,32 @@
             self.tenant = tenant
             pool = PostgreSQLPool(url, connectionCount: connectionCount)
             try await pool.create(ChatStatements.tables)
+            name = try await pool.transaction(for: "") { connection throws(PostgreSQLError) in
+                try connection.run(ChatStatements.nameNumbering, [tenant, EventLogRange.newEpoch()])
+                return try connection.run(ChatStatements.epoch, [tenant]).first?[0] ?? ""
+            }
         }
+
+        /// Begins a new numbering of the messages of a tenant, after its database was restored from a backup, so that clients fetch their
+        /// conversations again instead of taking new messages for lost ones with the same numbers.
+        ///
+        /// Call it once after the restore, before servers start: a store that is open goes on with the old name.
+        ///
+        /// - Returns: The name of the numbering.
+        /// - Throws: ``PostgreSQLError``.
+        @discardableResult
+        public static func beginEpoch(at url: String, tenant: String = "default") async throws -> String {
+            let pool = PostgreSQLPool(url, connectionCount: 1)
+            try await pool.create(ChatStatements.tables)
+            let epoch = EventLogRange.newEpoch()
+            try await pool.transaction(for: "") { connection throws(PostgreSQLError) in
+                _ = try connection.run(ChatStatements.beginEpoch, [tenant, epoch])
+            }
+            return epoch
+        }
+
+        /// Names the numbering of the messages of the tenant.
+        public func epoch() -> String? { name }
 
         /// Stores a message with the next number of its conversation.
         ///

@@ -60,6 +60,24 @@
             }
         }
 
+        /// Begins a new epoch in all logs of a tenant, after its database was restored from a backup, so that clients receive a reset instead of
+        /// missing what is published under the offsets of lost events.
+        ///
+        /// Call it once after the restore, before servers start: a hub that is open goes on with the old epoch.
+        ///
+        /// - Returns: The epoch.
+        /// - Throws: ``PostgreSQLError``.
+        @discardableResult
+        public static func beginEpoch(at url: String, tenant: String = "default") async throws -> String {
+            let pool = PostgreSQLPool(url, connectionCount: 1)
+            try await pool.create(EventLogStatements.tables)
+            let epoch = EventLogRange.newEpoch()
+            try await pool.transaction(for: "") { connection throws(PostgreSQLError) in
+                _ = try connection.run(EventLogStatements.beginEpoch, [tenant, epoch])
+            }
+            return epoch
+        }
+
         /// Which events the log has.
         public func range() async throws -> EventLogRange {
             try await reader.transaction(for: name) { [tenant, name] connection throws(PostgreSQLError) in

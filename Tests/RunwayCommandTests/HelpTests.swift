@@ -5,7 +5,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct HelpTests {
     @Test(arguments: [
-        [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["demo"], ["proxy"], ["sign"], ["verify"], ["keys"],
+        [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["epoch"], ["demo"], ["proxy"], ["sign"], ["verify"],
+        ["keys"],
     ])
     func everyCommandsHelpHasExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
@@ -30,7 +31,10 @@ struct HelpTests {
     @Test func everySubcommandIsMeasured() async throws {
         let help = try await Tool.run("--help").output
         let names = help.components(separatedBy: "SUBCOMMANDS:")[1].matches(of: #/(?m)^  (\w+)  /#).map { String($0.1) }
-        #expect(Set(names) == ["call", "listen", "probe", "serve", "log", "demo", "proxy", "sign", "verify", "keys"])
+        #expect(
+            Set(names) == [
+                "call", "listen", "probe", "serve", "log", "epoch", "demo", "proxy", "sign", "verify", "keys",
+            ])
     }
 
     @Test(arguments: ["make", "list", "rotate", "revoke", "export", "embed"])

@@ -83,7 +83,7 @@ enum LogPlace: Equatable {
     }
 
     /// The URL itself may hold a password.
-    private static func withoutPostgreSQL(_ url: String) -> CommandFailure {
+    static func withoutPostgreSQL(_ url: String) -> CommandFailure {
         CommandFailure("This program was built without PostgreSQL: build it with the package trait PostgreSQL.")
     }
 }

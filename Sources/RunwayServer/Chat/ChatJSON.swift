@@ -3,8 +3,10 @@ import RunwayJSON
 
 /// The JSON that a chat sends; `docs/formats.md` lists the members.
 enum ChatJSON {
-    /// A message, as in events and pages.
-    static func text(_ message: StoredChatMessage) -> String { text { $0.message(message) } }
+    /// A message, as in events, with the name of the numbering if the store has one.
+    static func text(_ message: StoredChatMessage, epoch: String?) -> String {
+        text { $0.message(message, epoch: epoch) }
+    }
 
     /// A mark, as in events.
     static func text(_ mark: StoredChatMark, in conversation: String) -> String {
@@ -18,9 +20,10 @@ enum ChatJSON {
     }
 
     /// A page. The page that has the last message also has the marks and the present members.
-    static func text(_ page: ChatPage, present: (members: [String], run: String)?) -> String {
+    static func text(_ page: ChatPage, epoch: String?, present: (members: [String], run: String)?) -> String {
         text { writer in
             writer.beginObject()
+            writer.epoch(epoch)
             writer.name("first")
             writer.integer(page.first)
             writer.name("last")
@@ -68,8 +71,15 @@ extension ChatPage {
 }
 
 extension JSONWriter {
-    fileprivate mutating func message(_ message: StoredChatMessage) {
+    fileprivate mutating func epoch(_ epoch: String?) {
+        guard let epoch else { return }
+        name("epoch")
+        string(epoch)
+    }
+
+    fileprivate mutating func message(_ message: StoredChatMessage, epoch: String? = nil) {
         beginObject()
+        self.epoch(epoch)
         name("conversation")
         string(message.conversation)
         name("number")

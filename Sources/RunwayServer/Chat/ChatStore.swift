@@ -151,6 +151,13 @@ public struct ChatPage: Sendable, Hashable {
 /// ``MemoryChatStore`` loses them when the process ends; `SQLiteChatStore` of `RunwayServerStorage` does not. The store is authoritative:
 /// an event only announces what is stored.
 public protocol ChatStore: Sendable {
+    /// Returns the name of the numbering of the messages, letters and digits; `nil`, the default, if the store names none.
+    ///
+    /// It stays the same for as long as the store never gives a number to a second message. A store that was restored from a backup does, and
+    /// needs another one: clients that see it discard what they show, and fetch it again. Otherwise they take new messages for those that they
+    /// have under the same numbers.
+    func epoch() async throws -> String?
+
     /// Stores a message with the next number of its conversation, and returns when it is as durable as the store makes it.
     ///
     /// Number and message are stored in one transaction, so that no number is missing and none is used twice. A submission with the id
@@ -192,4 +199,9 @@ public protocol ChatStore: Sendable {
 
     /// Returns conversations that have messages to publish.
     func unpublishedConversations(upTo maximumCount: Int) async throws -> [String]
+}
+
+extension ChatStore {
+    /// Names no numbering.
+    public func epoch() async throws -> String? { nil }
 }

@@ -30,6 +30,7 @@ public final class MemoryChatStore: ChatStore {
         var places: [Key: StoredChatMessage] = [:]
     }
 
+    private let name = EventLogRange.newEpoch()
     private let maximumCount: Int
     /// Guards the conversations.
     private let state = Mutex(State())
@@ -39,6 +40,9 @@ public final class MemoryChatStore: ChatStore {
     /// - Parameter maximumCount: The most messages of a conversation, at least 1; of more, the oldest are removed with their ids. The default
     ///   is 10,000.
     public init(maximumCount: Int = 10_000) { self.maximumCount = max(1, maximumCount) }
+
+    /// Names the numbering of this process: the next one begins again with 1.
+    public func epoch() -> String? { name }
 
     /// Stores a message with the next number of its conversation.
     public func append(

@@ -15,7 +15,10 @@ struct ChatTables {
                 text TEXT NOT NULL, time INTEGER NOT NULL, UNIQUE (conversation, number), UNIQUE (sender, id));
             CREATE TABLE member (conversation TEXT NOT NULL, name TEXT NOT NULL, delivered INTEGER NOT NULL,
                 read INTEGER NOT NULL, PRIMARY KEY (conversation, name)) WITHOUT ROWID;
-            """)
+            """,
+        migrations: [
+            "CREATE TABLE numbering (epoch TEXT NOT NULL); INSERT INTO numbering VALUES (lower(hex(randomblob(8))))"
+        ])
 
     /// No conversation has so many messages. A greater number is damage, and would overflow.
     private static let maximumNumber = Int64(1) << 53
@@ -23,6 +26,19 @@ struct ChatTables {
     private static let columns = "conversation, number, sender, id, text, time"
 
     let database: Database
+
+    /// The name of the numbering of all messages.
+    func epoch() throws -> String {
+        guard let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM numbering"), EventLogRange.isEpoch(epoch)
+        else { throw ServerStorageError(.corrupted, "The epoch of the file is missing or damaged.") }
+        return epoch
+    }
+
+    func beginEpoch() throws -> String {
+        let epoch = EventLogRange.newEpoch()
+        try database.execute(sql: "UPDATE numbering SET epoch = ?", arguments: [epoch])
+        return epoch
+    }
 
     func append(
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int

@@ -36,6 +36,7 @@ public final class SQLiteChatStore: ChatStore {
 
     private let database: ServerDatabase
     private let writer: GroupCommit<Request, Result>
+    private let name: String
 
     /// Opens a file, and creates it if there is none, for its user alone. It blocks.
     ///
@@ -48,10 +49,31 @@ public final class SQLiteChatStore: ChatStore {
     ) throws(ServerStorageError) {
         let database = try ServerDatabase(at: file, ChatTables.schema, waitsForDrive: limits.survivesPowerLoss)
         self.database = database
+        name = try database.write { try ChatTables(database: $0).epoch() }
         writer = GroupCommit(label: "runway.chat", limits: limits.queue) { requests in
             try database.write { database in try requests.map { try Self.perform($0, in: database) } }
         }
     }
+
+    /// Begins a new numbering in a file that was restored from a backup, so that clients fetch their conversations again instead of taking new
+    /// messages for lost ones with the same numbers. It blocks.
+    ///
+    /// Call it once after the restore, before the file is opened.
+    ///
+    /// - Returns: The name of the numbering.
+    /// - Throws: ``ServerStorageError``: ``ServerStorageError/Kind/missing`` without a file, ``ServerStorageError/Kind/foreign`` for one with other
+    ///   contents, ``ServerStorageError/Kind/locked`` if a server uses it.
+    @discardableResult
+    public static func beginEpoch(at file: URL) throws(ServerStorageError) -> String {
+        try ServerStorageError.checkExists(file)
+        let database = try ServerDatabase(at: file, ChatTables.schema, waitsForDrive: true)
+        let epoch = try database.write { try ChatTables(database: $0).beginEpoch() }
+        try database.close()
+        return epoch
+    }
+
+    /// Names the numbering of the file.
+    public func epoch() -> String? { name }
 
     /// Stores a message with the next number of its conversation.
     ///

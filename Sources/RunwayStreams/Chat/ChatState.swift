@@ -14,6 +14,8 @@ public struct ChatState: Sendable, Hashable, Codable {
     var readNumber: Int64 = 0
     /// Whether messages may be missing that no event will bring.
     var needsPage = false
+    /// The server's name for the numbering of the messages; `nil` if it named none.
+    var epoch: String?
     /// The cursor of the stream up to which the conversation has received its events; empty if it is not known.
     var place = ""
 

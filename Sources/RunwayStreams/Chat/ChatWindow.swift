@@ -59,7 +59,7 @@ extension ChatWindow {
             if page.last - last > Int64(options.maximumMissedCount) { return restart(afterLoss: false, &outbox) }
             if page.first > last + 1 { begin(at: page.first, &outbox) }
         case .before(let number):
-            if number == first { prepend(page.messages, &outbox) }
+            if last != nil, number == first { prepend(page.messages, &outbox) }
             return
         }
         for message in page.messages { insert(message, &outbox) }
@@ -87,7 +87,7 @@ extension ChatWindow {
     /// What is shown can't be continued: the screen begins anew with the last messages.
     ///
     /// - Parameter isLoss: Whether the server has lost messages.
-    private mutating func restart(afterLoss isLoss: Bool, _ outbox: inout ChatOutbox) {
+    mutating func restart(afterLoss isLoss: Bool, _ outbox: inout ChatOutbox) {
         (messages, keys, early, last) = ([], [], [:], nil)
         outbox.restart(afterLoss: isLoss)
     }

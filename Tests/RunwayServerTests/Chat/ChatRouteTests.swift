@@ -106,18 +106,20 @@ struct ChatRouteTests {
     private let id = "01234567-89ab-cdef-0123-456789abcdef"
 
     @Test func messageIsStoredOnceAndOnItsPage() async throws {
-        try await run { (client) async throws in
+        let store = MemoryChatStore()
+        try await run(store: store) { (client) async throws in
+            let epoch = "\"epoch\":\"\(store.epoch() ?? "")\","
             let text = """
-                {"conversation":"open1","number":1,"sender":"ada","id":"\(id)","text":"hé","time":1790000000000}
+                "conversation":"open1","number":1,"sender":"ada","id":"\(id)","text":"hé","time":1790000000000}
                 """
             let body = #"{"id":"\#(id)","text":"hé"}"#
-            #expect(try await client.send("open1/messages", body) == Reply(201, text))
-            #expect(try await client.send("open1/messages", body) == Reply(200, text))
+            #expect(try await client.send("open1/messages", body) == Reply(201, "{" + epoch + text))
+            #expect(try await client.send("open1/messages", body) == Reply(200, "{" + epoch + text))
             let mark = #"{"conversation":"open1","member":"bob","delivered":1,"read":0}"#
             #expect(try await client.send("open1/marks", #"{"delivered":1,"read":0}"#, as: "bob") == Reply(200, mark))
             let marks =
                 #"[{"member":"ada","delivered":0,"read":0},{"member":"bob","delivered":1,"read":0}]"#
-            let page = #"{"first":1,"last":1,"messages":[\#(text)],"marks":\#(marks)}"#
+            let page = #"{\#(epoch)"first":1,"last":1,"messages":[{\#(text)],"marks":\#(marks)}"#
             for query in ["", "?after=0", "?limit=1"] {
                 #expect(try await client.send("open1/messages" + query) == Reply(200, page))
             }
@@ -150,6 +152,9 @@ struct ChatRouteTests {
             #expect(try await client.send(send, #"{"id":"\#(id)","text":"x"}"#).status == 201)
             #expect(try await client.reason(send, #"{"id":"\#(id)","text":"y"}"#) == "mismatch")
             #expect(try await client.send(send, #"{"id":"\#(id)","text":"x"}"#, as: "bob").body.contains("chat:full"))
+            for (body, detail) in [("{", "not JSON"), (#"{"text":"x"}"#, "`id`"), (#"{"id":"\#(id)"}"#, "`text`")] {
+                #expect(try await client.send(send, body).body.contains(detail), "\(body)")
+            }
             for query in ["after=x", "after=-1", "after=1&before=2", "limit=x", "after=99999999999999999999"] {
                 #expect(try await client.reason("open1/messages?" + query) == "malformed", "\(query)")
             }
@@ -166,6 +171,8 @@ struct ChatRouteTests {
             }
             for path in ["closed/messages", "closed/members"] { #expect(try await client.send(path).status == 403) }
             for path in ["closed/messages", "closed/marks"] { #expect(try await client.send(path, "{}").status == 403) }
+            #expect(try await client.send("open1/messages", as: nil).body.contains("urn:runway:chat:unauthenticated"))
+            #expect(try await client.reason("closed/messages") == "forbidden")
         }
     }
 
