@@ -1,3 +1,4 @@
+import Foundation
 import Runway
 import RunwaySigning
 
@@ -9,20 +10,20 @@ private enum Login: APIService {
 
 /// The examples of the documentation about keys of the device. They are compiled and not run.
 enum EnrolmentExamples {
-    static func makePipeline(_ policy: SigningPolicy, folder: String) -> RequestPipeline {
+    static func makePipeline(_ policy: SigningPolicy, folder: URL) -> RequestPipeline {
         let keys = DeviceKeys(in: FileTokenStore(folder: folder))
         var pipeline = RequestPipeline()
         pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
         return pipeline
     }
 
-    static func insertStages(into pipeline: inout RequestPipeline, _ policy: SigningPolicy, folder: String) {
+    static func insertStages(into pipeline: inout RequestPipeline, _ policy: SigningPolicy, folder: URL) {
         let keys = DeviceKeys(in: FileTokenStore(folder: folder))
         pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)
         pipeline.insert(DPoPStage(for: Login.self, keys: keys), before: .signing)
     }
 
-    static func makeSigningLayer(over transport: any Transport, folder: String) async throws -> NetworkLayer {
+    static func makeSigningLayer(over transport: any Transport, folder: URL) async throws -> NetworkLayer {
         let keys = DeviceKeys(in: FileTokenStore(folder: folder))
         var pipeline = RequestPipeline()
         let policy = SigningPolicy(.signature(tag: "shop-app"))
@@ -38,7 +39,7 @@ enum EnrolmentExamples {
         try await enrolment.enrol()
     }
 
-    static func makeKeys(in network: NetworkLayer, folder: String) async throws -> DeviceKeys {
+    static func makeKeys(in network: NetworkLayer, folder: URL) async throws -> DeviceKeys {
         let deviceKeys = DeviceKeys(in: FileTokenStore(folder: folder))
         let enrolment = DeviceEnrolment(at: Shop.self, in: network, keys: deviceKeys)
         try await enrolment.enrol()

@@ -46,7 +46,7 @@ import Testing
                     over: NetworkLayer(transport: LogServer(), pipeline: .tested))
                 let receipt = log.record("b")
                 await #expect { try await receipt.committed() } throws: { ($0 as? StorageError)?.kind == .unavailable }
-                let state = await log.state()
+                let state = await log.currentState
                 #expect(state.problem?.kind == .unavailable && state.bufferedCount == 1)
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["log.sqlite"])

@@ -87,7 +87,7 @@ struct SealingTests {
         #expect(fixture.server.names == ["of the other key"])
         let refused = try await log.refusedRecords()
         #expect(refused.map(\.json) == [[]] && refused.map(\.isSealed) == [true])
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.sealedCount == 1 && state.setAsideCount == 0 && state.lost == [:] && state.problem == nil)
         await log.close()
         log = fixture.open { $0.sealing = sealing }
@@ -107,13 +107,13 @@ struct SealingTests {
         fixture.status.set(.wifi)
         log = fixture.open { $0.sealing = changing }
         await log.flush()
-        var state = await log.state()
+        var state = await log.currentState
         #expect(state.problem?.kind == .keyUnavailable && fixture.server.batches.isEmpty)
         #expect(state.waitingCount == 40 && state.sealedCount == 0 && state.setAsideCount == 0 && state.lost == [:])
         changing.set(sealing)
         try await fixture.drain(log, upTo: 40)
         #expect(fixture.server.names == (0..<40).map { "r\($0)" })
-        state = await log.state()
+        state = await log.currentState
         #expect(state.problem == nil && state.waitingCount == 0)
         await log.close()
     }
@@ -134,13 +134,13 @@ struct SealingTests {
             await log.flush()
             return fixture.server.names == ["of the other key"]
         }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.sealedCount == 70 && state.lost == [:])
         // In the same run.
         changing.set(sealing)
         try await fixture.drain(log, upTo: 71)
         #expect(fixture.server.names.dropFirst() == (0..<70).map { "r\($0)" }[...])
-        #expect(await log.state().sealedCount == 0)
+        #expect(await log.currentState.sealedCount == 0)
         await log.close()
     }
 
@@ -180,7 +180,7 @@ struct SealingTests {
         let fixture = LogFixture()
         let log = fixture.open { $0.sealing = LockedSealing() }
         await #expect(throws: StorageError.self) { try await log.record("a").committed() }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.bufferedCount == 1 && state.waitingCount == 0)
         #expect(try !isPlain("\"a\"", in: fixture.folder.url))
         await log.close()

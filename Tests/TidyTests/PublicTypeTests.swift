@@ -29,6 +29,7 @@ struct PublicTypeTests {
         "interceptors of a layer": ["InterceptedCall"],
         "authorization": ["AuthorizationPolicy", "BasicCredentials"],
         "calls of a path alone": ["GetEndpoint"],
+        "declared types": ["EndpointDeclarations", "ServiceDeclarations"],
     ]
 
     @Test func otherPublicTypesAreFew() throws {

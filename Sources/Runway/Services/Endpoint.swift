@@ -14,7 +14,7 @@ public import HTTPTypes
 ///
 /// Stored properties become parameters by the synthesised `Encodable` conformance: `CodingKeys` rename them, `nil` leaves them out,
 /// ``Unencoded`` marks those that are in the path or the body instead.
-public protocol Endpoint: Encodable, Sendable {
+public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// The service that the API is one of.
     associatedtype Service: APIService
 

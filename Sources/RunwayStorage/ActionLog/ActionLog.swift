@@ -14,7 +14,7 @@ import Synchronization
 /// A record is stored as soon as the disk allows and is sent in batches of thirty: when so many wait, when the app asks, after
 /// ``ActionLogOptions/interval``, when somebody signs in, and at launch what the last run left. A failure of the network, the server or the
 /// disk removes no record: only the bounds of ``ActionLogOptions`` do, and ``close()`` those that the disk has not taken until then;
-/// ``state()`` has the counts by reason. Each record has a
+/// ``currentState`` has the counts by reason. Each record has a
 /// UUIDv7, the session, the boot of the system and two times of the moment at which it was recorded.
 ///
 /// Records of an account are sent only while it is signed in to the service, as that account; those that were recorded while nobody
@@ -145,7 +145,7 @@ public final class ActionLog: Sendable {
     }
 
     /// Stores what is in memory, ends sending, and closes the file, which another log can open then. Records that come later are not stored, and
-    /// functions that use the file throw ``StorageError/Kind/unavailable``, which is then the ``ActionLogState/problem`` of ``state()``.
+    /// functions that use the file throw ``StorageError/Kind/unavailable``, which is then the ``ActionLogState/problem`` of ``currentState``.
     public func close() async {
         buffer.finish()
         await writing.value
@@ -163,34 +163,36 @@ extension ActionLog {
     ///
     /// If the file can't be read, such as while another process has it open or after ``close()``, ``ActionLogState/problem`` says why. The state
     /// then has what this run knows without the file: what is in memory, what was sent, and what was lost there.
-    public func state() async -> ActionLogState {
-        var state = ActionLogState()
-        do throws(StorageError) {
-            let (counts, erasures, isOptedOut) = try await store.read { journal throws(StorageError) in
-                (try journal.counts(), try journal.erasures(), try journal.isOptedOut())
+    public var currentState: ActionLogState {
+        get async {
+            var state = ActionLogState()
+            do throws(StorageError) {
+                let (counts, erasures, isOptedOut) = try await store.read { journal throws(StorageError) in
+                    (try journal.counts(), try journal.erasures(), try journal.isOptedOut())
+                }
+                state.waitingCount = counts.waiting.values.reduce(0, +)
+                state.waitingByteCount = counts.waitingByteCount
+                state.setAsideCount = counts.setAside
+                state.sealedCount = counts.sealed
+                state.pendingErasureCount = erasures.pending
+                state.refusedErasures = erasures.refused
+                state.isOptedOut = isOptedOut
+                for (reason, count) in counts.lost { state.lost[ActionLoss(name: reason.rawValue)] = count }
+            } catch {
+                state.problem = error
             }
-            state.waitingCount = counts.waiting.values.reduce(0, +)
-            state.waitingByteCount = counts.waitingByteCount
-            state.setAsideCount = counts.setAside
-            state.sealedCount = counts.sealed
-            state.pendingErasureCount = erasures.pending
-            state.refusedErasures = erasures.refused
-            state.isOptedOut = isOptedOut
-            for (reason, count) in counts.lost { state.lost[ActionLoss(name: reason.rawValue)] = count }
-        } catch {
-            state.problem = error
+            state.bufferedCount = buffer.count
+            state.isServerRefusingAll = sender.isRefusingAll
+            state.isOptedOut = state.isOptedOut || buffer.isOptedOut
+            state.sentCount = sender.sentCount
+            state.lost.merge(buffer.lost, uniquingKeysWith: +)
+            state.sendingProblem = sender.problem
+            state.logByteCount = store.logByteCount
+            // Why a write failed comes first: it stays until one succeeds.
+            state.problem = store.problem ?? state.problem
+            state.unreadableFiles = store.filesSetAside
+            return state
         }
-        state.bufferedCount = buffer.count
-        state.isServerRefusingAll = sender.isRefusingAll
-        state.isOptedOut = state.isOptedOut || buffer.isOptedOut
-        state.sentCount = sender.sentCount
-        state.lost.merge(buffer.lost, uniquingKeysWith: +)
-        state.sendingProblem = sender.problem
-        state.logByteCount = store.logByteCount
-        // Why a write failed comes first: it stays until one succeeds.
-        state.problem = store.problem ?? state.problem
-        state.unreadableFiles = store.filesSetAside
-        return state
     }
 
     /// The records that are set aside, oldest first, with the reasons: those that the server refused or failed on again and again. After

@@ -10,7 +10,7 @@ import Synchronization
 /// let network = NetworkLayer(transport: transport, diskCache: DiskCache(in: folder))
 /// ```
 ///
-/// It is used for endpoints whose cache policy says so: `.timeToLive(.seconds(180), onDisk: .seconds(86_400))`,
+/// It is used for endpoints whose cache policy says so: `.timeToLive(onDisk: true)`, `.timeToLive(diskLifetime: .seconds(86_400))`,
 /// `.untilEvicted(onDisk: true)` or `.http(onDisk: true)`. Small responses are rows of an SQLite database, larger ones files beside it.
 ///
 /// **Bounds.** ``DiskCacheLimits`` hold after every write. The least recently used responses are evicted first, also across launches: of
@@ -21,7 +21,7 @@ import Synchronization
 /// folder can't be used, is reported once until it is over. A killed process loses at most what was still to be written; a power loss may
 /// lose the last moments.
 ///
-/// **One process.** The first cache that opens the folder has it until it is closed or the process ends. Any other cache, of this process or
+/// **One process.** The first cache that opens the folder has it until ``close()`` has returned, the cache is released, or the process ends. Any other cache, of this process or
 /// of another one, finds and stores nothing, and its clears wait until the folder is free.
 ///
 /// **Erasure.** A clear, as at sign-out, removes the rows and the files of all that it covers before it ends; SQLite overwrites the rows

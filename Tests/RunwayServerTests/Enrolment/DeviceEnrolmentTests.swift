@@ -38,8 +38,8 @@ struct DeviceEnrolmentTests {
     }
 
     @Test func keySurvivesARestartOfTheApp() async throws {
-        let folder = NSTemporaryDirectory() + "runway-device-keys-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-device-keys-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
         try await withEnrolmentServer { server in
             let store = FileTokenStore(folder: folder)
             let id = try await server.device(of: "anna", keys: DeviceKeys(in: store)).enrolment.enrol()

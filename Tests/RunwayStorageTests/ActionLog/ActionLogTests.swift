@@ -18,7 +18,7 @@ struct ActionLogTests {
         #expect(fixture.server.countsOnce)
         #expect(fixture.server.batches.map(\.number) == Array(1...fixture.server.batches.count))
         #expect(fixture.server.batches.allSatisfy { $0.records.count <= 30 })
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.waitingCount == 0 && state.bufferedCount == 0)
         #expect(state.sentCount == 100)
         await log.close()
@@ -81,7 +81,7 @@ struct ActionLogTests {
         for number in 0..<70 { log.record("r\(number)") }
         try await fixture.drain(log, upTo: 70)
         #expect(fixture.server.names == (0..<70).map { "r\($0)" })
-        #expect(await log.state().lost == [:])
+        #expect(await log.currentState.lost == [:])
         await log.close()
     }
 
@@ -95,7 +95,7 @@ struct ActionLogTests {
         let refused = try await log.refusedRecords()
         #expect(refused.map { String(decoding: $0.json, as: UTF8.self).contains("poison") } == [true])
         try await log.discard(Set(refused.map(\.id)))
-        #expect(await log.state().setAsideCount == 0)
+        #expect(await log.currentState.setAsideCount == 0)
         await log.close()
     }
 
@@ -106,7 +106,7 @@ struct ActionLogTests {
         try await receipt.committed()
         try await waitUntil("the refusal") {
             await log.flush()
-            return await log.state().setAsideCount == 1
+            return await log.currentState.setAsideCount == 1
         }
         let former = try #require(fixture.server.batches.last?.records.first)
         await #expect(throws: StorageError.self) { try await log.edit(UUID(), as: "cure") }
@@ -120,7 +120,7 @@ struct ActionLogTests {
         }
         #expect(record["name"].string == "cure" && record["properties"]["text"].string == "b")
         #expect(record["properties"]["password"].string != "hunter2")
-        #expect(await log.state().setAsideCount == 0)
+        #expect(await log.currentState.setAsideCount == 0)
         await log.close()
     }
 
@@ -165,7 +165,7 @@ struct ActionLogTests {
         #expect(names.filter { $0.hasPrefix("a") } == (0..<60).map { "a\($0)" })
         #expect(fixture.server.batches.filter { $0.account != nil }.map(\.records.count) == [30, 30])
         #expect(fixture.server.countsOnce)
-        #expect(await log.state().setAsideCount == 0)
+        #expect(await log.currentState.setAsideCount == 0)
         await log.close()
     }
 
@@ -186,7 +186,7 @@ struct ActionLogTests {
         try await waitUntil("all acknowledged") {
             await log.flush()
             fixture.clock.advance(by: .seconds(3600))
-            return await log.state().waitingCount == 0
+            return await log.currentState.waitingCount == 0
         }
         #expect(fixture.server.names == (0..<20).map { "r\($0)" })
         #expect(fixture.server.countsOnce)
@@ -275,7 +275,7 @@ struct ActionLogTests {
             try await log.record("huge", ["x": .string(String(repeating: "x", count: 40_000))]).committed()
         }
         try await log.record("fine").committed()
-        #expect(await log.state().lost == [.rejected: 2])
+        #expect(await log.currentState.lost == [.rejected: 2])
         await log.flush()
         #expect(fixture.server.names == ["fine"])
         await log.close()
@@ -288,12 +288,12 @@ struct ActionLogTests {
         for name in ["a", "b"] {
             await #expect(throws: StorageError.self) { try await log.record(name).committed() }
         }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.problem?.kind == .unavailable && state.bufferedCount == 2)
         try FileManager.default.removeItem(at: fixture.folder.url)
         await log.flush()
         #expect(fixture.server.names == ["a", "b"])
-        #expect(await log.state().lost == [:])
+        #expect(await log.currentState.lost == [:])
         await log.close()
     }
 
@@ -304,7 +304,7 @@ struct ActionLogTests {
         let log = fixture.open()
         // Nobody knows whether the user opted out.
         await #expect(throws: StorageError.self) { try await log.record("a").committed() }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.unreadableFiles.count == 1 && state.isOptedOut)
         try await log.setOptedOut(false)
         try await log.record("b").committed()
@@ -363,7 +363,7 @@ struct ActionLogTests {
         let log = fixture.open { $0.sampleRates = ["scrolled": 0] }
         await #expect(throws: StorageError.self) { try await log.record("scrolled").committed() }
         try await log.record("opened").committed()
-        #expect(await log.state().lost == [.sampled: 1])
+        #expect(await log.currentState.lost == [.sampled: 1])
         await log.close()
     }
 }

@@ -16,7 +16,7 @@ struct AnonymousErasureTests {
         await log.flush()
         try await log.setOptedOut(true)
         try await waitUntil("the erasure") { fixture.server.erasures == [""] }
-        try await waitUntil("its end") { await log.state().pendingErasureCount == 0 }
+        try await waitUntil("its end") { await log.currentState.pendingErasureCount == 0 }
         let secret = try #require(fixture.server.secrets.first.flatMap { InstallationSecret($0) })
         // Later records have the same installation, and only a new opt-out is about them.
         try await log.setOptedOut(false)
@@ -45,11 +45,11 @@ struct AnonymousErasureTests {
         fixture.status.set(.wifi)
         await log.flush()
         try await waitUntil("the record of the account") { fixture.server.names == ["a", "of ada"] }
-        #expect(await log.state().pendingErasureCount == 1)
+        #expect(await log.currentState.pendingErasureCount == 1)
         isDown.isOn = false
         try await fixture.drain(log, upTo: 3)
         #expect(fixture.server.names == ["a", "of ada", "later"] && fixture.server.erasures == [""])
-        #expect(await log.state().pendingErasureCount == 0)
+        #expect(await log.currentState.pendingErasureCount == 0)
         await log.close()
     }
 
@@ -59,7 +59,7 @@ struct AnonymousErasureTests {
         try await log.record("a").committed()
         await log.flush()
         try await log.setOptedOut(true, erasingAtServer: false)
-        #expect(await log.state().pendingErasureCount == 0)
+        #expect(await log.currentState.pendingErasureCount == 0)
         await log.flush()
         #expect(fixture.server.secrets.isEmpty)
         await log.close()
@@ -75,7 +75,7 @@ struct AnonymousErasureTests {
         try await log.record("later").committed()
         try await fixture.drain(log, upTo: 2)
         #expect(fixture.server.secrets.count == 5)
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.pendingErasureCount == 0 && state.refusedErasures == ["": "status \(status)"])
         await log.close()
     }

@@ -32,30 +32,30 @@ struct LogBoundTests {
         }
         var log = open()
         for number in 0..<10 { log.record("r\(number)") }
-        try await drain(fixture, log) { await log.state().setAsideCount == 3 }
+        try await drain(fixture, log) { await log.currentState.setAsideCount == 3 }
         for _ in 0..<3 {
             await log.close()
             log = open()
             let count = fixture.server.batches.count
             try await drain(fixture, log) { fixture.server.batches.count > count + 8 }
-            let state = await log.state()
+            let state = await log.currentState
             #expect(state.isServerRefusingAll && state.setAsideCount == 3 && state.waitingCount == 7)
             #expect(state.lost == [:])
         }
         isWell.isOn = true
         try await drain(fixture, log) {
-            let state = await log.state()
+            let state = await log.currentState
             return fixture.server.names.count == 10 && !state.isServerRefusingAll
         }
         // Those that earlier runs have set aside came, too.
         #expect(fixture.server.countsOnce)
-        try await drain(fixture, log) { await log.state().waitingCount == 0 }
-        #expect(await log.state().setAsideCount == 0)
+        try await drain(fixture, log) { await log.currentState.waitingCount == 0 }
+        #expect(await log.currentState.setAsideCount == 0)
         await log.close()
         // Nothing of the series is left for the next run.
         log = open()
         await log.flush()
-        #expect(await log.state().isServerRefusingAll == false)
+        #expect(await log.currentState.isServerRefusingAll == false)
         await log.close()
     }
 
@@ -117,7 +117,7 @@ struct LogBoundTests {
         let receipt = log.record("huge", ["list": .array([text, .object(["text": text])])])
         await #expect { try await receipt.committed() } throws: { ($0 as? StorageError)?.kind == .rejected }
         try FileManager.default.removeItem(at: fixture.folder.url)
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.bufferedCount == 0 && state.lost == [.rejected: 1])
         await log.close()
     }
@@ -137,11 +137,11 @@ struct LogBoundTests {
             LogServer { batch, _ in !isWell.isOn && batch.names.contains("poison") ? .status(422) : nil })
         let log = fixture.open()
         try await log.record("poison").committed()
-        try await drain(fixture, log) { await log.state().setAsideCount == 1 }
+        try await drain(fixture, log) { await log.currentState.setAsideCount == 1 }
         isWell.isOn = true
         try await log.retry(Set(try await log.refusedRecords().map(\.id)))
         try await waitUntil("the record") { fixture.server.names == ["poison"] }
-        #expect(await log.state().setAsideCount == 0)
+        #expect(await log.currentState.setAsideCount == 0)
         await log.close()
     }
 
@@ -150,7 +150,7 @@ struct LogBoundTests {
         let log = fixture.open { $0.maximumCount = 2 }
         let receipt = log.record("poison", ["text": "a"])
         try await receipt.committed()
-        try await drain(fixture, log) { await log.state().setAsideCount == 1 }
+        try await drain(fixture, log) { await log.currentState.setAsideCount == 1 }
         fixture.status.set(.none)
         for number in 0..<3 { try await log.record("r\(number)").committed() }
         try await log.edit(receipt.id, as: "cure", ["text": "b"])
@@ -184,7 +184,7 @@ struct LogBoundTests {
         try await erasing.value
         // It was written before the erasure, or never.
         _ = try? await receipt.committed()
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.waitingCount == 1 && state.bufferedCount == 0)
         await log.close()
         for file in try FileManager.default.contentsOfDirectory(at: fixture.folder.url, includingPropertiesForKeys: nil)

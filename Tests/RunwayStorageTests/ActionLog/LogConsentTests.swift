@@ -18,7 +18,7 @@ struct LogConsentTests {
         log.record("second")
         try await log.setOptedOut(true)
         await #expect(throws: StorageError.self) { try await log.record("third").committed() }
-        var state = await log.state()
+        var state = await log.currentState
         #expect(state.isOptedOut && state.waitingCount == 0 && state.bufferedCount == 0)
         #expect(state.lost == [.optedOut: 1])
         await log.close()
@@ -30,12 +30,12 @@ struct LogConsentTests {
         await #expect(throws: StorageError.self) { try await log.record("fourth").committed() }
         await log.flush()
         #expect(fixture.server.batches.isEmpty)
-        #expect(await log.state().isOptedOut)
+        #expect(await log.currentState.isOptedOut)
         try await log.setOptedOut(false)
         try await log.record("fifth").committed()
         await log.flush()
         #expect(fixture.server.names == ["fifth"])
-        state = await log.state()
+        state = await log.currentState
         #expect(!state.isOptedOut)
         await log.close()
     }
@@ -64,7 +64,7 @@ struct LogConsentTests {
         // It has no layer yet: nothing else completes the opt-out.
         let log = ActionLog(at: fixture.folder.file)
         try await log.setOptedOut(false)
-        let state = await log.state()
+        let state = await log.currentState
         #expect(!state.isOptedOut && state.waitingCount == 0)
         await log.close()
     }
@@ -73,8 +73,8 @@ struct LogConsentTests {
         let fixture = LogFixture()
         try interruptOptOut(in: fixture.folder)
         let log = fixture.open()
-        try await waitUntil("the end of the erasure") { await log.state().waitingCount == 0 }
-        #expect(await log.state().isOptedOut)
+        try await waitUntil("the end of the erasure") { await log.currentState.waitingCount == 0 }
+        #expect(await log.currentState.isOptedOut)
         #expect(fixture.server.batches.isEmpty)
         await log.close()
     }
@@ -114,12 +114,12 @@ struct LogConsentTests {
             #expect(refusal?.kind == .rejected)
         }
         // SQLite would have taken it for the other account.
-        #expect(await log.state().waitingCount == 1)
+        #expect(await log.currentState.waitingCount == 1)
         try await log.erase(account: "ada", atServer: true)
         try await log.setOptedOut(true)
         fixture.status.set(.wifi)
         await log.flush()
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.lost == [.rejected: 1] && state.unreadableFiles.isEmpty && state.pendingErasureCount == 1)
         #expect(fixture.server.erasures.isEmpty)
         fixture.signIn("ada")
@@ -135,7 +135,7 @@ struct LogConsentTests {
         await log.flush()
         try await log.setOptedOut(true)
         try await waitUntil("the erasure") { fixture.server.erasures == ["ada"] }
-        try await waitUntil("its end") { await log.state().pendingErasureCount == 0 }
+        try await waitUntil("its end") { await log.currentState.pendingErasureCount == 0 }
         await log.close()
     }
 
@@ -153,15 +153,15 @@ struct LogConsentTests {
         #expect(fixture.server.names == ["a", "b"])
         try await log.setOptedOut(true)
         try await waitUntil("the erasure of bob") { fixture.server.erasures == ["bob"] }
-        try await waitUntil("its end") { await log.state().pendingErasureCount == 1 }
+        try await waitUntil("its end") { await log.currentState.pendingErasureCount == 1 }
         fixture.signIn("ada")
         try await waitUntil("the erasure of ada") { fixture.server.erasures == ["bob", "ada"] }
-        try await waitUntil("its end") { await log.state().pendingErasureCount == 0 }
+        try await waitUntil("its end") { await log.currentState.pendingErasureCount == 0 }
         // The accounts are forgotten: the next decision is about what comes later.
         try await log.setOptedOut(false)
         fixture.signIn(nil)
         try await log.setOptedOut(true)
-        #expect(await log.state().pendingErasureCount == 0)
+        #expect(await log.currentState.pendingErasureCount == 0)
         await log.close()
         for file in try FileManager.default.contentsOfDirectory(at: fixture.folder.url, includingPropertiesForKeys: nil)
         {
@@ -178,11 +178,11 @@ struct LogConsentTests {
             await log.flush()
             try await log.erase(account: account, atServer: isErasedAtServer)
         }
-        try await waitUntil("the erasure of bob") { await log.state().pendingErasureCount == 0 }
+        try await waitUntil("the erasure of bob") { await log.currentState.pendingErasureCount == 0 }
         fixture.signIn(nil)
         try await log.setOptedOut(true)
         // The server was asked to erase the other account.
-        #expect(await log.state().pendingErasureCount == 1)
+        #expect(await log.currentState.pendingErasureCount == 1)
         fixture.signIn("ada")
         try await waitUntil("the erasure of ada") { fixture.server.erasures == ["bob", "ada"] }
         await log.close()
@@ -205,12 +205,12 @@ struct LogConsentTests {
         try await log.record("of bob").committed()
         await log.flush()
         #expect(fixture.server.names == ["of bob"] && fixture.server.erasures.isEmpty)
-        #expect(await log.state().pendingErasureCount == 1)
+        #expect(await log.currentState.pendingErasureCount == 1)
         fixture.signIn("ada")
         await log.flush()
         try await waitUntil("the record after the erasure") { fixture.server.names == ["of bob", "later"] }
         #expect(fixture.server.erasures == ["ada"])
-        #expect(await log.state().pendingErasureCount == 0)
+        #expect(await log.currentState.pendingErasureCount == 0)
         await #expect(throws: StorageError.self) { try await log.erase(account: "", atServer: true) }
         await log.close()
     }
@@ -226,7 +226,7 @@ struct LogConsentTests {
         fixture.status.set(.wifi)
         await log.flush()
         #expect(fixture.server.names == ["of nobody"])
-        #expect(await log.state().pendingErasureCount == 1)
+        #expect(await log.currentState.pendingErasureCount == 1)
         await log.close()
     }
 
@@ -249,7 +249,7 @@ struct LogConsentTests {
         fixture.status.set(.wifi)
         try await fixture.drain(log, upTo: 1)
         #expect(fixture.server.names == ["later"] && requests.withLock { $0 } == 5)
-        var state = await log.state()
+        var state = await log.currentState
         #expect(state.pendingErasureCount == 0 && state.refusedErasures == ["ada": "status \(status)"])
         #expect(try Data(contentsOf: fixture.folder.file).firstRange(of: Data("\"erased\"".utf8)) == nil)
         await log.close()
@@ -258,11 +258,11 @@ struct LogConsentTests {
         try await log.record("of the next run").committed()
         await log.flush()
         #expect(fixture.server.names == ["later", "of the next run"] && requests.withLock { $0 } == 5)
-        #expect(await log.state().refusedErasures == ["ada": "status \(status)"])
+        #expect(await log.currentState.refusedErasures == ["ada": "status \(status)"])
         // The app may ask again.
         try await log.setOptedOut(true)
         try await waitUntil("the server to be asked again") { requests.withLock { $0 } == 6 }
-        state = await log.state()
+        state = await log.currentState
         #expect(state.isOptedOut && state.refusedErasures == [:] && state.waitingCount == 0)
         await log.close()
     }
@@ -279,9 +279,9 @@ struct LogConsentTests {
         try await log.setOptedOut(true)
         try await waitUntil("the end of both erasures") {
             await log.flush()
-            return await log.state().pendingErasureCount == 0
+            return await log.currentState.pendingErasureCount == 0
         }
-        #expect(await log.state().refusedErasures == ["": "status 200", "ada": "status 200"])
+        #expect(await log.currentState.refusedErasures == ["": "status 200", "ada": "status 200"])
         #expect(fixture.server.secrets.count == 5 && fixture.server.erasures.isEmpty)
         await log.close()
     }
@@ -324,7 +324,7 @@ struct LogConsentTests {
         try await log.record("after").committed()
         await log.flush()
         #expect(fixture.server.names == ["after"])
-        #expect(await !log.state().isOptedOut)
+        #expect(await !log.currentState.isOptedOut)
         await log.close()
     }
 
@@ -335,17 +335,17 @@ struct LogConsentTests {
         try await log.record("a").committed()
         await log.flush()
         await #expect(throws: StorageError.self) { try await log.record("b").committed() }
-        #expect(await log.state().lost == [.sampled: 1])
+        #expect(await log.currentState.lost == [.sampled: 1])
         await log.close()
 
         log = fixture.open()
         try await waitUntil("the stored pace to be read") {
             log.record("c")
-            return await log.state().lost[.sampled] ?? 0 > 0
+            return await log.currentState.lost[.sampled] ?? 0 > 0
         }
         await log.flush()
         #expect(fixture.server.names == ["a"])
-        let count = await log.state().waitingCount
+        let count = await log.currentState.waitingCount
         fixture.server.setPace("")
         fixture.clock.advance(by: .seconds(601))
         try await log.record("probe").committed()

@@ -32,7 +32,7 @@ struct LogFaultTests {
         let refused = try await log.refusedRecords()
         #expect(refused.map { String(decoding: $0.json, as: UTF8.self).contains("poison") } == [true])
         #expect(refused[0].reason == "The server failed on it with status \(status).")
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.lost == [:] && !state.isServerRefusingAll)
         await log.close()
     }
@@ -42,13 +42,13 @@ struct LogFaultTests {
         let fixture = LogFixture(LogServer { _, _ in isWell.isOn ? nil : .status(404) })
         let log = fixture.open()
         for number in 0..<40 { log.record("r\(number)") }
-        try await drain(fixture, log) { await log.state().isServerRefusingAll }
-        var state = await log.state()
+        try await drain(fixture, log) { await log.currentState.isServerRefusingAll }
+        var state = await log.currentState
         #expect(state.setAsideCount >= 3 && state.setAsideCount + state.waitingCount == 40)
         isWell.isOn = true
         try await drain(fixture, log) { fixture.server.names.count == 40 }
         #expect(fixture.server.countsOnce)
-        state = await log.state()
+        state = await log.currentState
         #expect(state.lost == [:] && state.setAsideCount == 0 && !state.isServerRefusingAll)
         await log.close()
     }
@@ -66,7 +66,7 @@ struct LogFaultTests {
         // The first ends with the second refusal, and the second with the third: the server seems to refuse everything.
         for _ in 0..<3 { await log.flush() }
         #expect(fixture.server.names == ["r3", "r0", "r1", "r2"])
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.waitingCount == 0 && state.setAsideCount == 0)
         await log.close()
     }
@@ -97,7 +97,7 @@ struct LogFaultTests {
         }
         for number in 0..<10 { log.record("r\(number)") }
         try await drain(fixture, log) { fixture.server.batches.count > 40 }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.setAsideCount == 4 && state.waitingCount == 6)
         #expect(state.lost == [:])
         await log.close()
@@ -112,7 +112,7 @@ struct LogFaultTests {
         await log.flush()
         #expect(fixture.server.names == (0..<40).map { "r\($0)" })
         #expect(fixture.server.batches.filter { $0.account == nil }.count < 5)
-        #expect(await log.state().waitingCount == 1)
+        #expect(await log.currentState.waitingCount == 1)
         await log.close()
     }
 

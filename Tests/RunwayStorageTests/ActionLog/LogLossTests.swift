@@ -37,7 +37,7 @@ struct LogLossTests {
         let log = fixture.open()
         for number in 0..<40 { log.record(number == 17 ? "poison" : "r\(number)") }
         try await drain(fixture, log) { fixture.server.names.count == 39 }
-        try await drain(fixture, log) { await log.state().setAsideCount == 1 }
+        try await drain(fixture, log) { await log.currentState.setAsideCount == 1 }
         #expect(Set(fixture.server.names) == Set((0..<40).filter { $0 != 17 }.map { "r\($0)" }))
         #expect(fixture.server.countsOnce)
         let refused = try await log.refusedRecords()
@@ -47,7 +47,7 @@ struct LogLossTests {
         #expect(
             refused[0].reason
                 == (isRefusal ? "The server refused it with status 403." : "No response came to it: \(reason)."))
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.lost == [:] && state.waitingCount == 0 && !state.isServerRefusingAll)
         await log.close()
     }
@@ -62,10 +62,10 @@ struct LogLossTests {
         try await drain(fixture, log) { fixture.server.batches.count > 150 }
         // Other records were sent in between, each alone.
         #expect(Set(fixture.server.batches.filter { $0.records.count == 1 }.flatMap(\.names)).count > 2)
-        #expect(await log.state().setAsideCount == 0)
+        #expect(await log.currentState.setAsideCount == 0)
         isWell.isOn = true
         try await drain(fixture, log) { fixture.server.names.count == 40 }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(fixture.server.countsOnce && state.setAsideCount == 0 && state.lost == [:])
         await log.close()
     }
@@ -75,9 +75,9 @@ struct LogLossTests {
         let log = fixture.open()
         log.record("poison")
         try await drain(fixture, log) { fixture.server.batches.count > 60 }
-        #expect(await log.state().waitingCount == 1)
+        #expect(await log.currentState.waitingCount == 1)
         for number in 0..<3 { log.record("r\(number)") }
-        try await drain(fixture, log) { await log.state().setAsideCount == 1 }
+        try await drain(fixture, log) { await log.currentState.setAsideCount == 1 }
         #expect(fixture.server.names == ["r0", "r1", "r2"])
         await log.close()
     }
@@ -95,19 +95,19 @@ struct LogLossTests {
         let log = fixture.open()
         await log.flush()
         try await log.record("a").committed()
-        #expect(await log.state().sendingProblem == nil)
+        #expect(await log.currentState.sendingProblem == nil)
         var problems: [String] = []
         // Each of these makes one attempt, and nothing else does: the launch is over, and the clock stands still.
         for _ in 0..<3 {
             await log.flush()
-            problems.append(await log.state().sendingProblem ?? "none")
+            problems.append(await log.currentState.sendingProblem ?? "none")
         }
         await log.flush()
         #expect(fixture.server.names == ["a"])
         #expect(problems.first == "The server responded with status 403.")
         #expect(problems.dropFirst().first == "The server's response was not one to the batch.")
         #expect(problems.last?.hasPrefix("noNetwork: ") == true)
-        #expect(await log.state().sendingProblem == nil)
+        #expect(await log.currentState.sendingProblem == nil)
         await log.close()
     }
 

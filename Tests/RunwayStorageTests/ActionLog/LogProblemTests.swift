@@ -24,7 +24,7 @@ struct LogProblemTests {
         fixture.status.set(.none)
         let log = fixture.open()
         try await log.record("a").committed()
-        #expect(await log.state().problem == nil)
+        #expect(await log.currentState.problem == nil)
         try await limitPages(of: log, to: nil)
         let receipt = log.record("b", ["text": .string(String(repeating: "x", count: 20_000))])
         do throws(StorageError) {
@@ -34,13 +34,13 @@ struct LogProblemTests {
             #expect(error.kind == .full)
         }
         // Reading succeeds, and does not end the problem.
-        for _ in 0..<3 { #expect(await log.state().problem?.kind == .full) }
+        for _ in 0..<3 { #expect(await log.currentState.problem?.kind == .full) }
         #expect(try await log.refusedRecords().isEmpty)
         await log.flush()
         try await limitPages(of: log, to: 1_000_000)
-        #expect(await log.state().problem?.kind == .full)
+        #expect(await log.currentState.problem?.kind == .full)
         try await log.record("c").committed()
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.problem == nil && state.waitingCount == 3 && state.bufferedCount == 0)
         await log.close()
     }
@@ -60,7 +60,7 @@ struct LogProblemTests {
             await #expect(throws: StorageError.self) { try await receipt.committed() }
         }
         let second = fixture.open()
-        #expect(await second.state().waitingCount == 1)
+        #expect(await second.currentState.waitingCount == 1)
         await second.close()
     }
 
@@ -84,7 +84,7 @@ struct LogProblemTests {
         let log = fixture.open()
         try await log.record("a").committed()
         await log.close()
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.problem?.kind == .unavailable && state.waitingCount == 0)
         try Journal(in: fixture.folder).close()
     }
@@ -96,13 +96,13 @@ struct LogProblemTests {
         for name in ["a", "b"] {
             await #expect(throws: StorageError.self) { try await log.record(name).committed() }
         }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.problem?.kind == .locked)
         #expect(state.bufferedCount == 1 && state.lost == [.memory: 1])
         try other.close()
         await log.flush()
         #expect(fixture.server.names == ["b"])
-        #expect(await log.state().problem == nil)
+        #expect(await log.currentState.problem == nil)
         await log.close()
     }
 

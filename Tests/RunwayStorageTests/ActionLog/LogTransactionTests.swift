@@ -57,7 +57,7 @@ struct LogTransactionTests {
         for name in names { try await log.record(name).committed() }
         let commits = try await observe(log)
         fixture.status.set(.wifi)
-        try await waitUntil("the record to be set aside") { await log.state().setAsideCount == 1 }
+        try await waitUntil("the record to be set aside") { await log.currentState.setAsideCount == 1 }
         await log.close()
         #expect(commits.all.contains { $0.claimed == names.count })
         return commits.all

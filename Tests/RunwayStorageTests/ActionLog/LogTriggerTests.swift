@@ -93,7 +93,7 @@ struct LogTriggerTests {
         await #expect(throws: StorageError.self) { try await log.record("a").committed() }
         try FileManager.default.removeItem(at: fixture.folder.url)
         try await waitUntil("the record on disk, and not in memory") {
-            let state = await log.state()
+            let state = await log.currentState
             return state.waitingCount == 1 && state.bufferedCount == 0
         } meanwhile: {
             fixture.clock.advance(by: .seconds(1))
@@ -166,7 +166,7 @@ struct LogTriggerTests {
         try await fixture.clock.waitForSleepers()
         fixture.clock.advance(by: .seconds(60))
         try await waitUntil("both records") { fixture.server.names == ["before", "after"] }
-        #expect(await log.state().lost == [:])
+        #expect(await log.currentState.lost == [:])
         await log.close()
     }
 
@@ -191,7 +191,7 @@ struct LogTriggerTests {
         for number in 0..<1000 { log.record("r\(number)") }
         try await log.record("last").committed()
         await log.flush()
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.waitingCount + (state.lost[.memory] ?? 0) == 1001)
         log.start(sendingTo: LogService.self, at: "log", over: fixture.network)
         try await waitUntil("the records") { fixture.server.names.count == state.waitingCount }
@@ -208,9 +208,9 @@ struct LogTriggerTests {
         for group in 0..<40 {
             for _ in 0..<500 { log.record("r\(group)", ["text": .string(String(repeating: "x", count: 200))]) }
             try await log.record("last").committed()
-            largest = max(largest, await log.state().logByteCount)
+            largest = max(largest, await log.currentState.logByteCount)
         }
-        let state = await log.state()
+        let state = await log.currentState
         #expect(state.waitingByteCount > 6 << 20)
         #expect((1...6 << 20).contains(largest), "\(largest)")
         await log.close()

@@ -29,7 +29,7 @@ struct DiskCacheLayerTests {
     }
 
     private static let policies: [CachePolicy] = [
-        .timeToLive(.seconds(60), onDisk: .seconds(3600)), .untilEvicted(onDisk: true), .http(onDisk: true),
+        .timeToLive(.seconds(60), diskLifetime: .seconds(3600)), .untilEvicted(onDisk: true), .http(onDisk: true),
     ]
 
     @Test(arguments: policies) func aResponseOutlivesTheLaunch(policy: CachePolicy) async throws {

@@ -135,7 +135,7 @@ private final class HookLog: Sendable {
 
 private struct Greeting: Endpoint {
     static let service = Estates.self
-    static let cache = CachePolicy.timeToLive(.zero, onDisk: .seconds(1))
+    static let cache = CachePolicy.timeToLive(.zero, diskLifetime: .seconds(1))
     static let retry = RetryPolicy.off
     @Unencoded var log: HookLog
     @Unencoded var vetoes: Bool

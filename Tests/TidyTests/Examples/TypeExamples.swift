@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Runway
 import RunwayJSON
@@ -35,8 +36,8 @@ func makeLoggedLayer(over transport: any Transport) -> NetworkLayer {
     return network
 }
 
-func makeLayer(over transport: any Transport, home: String) -> NetworkLayer {
-    let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: "\(home)/tokens"))
+func makeLayer(over transport: any Transport, folder: URL) -> NetworkLayer {
+    let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: folder))
     return network
 }
 

@@ -30,7 +30,7 @@ enum CallerBenchmark {
             head: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]),
             body: .whole(RawData(bytes)))
         let network = NetworkLayer(transport: Server(response: response), diskCache: DiskCache(in: folder))
-        let policies: [CachePolicy] = [.timeToLive(), .timeToLive(onDisk: .seconds(3600))]
+        let policies: [CachePolicy] = [.timeToLive(), .timeToLive(diskLifetime: .seconds(3600))]
         let clock = ContinuousClock()
         var times: [[Duration]] = [[], []]
         for round in 0..<40 {

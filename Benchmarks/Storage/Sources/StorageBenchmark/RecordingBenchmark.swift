@@ -78,7 +78,7 @@ enum ReopeningBenchmark {
         for round in 0..<5 {
             let start = clock.now
             let log = BenchmarkLog.open(at: file)
-            let state = await log.state()
+            let state = await log.currentState
             openings.append(clock.now - start)
             precondition(state.waitingCount == count + round * 100, "\(state)")
             for number in 0..<100 {

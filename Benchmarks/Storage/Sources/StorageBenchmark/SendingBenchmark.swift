@@ -58,13 +58,13 @@ enum SendingBenchmark {
             for number in first..<min(count, first + 1000) { last = BenchmarkLog.record(number, in: log) }
             try await last?.committed()
             // No more waits than a log holds by default.
-            while first.isMultiple(of: 10_000), await log.state().waitingCount > 50_000 {
+            while first.isMultiple(of: 10_000), await log.currentState.waitingCount > 50_000 {
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
         while true {
             await log.flush()
-            let state = await log.state()
+            let state = await log.currentState
             precondition(
                 state.lost.isEmpty && state.setAsideCount == 0 && state.problem == nil, "nothing is lost")
             if state.waitingCount == 0, state.bufferedCount == 0 { break }

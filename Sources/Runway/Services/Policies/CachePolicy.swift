@@ -34,7 +34,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// How long a response in memory is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``; `.zero` stores
     /// none there. The default is three minutes; in all other policies it is `.zero` and has no effect.
     public var memoryLifetime: Duration = .zero
-    /// How long a response on disk is fresh under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default,
+    /// How long a response on disk is fresh under ``timeToLive(_:diskLifetime:staleWhileRevalidate:staleIfError:)``. The default,
     /// `.zero`, stores none there.
     public var diskLifetime: Duration = .zero
     /// How long after its freshness a response may land while a fresh one is fetched, under
@@ -54,14 +54,31 @@ public struct CachePolicy: Sendable, Hashable {
     /// The client decides by time.
     ///
     /// - Parameters:
-    ///   - lifetime: How long a response in memory is fresh. The default is three minutes; `.zero` stores none there.
-    ///   - diskLifetime: How long a response on disk is fresh. The default, `.zero`, stores none there.
+    ///   - lifetime: How long a response is fresh. The default is three minutes.
+    ///   - onDisk: Whether it is also stored on disk. The default is `false`.
     ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
     ///     all.
     ///   - staleIfError: How long after that it may land if no fresh one is available. The default is not at all.
     public static func timeToLive(
-        _ lifetime: Duration = .seconds(180), onDisk diskLifetime: Duration = .zero,
-        staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero
+        _ lifetime: Duration = .seconds(180), onDisk: Bool = false, staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero
+    ) -> CachePolicy {
+        timeToLive(
+            lifetime, diskLifetime: onDisk ? lifetime : .zero, staleWhileRevalidate: staleWhileRevalidate,
+            staleIfError: staleIfError)
+    }
+
+    /// The client decides by time, and a response on disk is fresh for a time of its own.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long a response in memory is fresh. The default is three minutes; `.zero` stores none there.
+    ///   - diskLifetime: How long a response on disk is fresh; `.zero` stores none there.
+    ///   - staleWhileRevalidate: How long after that it may land while a fresh one is fetched. The default is not at
+    ///     all.
+    ///   - staleIfError: How long after that it may land if no fresh one is available. The default is not at all.
+    public static func timeToLive(
+        _ lifetime: Duration = .seconds(180), diskLifetime: Duration, staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero
     ) -> CachePolicy {
         var policy = CachePolicy(rule: .timeToLive, tiers: [])
         policy.memoryLifetime = lifetime

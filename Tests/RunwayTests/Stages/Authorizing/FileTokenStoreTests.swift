@@ -13,7 +13,7 @@ import Testing
 
 struct FileTokenStoreTests {
     private let root = NSTemporaryDirectory() + "runway-tokens-\(UUID().uuidString)"
-    private var store: FileTokenStore { FileTokenStore(folder: root + "/a/tokens") }
+    private var store: FileTokenStore { FileTokenStore(folder: URL(filePath: root + "/a/tokens")) }
     private let key = TokenKey(network: "default", service: "club", environment: "release", account: "ann@x.test")
     private let token = AccessToken(
         "t1", account: "ann@x.test", expiry: Date(timeIntervalSince1970: 1_767_225_600.125), refreshToken: "r1")
@@ -40,7 +40,7 @@ struct FileTokenStoreTests {
         #expect(try store.load(key) == newer)
         try store.remove(key)
         #expect(try store.load(key) == nil)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).isEmpty)
     }
 
     @Test func onlyTheUserCanReadFilesAndFolders() throws {
@@ -52,7 +52,7 @@ struct FileTokenStoreTests {
             #expect(try mode(store.path(of: key)) == 0o600)
             #expect(try mode((store.path(of: key) as NSString).deletingLastPathComponent) == 0o700)
         }
-        #expect(try mode(store.folder) == 0o700)
+        #expect(try mode(store.folder.path) == 0o700)
     }
 
     @Test func everyKeyHasAFileOfItsOwn() throws {
@@ -77,7 +77,7 @@ struct FileTokenStoreTests {
         }
         let paths = keys.map { store.path(of: $0) }
         #expect(Set(paths.map { $0.lowercased() }).count == keys.count)
-        #expect(paths.allSatisfy { $0.hasPrefix(store.folder + "/") && !$0.contains("/../") })
+        #expect(paths.allSatisfy { $0.hasPrefix(store.folder.path + "/") && !$0.contains("/../") })
         #expect(paths.allSatisfy { $0.split(separator: "/").allSatisfy { $0.utf8.count <= 204 } })
     }
 
@@ -129,7 +129,7 @@ struct FileTokenStoreTests {
     @Test func folderOpenToOthersIsNotTrusted() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         try store.save(token, at: key)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: store.folder)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: store.folder.path)
         expectUntrusted("is open to others, mode 755")
         #expect(throws: NetworkError.self) { try store.save(token, at: key) }
     }
@@ -156,7 +156,7 @@ struct FileTokenStoreTests {
         #expect(!FileManager.default.fileExists(atPath: draft))
         #expect(FileManager.default.createFile(atPath: draft + "7", contents: Data([1, 2])))
         try store.remove(key)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).isEmpty)
     }
 
     @Test func concurrentSavesLeaveOneFile() async throws {
@@ -168,7 +168,7 @@ struct FileTokenStoreTests {
         }
         let stored = try #require(try store.load(key))
         #expect(tokens.contains(stored))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).count == 1)
     }
 
     @Test func anotherSavesDraftStaysUntilAbandoned() throws {
@@ -189,7 +189,7 @@ struct FileTokenStoreTests {
         #expect(isReleased)
         try other.close()
         try store.save(token, at: key)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).count == 1)
     }
 
     @Test func aSaveThatFailsLeavesNoDraft() throws {
@@ -199,12 +199,12 @@ struct FileTokenStoreTests {
         try FileManager.default.createDirectory(
             atPath: store.path(of: key) + "/in the way", withIntermediateDirectories: true)
         #expect(throws: NetworkError.self) { try store.save(token, at: key) }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).count == 1)
     }
 
     @Test func uncreatableFolderIsAClearError() throws {
         let error = #expect(throws: NetworkError.self) {
-            try FileTokenStore(folder: "/dev/null/tokens").save(token, at: key)
+            try FileTokenStore(folder: URL(filePath: "/dev/null/tokens")).save(token, at: key)
         }
         #expect(error?.description.contains("/dev/null/tokens") == true)
     }

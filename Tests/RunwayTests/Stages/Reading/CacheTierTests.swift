@@ -10,7 +10,7 @@ import Testing
 final class CacheTierTests: Sendable {
     private let tier: FileTier
     private let layer: CachedLayer
-    private let options = CallOptions.policy(.timeToLive(.seconds(10), onDisk: .seconds(3600)))
+    private let options = CallOptions.policy(.timeToLive(.seconds(10), diskLifetime: .seconds(3600)))
 
     init() throws {
         tier = try FileTier.temporary()
@@ -95,7 +95,7 @@ final class CacheTierTests: Sendable {
     }
 
     @MainActor @Test func aStaleResponseOfTheTierLandsFirst() async throws {
-        let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
+        let policy = CachePolicy.timeToLive(diskLifetime: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
         later.server.respond(with: .success(.json(#"{"n":7}"#)))
@@ -113,7 +113,7 @@ final class CacheTierTests: Sendable {
     }
 
     @Test func aStaleTierResponseIsReturnedAndRevalidated() async throws {
-        let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleWhileRevalidate: .seconds(3600))
+        let policy = CachePolicy.timeToLive(diskLifetime: .seconds(10), staleWhileRevalidate: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         let later = await nextLaunch(after: 500)
         later.server.respond(with: .success(.json(#"{"n":7}"#)))
@@ -124,7 +124,7 @@ final class CacheTierTests: Sendable {
     }
 
     @Test func tiersStaleResponseLandsWithoutANetwork() async throws {
-        let policy = CachePolicy.timeToLive(onDisk: .seconds(10), staleIfError: .seconds(3600))
+        let policy = CachePolicy.timeToLive(diskLifetime: .seconds(10), staleIfError: .seconds(3600))
         _ = try await layer.number(.policy(policy))
         for (seconds, isThere) in [(500, true), (4000, false)] {
             let later = await nextLaunch(after: seconds)

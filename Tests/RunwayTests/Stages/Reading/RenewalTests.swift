@@ -209,7 +209,7 @@ struct RenewalTests {
 
     @Test func tierEntryIsRenewedToo() async throws {
         let layer = CachedLayer(diskCache: MapTier())
-        let below = CallOptions.policy(.timeToLive(.zero, onDisk: .seconds(10)))
+        let below = CallOptions.policy(.timeToLive(.zero, diskLifetime: .seconds(10)))
         var response = Response.json(#"{"n":1}"#)
         response.head.headerFields[.eTag] = "\"a\""
         layer.server.respond(with: .success(response))

@@ -17,7 +17,7 @@ struct SenderCookieTests {
     private struct Inbox: Endpoint {
         static let service = Forum.self
         static let coalesces = false
-        static let cache = CachePolicy.timeToLive(.seconds(60), onDisk: .seconds(60))
+        static let cache = CachePolicy.timeToLive(.seconds(60), diskLifetime: .seconds(60))
         var path: EndpointPath { "inbox" }
     }
 
@@ -30,7 +30,7 @@ struct SenderCookieTests {
     private struct News: Endpoint {
         static let service = Forum.self
         static let coalesces = false
-        static let cache = CachePolicy.http
+        static let cache = CachePolicy.http()
         var path: EndpointPath { "news" }
         @Unencoded var isHeld = false
         var headers: [String: String] { isHeld ? ["Accept": "text/held"] : [:] }
