@@ -58,3 +58,45 @@ swiftc -typecheck -swift-version 6 -wmo -module-name RunwayTransport -package-na
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault \
     -I "$built/Modules" "${maps[@]}" "${sources[@]}"
 echo "packages: RunwayTransport compiles without Pins"
+
+# Without its trait the demo compiles to nothing, and so needs no module.
+mapfile -t sources < <(find Sources/RunwayDemo -name '*.swift')
+swiftc -typecheck -swift-version 6 -warnings-as-errors -module-name RunwayDemo "${sources[@]}"
+echo "packages: RunwayDemo compiles to nothing without Command"
+
+# A setting that an endpoint or a service declares with another type than the protocol's is refused by the compiler.
+# Arguments: a setting of an endpoint, and one of a service.
+declares() {
+    cat >"$outside/Settings.swift" <<SOURCE
+import HTTPTypes
+import Runway
+
+enum Shop: APIService {
+    static let environments: [ServiceEnvironment: String] = [:]
+    static let $2
+}
+
+struct Order: Endpoint {
+    static let service = Shop.self
+    static let $1
+    var path: EndpointPath { "orders" }
+}
+SOURCE
+    swiftc -typecheck -swift-version 6 -I "$built/Modules" "${maps[@]}" "$outside/Settings.swift" >"$outside/log" 2>&1
+}
+
+right=('method = HTTPRequest.Method.post' 'allowsPlainHTTP = true')
+declares "${right[@]}" || { cat "$outside/log" >&2; exit 1; }
+for wrong in 'method = "POST"' 'deadline = Duration.seconds(5)' 'cache = CachePolicy.http' 'retry = 3' 'authorization = true'; do
+    if declares "$wrong" "${right[1]}" || ! grep -q eachSettingHasItsType "$outside/log"; then
+        echo "packages: an endpoint with \"static let $wrong\" compiles, and the default holds" >&2
+        exit 1
+    fi
+done
+for wrong in 'deadline = 5.0' 'merging = "all"' 'commonHeaders = ["X-App": 1]' 'cookies = true'; do
+    if declares "${right[0]}" "$wrong" || ! grep -q eachSettingHasItsType "$outside/log"; then
+        echo "packages: a service with \"static let $wrong\" compiles, and the default holds" >&2
+        exit 1
+    fi
+done
+echo "packages: settings of another type do not compile"

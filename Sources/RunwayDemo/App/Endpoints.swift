@@ -1,134 +1,136 @@
-import HTTPTypes
-import Runway
-import RunwayJSON
+#if Command
+    import HTTPTypes
+    import Runway
+    import RunwayJSON
 
-/// Second-hand homes of a city, a page at a time. A second refresh while one is in flight is ignored.
-struct SecondHandList: Endpoint {
-    static let service = SecondHandService.self
-    var path: EndpointPath { "esf/list" }
-    var city: String
-    var page = 1
-    var page_size = 5
+    /// Second-hand homes of a city, a page at a time. A second refresh while one is in flight is ignored.
+    struct SecondHandList: Endpoint {
+        static let service = SecondHandService.self
+        var path: EndpointPath { "esf/list" }
+        var city: String
+        var page = 1
+        var page_size = 5
 
-    func validate() throws {
-        if page < 1 {
-            throw NetworkError(.invalidParameters, in: .validating, "Pages are counted from 1, not from \(page).")
+        func validate() throws {
+            if page < 1 {
+                throw NetworkError(.invalidParameters, in: .validating, "Pages are counted from 1, not from \(page).")
+            }
         }
     }
-}
 
-/// Rentals by the user's filter. Only the newest filter counts.
-struct RentalList: Endpoint {
-    static let service = RentalService.self
-    static let overlap = OverlapPolicy.cancelRunning
-    var path: EndpointPath { "zf/list" }
-    var city: String
-    var maximumRent: Int?
-    var pageSize = 5
-    var delay: Int?
+    /// Rentals by the user's filter. Only the newest filter counts.
+    struct RentalList: Endpoint {
+        static let service = RentalService.self
+        static let overlap = OverlapPolicy.cancelRunning
+        var path: EndpointPath { "zf/list" }
+        var city: String
+        var maximumRent: Int?
+        var pageSize = 5
+        var delay: Int?
 
-    enum CodingKeys: String, CodingKey {
-        case city
-        case maximumRent = "rent_max"
-        case pageSize = "page_size"
-        case delay = "delay_ms"
-    }
-}
-
-/// New homes of a city.
-struct NewHomesList: Endpoint {
-    static let service = NewHomesService.self
-    var path: EndpointPath { "xinfang/list" }
-    var city: String
-    var limit = 5
-    var delay: Int?
-
-    enum CodingKeys: String, CodingKey {
-        case city
-        case limit
-        case delay = "delay_ms"
+        enum CodingKeys: String, CodingKey {
+            case city
+            case maximumRent = "rent_max"
+            case pageSize = "page_size"
+            case delay = "delay_ms"
+        }
     }
 
-    /// Normalises the user's words for the team.
-    mutating func complete() {
-        city = city.lowercased()
-    }
-}
+    /// New homes of a city.
+    struct NewHomesList: Endpoint {
+        static let service = NewHomesService.self
+        var path: EndpointPath { "xinfang/list" }
+        var city: String
+        var limit = 5
+        var delay: Int?
 
-/// One new home.
-struct NewHomeDetail: Endpoint {
-    static let service = NewHomesService.self
-    @Unencoded var id: String
-    var path: EndpointPath { "xinfang/detail/\(id)" }
-}
+        enum CodingKeys: String, CodingKey {
+            case city
+            case limit
+            case delay = "delay_ms"
+        }
 
-/// Second-hand homes of a district, loaded page after page as the user scrolls.
-struct SecondHandPages: PagedEndpoint {
-    static let service = SecondHandService.self
-    static let paging = PageStyle.number()
-    static let pageSize = 10
-    var path: EndpointPath { "esf/list" }
-    var city: String
-    var district: String
-    var page = 1
-    var page_size = pageSize
-
-    mutating func ask(for page: PageRequest) {
-        (self.page, page_size) = (page.number, page.size)
+        /// Normalises the user's words for the team.
+        mutating func complete() {
+            city = city.lowercased()
+        }
     }
 
-    func read(_ rawData: RawData) throws -> PageContent {
-        let data = rawData["data"]
-        return try PageContent(rows: data["list"], id: "esf_id", total: data["total"].int)
+    /// One new home.
+    struct NewHomeDetail: Endpoint {
+        static let service = NewHomesService.self
+        @Unencoded var id: String
+        var path: EndpointPath { "xinfang/detail/\(id)" }
     }
-}
 
-/// One second-hand home. A user opens it repeatedly, also without a network, and it changes seldom.
-struct SecondHandDetail: Endpoint {
-    static let service = SecondHandService.self
-    static let cache = CachePolicy.timeToLive(onDisk: .seconds(86_400))
-    @Unencoded var id: String
-    var path: EndpointPath { "esf/detail/\(id)" }
-}
+    /// Second-hand homes of a district, loaded page after page as the user scrolls.
+    struct SecondHandPages: PagedEndpoint {
+        static let service = SecondHandService.self
+        static let paging = PageStyle.number()
+        static let pageSize = 10
+        var path: EndpointPath { "esf/list" }
+        var city: String
+        var district: String
+        var page = 1
+        var page_size = pageSize
 
-/// A price that the user offers for a home. Without a network it is stored and sent later.
-struct SecondHandOffer: Endpoint {
-    static let service = SecondHandService.self
-    static let method = HTTPRequest.Method.post
-    static let offline = OfflinePolicy.queued
-    var path: EndpointPath { "esf/offer/\(id)" }
-    var offlineSubjects: [String] { ["home \(id)"] }
-    @Unencoded var id: String
-    /// 万, ten thousand yuan.
-    var price: Int
-}
+        mutating func ask(for page: PageRequest) {
+            (self.page, page_size) = (page.number, page.size)
+        }
 
-/// A list that takes its time; a user does not wait that long.
-struct SlowList: Endpoint {
-    static let service = SecondHandService.self
-    static let patience = Duration.milliseconds(300)
-    static var deadline: Duration? { patience }
-    var path: EndpointPath { "slow/list" }
-    var delay_ms: Int
-}
+        func read(_ rawData: RawData) throws -> PageContent {
+            let data = rawData["data"]
+            return try PageContent(rows: data["list"], id: "esf_id", total: data["total"].int)
+        }
+    }
 
-/// An API that responds with the requested status.
-struct FailingList: Endpoint {
-    static let service = RentalService.self
-    var path: EndpointPath { "failing/list" }
-    var status: Int
-}
+    /// One second-hand home. A user opens it repeatedly, also without a network, and it changes seldom.
+    struct SecondHandDetail: Endpoint {
+        static let service = SecondHandService.self
+        static let cache = CachePolicy.timeToLive(diskLifetime: .seconds(86_400))
+        @Unencoded var id: String
+        var path: EndpointPath { "esf/detail/\(id)" }
+    }
 
-/// An API whose JSON ends in its middle.
-struct TruncatedList: Endpoint {
-    static let service = SecondHandService.self
-    var path: EndpointPath { "failing/truncated" }
-}
+    /// A price that the user offers for a home. Without a network it is stored and sent later.
+    struct SecondHandOffer: Endpoint {
+        static let service = SecondHandService.self
+        static let method = HTTPRequest.Method.post
+        static let offline = OfflinePolicy.queued
+        var path: EndpointPath { "esf/offer/\(id)" }
+        var offlineSubjects: [String] { ["home \(id)"] }
+        @Unencoded var id: String
+        /// 万, ten thousand yuan.
+        var price: Int
+    }
 
-/// An API that responds with status 200 and an error inside.
-struct FailingEnvelope: Endpoint {
-    static let service = RentalService.self
-    var path: EndpointPath { "failing/envelope" }
-    var team = "zf"
-    var error: String
-}
+    /// A list that takes its time; a user does not wait that long.
+    struct SlowList: Endpoint {
+        static let service = SecondHandService.self
+        static let patience = Duration.milliseconds(300)
+        static var deadline: Duration? { patience }
+        var path: EndpointPath { "slow/list" }
+        var delay_ms: Int
+    }
+
+    /// An API that responds with the requested status.
+    struct FailingList: Endpoint {
+        static let service = RentalService.self
+        var path: EndpointPath { "failing/list" }
+        var status: Int
+    }
+
+    /// An API whose JSON ends in its middle.
+    struct TruncatedList: Endpoint {
+        static let service = SecondHandService.self
+        var path: EndpointPath { "failing/truncated" }
+    }
+
+    /// An API that responds with status 200 and an error inside.
+    struct FailingEnvelope: Endpoint {
+        static let service = RentalService.self
+        var path: EndpointPath { "failing/envelope" }
+        var team = "zf"
+        var error: String
+    }
+#endif

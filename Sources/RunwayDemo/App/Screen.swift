@@ -1,61 +1,65 @@
-import HTTPTypes
-import Runway
+#if Command
+    import HTTPTypes
+    import Runway
 
-/// The lines that the user sees.
-@MainActor
-final class Screen {
-    private(set) var lines: [String] = []
-    /// The error that is shown; `nil` if rows are.
-    private(set) var error: NetworkError?
-    private let onLanding: (FlightID) -> Void
+    /// The lines that the user sees.
+    @MainActor
+    final class Screen {
+        private(set) var lines: [String] = []
+        /// The error that is shown; `nil` if rows are.
+        private(set) var error: NetworkError?
+        private let onLanding: (FlightID) -> Void
 
-    /// Creates an empty screen.
-    ///
-    /// - Parameter onLanding: Called with the call that landed here, after it is shown.
-    init(onLanding: @escaping (FlightID) -> Void) {
-        self.onLanding = onLanding
-    }
+        /// Creates an empty screen.
+        ///
+        /// - Parameter onLanding: Called with the call that landed here, after it is shown.
+        init(onLanding: @escaping (FlightID) -> Void) {
+            self.onLanding = onLanding
+        }
 
-    /// Shows rows, each as the row view of every list does.
-    func show(_ rows: [ViewData]) {
-        error = nil
-        lines = rows.map { row in
-            let id = row[PropertyListKeys.id] ?? ""
-            let title = row[PropertyListKeys.title] ?? ""
-            let rest = [PropertyListKeys.price, PropertyListKeys.area, PropertyListKeys.place].compactMap { row[$0] }
-            return "\(id)  \(title)  \(rest.joined(separator: " · "))"
+        /// Shows rows, each as the row view of every list does.
+        func show(_ rows: [ViewData]) {
+            error = nil
+            lines = rows.map { row in
+                let id = row[PropertyListKeys.id] ?? ""
+                let title = row[PropertyListKeys.title] ?? ""
+                let rest = [PropertyListKeys.price, PropertyListKeys.area, PropertyListKeys.place].compactMap {
+                    row[$0]
+                }
+                return "\(id)  \(title)  \(rest.joined(separator: " · "))"
+            }
+        }
+
+        /// Adds pins to the screen, as a map would.
+        func add(_ pins: [MapPin]) {
+            lines += pins.map { "📍 \($0.latitude), \($0.longitude)  \($0.label)" }
+        }
+
+        /// Shows an error in a sentence for the user.
+        func show(_ error: NetworkError) {
+            self.error = error
+            lines = ["⚠︎ \(error.sentence)"]
+        }
+
+        /// Takes note that a call landed.
+        func landed(_ flight: FlightID?) {
+            if let flight { onLanding(flight) }
         }
     }
 
-    /// Adds pins to the screen, as a map would.
-    func add(_ pins: [MapPin]) {
-        lines += pins.map { "📍 \($0.latitude), \($0.longitude)  \($0.label)" }
-    }
-
-    /// Shows an error in a sentence for the user.
-    func show(_ error: NetworkError) {
-        self.error = error
-        lines = ["⚠︎ \(error.sentence)"]
-    }
-
-    /// Takes note that a call landed.
-    func landed(_ flight: FlightID?) {
-        if let flight { onLanding(flight) }
-    }
-}
-
-extension NetworkError {
-    /// What the user reads.
-    fileprivate var sentence: String {
-        switch kind {
-        case .invalidParameters: detail
-        case .service: "The service says: \(serviceError?.message ?? "")."
-        case .refused: "The server refused it (status \(status?.code ?? 0))."
-        case .overloaded: "The server is busy. Try again later."
-        case .unavailable: "The service is down. Try again soon."
-        case .timedOut: "This is taking too long."
-        case .needsLogin: "Log in first."
-        default: "Something went wrong."
+    extension NetworkError {
+        /// What the user reads.
+        fileprivate var sentence: String {
+            switch kind {
+            case .invalidParameters: detail
+            case .service: "The service says: \(serviceError?.message ?? "")."
+            case .refused: "The server refused it (status \(status?.code ?? 0))."
+            case .overloaded: "The server is busy. Try again later."
+            case .unavailable: "The service is down. Try again soon."
+            case .timedOut: "This is taking too long."
+            case .needsLogin: "Log in first."
+            default: "Something went wrong."
+            }
         }
     }
-}
+#endif

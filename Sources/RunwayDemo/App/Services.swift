@@ -1,86 +1,89 @@
-import HTTPTypes
-import Runway
-import RunwayJSON
+#if Command
+    import HTTPTypes
+    import Runway
+    import RunwayJSON
 
-/// The second-hand team's service: an error is an object beside `"status":"error"`.
-enum SecondHandService: APIService {
-    static let name = "second-hand"
-    static let environments: [ServiceEnvironment: String] = [:]
+    /// The second-hand team's service: an error is an object beside `"status":"error"`.
+    enum SecondHandService: APIService {
+        static let name = "second-hand"
+        static let environments: [ServiceEnvironment: String] = [:]
 
-    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
-        guard let rawData, let status = rawData["status"].string else {
-            return Verdict(status: head.status, headerFields: head.headerFields, malformed: rawData)
-        }
-        if status == "ok" { return .fine }
-        let error = rawData["error"]
-        return Verdict(teamError: error["code"].int ?? 0, error["message"].string)
-    }
-}
-
-/// The rental team's service: `code` is 0 or the number of an error.
-enum RentalService: APIService {
-    static let name = "rental"
-    static let environments: [ServiceEnvironment: String] = [:]
-    static let deadline = Duration.seconds(30)
-
-    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
-        Verdict(coded: head, rawData)
-    }
-}
-
-/// What belongs to a user: its envelope is the rental team's, and its calls carry an access token.
-enum MemberService: APIService {
-    static let name = "member"
-    static let environments: [ServiceEnvironment: String] = [:]
-    static let credentials: (any Credentials)? = MemberCredentials()
-
-    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
-        Verdict(coded: head, rawData)
-    }
-}
-
-/// The new-homes team's service: `error` is null, or has a name. Its server takes several requests in one.
-enum NewHomesService: APIService {
-    static let name = "new-homes"
-    static let environments: [ServiceEnvironment: String] = [:]
-    /// Over HTTP/2 merging is not needed; the demo uses it to show it. The requests of a showroom are sent as one.
-    static let merging: MergePolicy? = MergePolicy(
-        maximumCount: ShowroomController.homeCount, wait: .seconds(1), mergesOverHTTP2: true)
-
-    static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
-        guard let rawData, case let error = rawData["error"], error.isNull || error["name"].exists else {
-            return Verdict(status: head.status, headerFields: head.headerFields, malformed: rawData)
-        }
-        if error.isNull { return .fine }
-        return .failed(
-            ServiceError(code: error["name"].string ?? "", message: error["detail"].string ?? ""), isAbsorbed: false)
-    }
-}
-
-extension Verdict {
-    /// The verdict of a response without an envelope: that of its status, or if that is fine, that the envelope is missing.
-    fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
-        self.init(status: status, headerFields: headerFields)
-        guard self == .fine, let rawData else { return }
-        self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
-    }
-
-    /// The verdict of a response with `code`: 0 or the number of an error.
-    fileprivate init(coded head: HTTPResponse, _ rawData: RawData?) {
-        if let rawData, let code = rawData["code"].int {
-            self = code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)
-        } else {
-            self.init(status: head.status, headerFields: head.headerFields, malformed: rawData)
-        }
-    }
-
-    /// The verdicts of the error numbers that the first two teams share.
-    fileprivate init(teamError code: Int, _ message: String?) {
-        self =
-            switch code {
-            case 2001: .tokenRefused
-            case 2002: .loginNeeded
-            case let code: .failed(ServiceError(code: "\(code)", message: message ?? ""), isAbsorbed: code == 3001)
+        static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+            guard let rawData, let status = rawData["status"].string else {
+                return Verdict(status: head.status, headerFields: head.headerFields, malformed: rawData)
             }
+            if status == "ok" { return .fine }
+            let error = rawData["error"]
+            return Verdict(teamError: error["code"].int ?? 0, error["message"].string)
+        }
     }
-}
+
+    /// The rental team's service: `code` is 0 or the number of an error.
+    enum RentalService: APIService {
+        static let name = "rental"
+        static let environments: [ServiceEnvironment: String] = [:]
+        static let deadline = Duration.seconds(30)
+
+        static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+            Verdict(coded: head, rawData)
+        }
+    }
+
+    /// What belongs to a user: its envelope is the rental team's, and its calls carry an access token.
+    enum MemberService: APIService {
+        static let name = "member"
+        static let environments: [ServiceEnvironment: String] = [:]
+        static let credentials: (any Credentials)? = MemberCredentials()
+
+        static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+            Verdict(coded: head, rawData)
+        }
+    }
+
+    /// The new-homes team's service: `error` is null, or has a name. Its server takes several requests in one.
+    enum NewHomesService: APIService {
+        static let name = "new-homes"
+        static let environments: [ServiceEnvironment: String] = [:]
+        /// Over HTTP/2 merging is not needed; the demo uses it to show it. The requests of a showroom are sent as one.
+        static let merging: MergePolicy? = MergePolicy(
+            maximumCount: ShowroomController.homeCount, wait: .seconds(1), mergesOverHTTP2: true)
+
+        static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
+            guard let rawData, case let error = rawData["error"], error.isNull || error["name"].exists else {
+                return Verdict(status: head.status, headerFields: head.headerFields, malformed: rawData)
+            }
+            if error.isNull { return .fine }
+            return .failed(
+                ServiceError(code: error["name"].string ?? "", message: error["detail"].string ?? ""), isAbsorbed: false
+            )
+        }
+    }
+
+    extension Verdict {
+        /// The verdict of a response without an envelope: that of its status, or if that is fine, that the envelope is missing.
+        fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
+            self.init(status: status, headerFields: headerFields)
+            guard self == .fine, let rawData else { return }
+            self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
+        }
+
+        /// The verdict of a response with `code`: 0 or the number of an error.
+        fileprivate init(coded head: HTTPResponse, _ rawData: RawData?) {
+            if let rawData, let code = rawData["code"].int {
+                self = code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)
+            } else {
+                self.init(status: head.status, headerFields: head.headerFields, malformed: rawData)
+            }
+        }
+
+        /// The verdicts of the error numbers that the first two teams share.
+        fileprivate init(teamError code: Int, _ message: String?) {
+            self =
+                switch code {
+                case 2001: .tokenRefused
+                case 2002: .loginNeeded
+                case let code: .failed(ServiceError(code: "\(code)", message: message ?? ""), isAbsorbed: code == 3001)
+                }
+        }
+    }
+#endif

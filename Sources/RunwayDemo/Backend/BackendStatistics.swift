@@ -1,83 +1,85 @@
-import Synchronization
+#if Command
+    import Synchronization
 
-/// The requests that the backend has received since it was created, to be compared with the records of its callers.
-public struct BackendStatistics: Sendable, Equatable, Codable {
-    /// The requests to one route.
-    public struct Route: Sendable, Equatable, Codable {
-        /// Requests that arrived.
-        public var requests = 0
-        /// Requests for which a whole response was made.
-        public var responses = 0
-        /// Requests abandoned because their connection or stream was closed, or because the backend stopped.
-        public var abandoned = 0
-        /// The bytes of the bodies of all ``responses``, without heads and framing.
-        public var bodyBytes = 0
+    /// The requests that the backend has received since it was created, to be compared with the records of its callers.
+    public struct BackendStatistics: Sendable, Equatable, Codable {
+        /// The requests to one route.
+        public struct Route: Sendable, Equatable, Codable {
+            /// Requests that arrived.
+            public var requests = 0
+            /// Requests for which a whole response was made.
+            public var responses = 0
+            /// Requests abandoned because their connection or stream was closed, or because the backend stopped.
+            public var abandoned = 0
+            /// The bytes of the bodies of all ``responses``, without heads and framing.
+            public var bodyBytes = 0
 
-        /// Requests that are neither completed nor abandoned yet.
-        public var inFlight: Int { requests - responses - abandoned }
-    }
-
-    /// TCP connections that were accepted.
-    public internal(set) var connections = 0
-
-    /// By the route's pattern, such as `/esf/detail/{id}`; paths that the backend does not have are all under
-    /// ``unknownRoute``.
-    public internal(set) var routes: [String: Route] = [:]
-
-    /// The key of ``routes`` for paths that the backend does not have.
-    public static let unknownRoute = "unknown"
-
-    /// Requests in envelopes. They are in none of the ``routes``: the request on the wire is the envelope.
-    public internal(set) var mergedRequests = 0
-
-    /// All routes together.
-    public var total: Route {
-        routes.values.reduce(into: Route()) { sum, route in
-            sum.requests += route.requests
-            sum.responses += route.responses
-            sum.abandoned += route.abandoned
-            sum.bodyBytes += route.bodyBytes
+            /// Requests that are neither completed nor abandoned yet.
+            public var inFlight: Int { requests - responses - abandoned }
         }
-    }
-}
 
-/// The statistics while they are being counted.
-final class StatisticsCounter: Sendable {
-    /// Guards the counts.
-    private let counts = Mutex(BackendStatistics())
-    /// Guards the waiters for arrivals.
-    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
+        /// TCP connections that were accepted.
+        public internal(set) var connections = 0
 
-    var current: BackendStatistics {
-        counts.withLock { $0 }
-    }
+        /// By the route's pattern, such as `/esf/detail/{id}`; paths that the backend does not have are all under
+        /// ``unknownRoute``.
+        public internal(set) var routes: [String: Route] = [:]
 
-    func connectionAccepted() {
-        counts.withLock { $0.connections += 1 }
-    }
+        /// The key of ``routes`` for paths that the backend does not have.
+        public static let unknownRoute = "unknown"
 
-    /// Has `body` called after every request that arrives over the wire, on any thread. It must return at once.
-    func onArrival(_ body: @escaping @Sendable () -> Void) {
-        observer.withLock { $0 = body }
-    }
+        /// Requests in envelopes. They are in none of the ``routes``: the request on the wire is the envelope.
+        public internal(set) var mergedRequests = 0
 
-    func requestArrived(at route: String) {
-        counts.withLock { $0.routes[route, default: .init()].requests += 1 }
-        observer.withLock { $0 }?()
-    }
-
-    func mergedRequestArrived() {
-        counts.withLock { $0.mergedRequests += 1 }
-    }
-
-    func requestCompleted(at route: String, bodyBytes: Int) {
-        counts.withLock {
-            $0.routes[route, default: .init()].responses += 1
-            $0.routes[route, default: .init()].bodyBytes += bodyBytes
+        /// All routes together.
+        public var total: Route {
+            routes.values.reduce(into: Route()) { sum, route in
+                sum.requests += route.requests
+                sum.responses += route.responses
+                sum.abandoned += route.abandoned
+                sum.bodyBytes += route.bodyBytes
+            }
         }
     }
 
-    func requestAbandoned(at route: String) {
-        counts.withLock { $0.routes[route, default: .init()].abandoned += 1 }
+    /// The statistics while they are being counted.
+    final class StatisticsCounter: Sendable {
+        /// Guards the counts.
+        private let counts = Mutex(BackendStatistics())
+        /// Guards the waiters for arrivals.
+        private let observer = Mutex<(@Sendable () -> Void)?>(nil)
+
+        var current: BackendStatistics {
+            counts.withLock { $0 }
+        }
+
+        func connectionAccepted() {
+            counts.withLock { $0.connections += 1 }
+        }
+
+        /// Has `body` called after every request that arrives over the wire, on any thread. It must return at once.
+        func onArrival(_ body: @escaping @Sendable () -> Void) {
+            observer.withLock { $0 = body }
+        }
+
+        func requestArrived(at route: String) {
+            counts.withLock { $0.routes[route, default: .init()].requests += 1 }
+            observer.withLock { $0 }?()
+        }
+
+        func mergedRequestArrived() {
+            counts.withLock { $0.mergedRequests += 1 }
+        }
+
+        func requestCompleted(at route: String, bodyBytes: Int) {
+            counts.withLock {
+                $0.routes[route, default: .init()].responses += 1
+                $0.routes[route, default: .init()].bodyBytes += bodyBytes
+            }
+        }
+
+        func requestAbandoned(at route: String) {
+            counts.withLock { $0.routes[route, default: .init()].abandoned += 1 }
+        }
     }
-}
+#endif

@@ -1,58 +1,60 @@
-/// One property in the backend, before a team names its fields and formats its prices.
-struct Listing: Sendable, Equatable {
-    /// Which of the three markets a listing belongs to.
-    enum Kind: CaseIterable, Sendable {
-        case secondHand, rental, newHome
-    }
+#if Command
+    /// One property in the backend, before a team names its fields and formats its prices.
+    struct Listing: Sendable, Equatable {
+        /// Which of the three markets a listing belongs to.
+        enum Kind: CaseIterable, Sendable {
+            case secondHand, rental, newHome
+        }
 
-    /// A word or sentence in both languages of the catalogue.
-    struct Text: Sendable, Equatable {
-        let chinese: String
-        let english: String
-    }
+        /// A word or sentence in both languages of the catalogue.
+        struct Text: Sendable, Equatable {
+            let chinese: String
+            let english: String
+        }
 
-    struct Agent: Sendable, Equatable {
-        let name: Text
-        let agency: Text
-        let phone: String
-        /// Stars, from 3.0 to 5.0 in tenths.
-        let rating: Double
-    }
+        struct Agent: Sendable, Equatable {
+            let name: Text
+            let agency: Text
+            let phone: String
+            /// Stars, from 3.0 to 5.0 in tenths.
+            let rating: Double
+        }
 
-    struct MetroStation: Sendable, Equatable {
-        let line: Int
-        let station: Text
-        let walkMinutes: Int
-    }
+        struct MetroStation: Sendable, Equatable {
+            let line: Int
+            let station: Text
+            let walkMinutes: Int
+        }
 
-    let kind: Kind
-    /// The listing's number within its kind, from 1.
-    let number: Int
-    let title: Text
-    let description: Text
-    let city: City
-    let district: District
-    let community: Text
-    /// Street and house number.
-    let address: String
-    let latitude: Double
-    let longitude: Double
-    let squareMetres: Double
-    let rooms: Int
-    let halls: Int
-    let baths: Int
-    let level: Int
-    let totalLevels: Int
-    let orientation: Text
-    let yearBuilt: Int
-    /// Second hand: yuan for the whole; rental: yuan a month; new home: yuan a square metre.
-    let price: Int
-    let agent: Agent
-    let metro: MetroStation?
-    let tags: [Text]
-    let imageURLs: [String]
-    /// Seconds since 1970-01-01T00:00:00Z.
-    let publishedAt: Int
-    let isVerified: Bool
-    let hasVideo: Bool
-}
+        let kind: Kind
+        /// The listing's number within its kind, from 1.
+        let number: Int
+        let title: Text
+        let description: Text
+        let city: City
+        let district: District
+        let community: Text
+        /// Street and house number.
+        let address: String
+        let latitude: Double
+        let longitude: Double
+        let squareMetres: Double
+        let rooms: Int
+        let halls: Int
+        let baths: Int
+        let level: Int
+        let totalLevels: Int
+        let orientation: Text
+        let yearBuilt: Int
+        /// Second hand: yuan for the whole; rental: yuan a month; new home: yuan a square metre.
+        let price: Int
+        let agent: Agent
+        let metro: MetroStation?
+        let tags: [Text]
+        let imageURLs: [String]
+        /// Seconds since 1970-01-01T00:00:00Z.
+        let publishedAt: Int
+        let isVerified: Bool
+        let hasVideo: Bool
+    }
+#endif

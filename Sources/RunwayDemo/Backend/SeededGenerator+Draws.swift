@@ -1,37 +1,39 @@
-import RunwayTesting
+#if Command
+    import RunwayTesting
 
-/// Draws that are written out here rather than left to the standard library, whose way of mapping bits to ranges may change between
-/// toolchains.
-extension SeededGenerator {
-    /// Returns an integer of `range`. The bias of the multiplication is below one in 2^40 for every range used here.
-    mutating func integer(in range: ClosedRange<Int>) -> Int {
-        let width = UInt64(range.upperBound - range.lowerBound) + 1
-        return range.lowerBound + Int(next().multipliedFullWidth(by: width).high)
-    }
-
-    /// A number of `range`, in steps of one millionth of its width.
-    mutating func number(in range: ClosedRange<Double>) -> Double {
-        let step = Double(integer(in: 0...1_000_000)) / 1_000_000
-        return range.lowerBound + (range.upperBound - range.lowerBound) * step
-    }
-
-    /// True `percent` times of a hundred, on average.
-    mutating func chance(percent: Int) -> Bool {
-        integer(in: 1...100) <= percent
-    }
-
-    /// One element of `elements`, which must not be empty.
-    mutating func element<Element>(of elements: [Element]) -> Element {
-        elements[integer(in: 0...elements.count - 1)]
-    }
-
-    /// `count` different elements of `elements`, or all of them when there are fewer.
-    mutating func sample<Element>(_ count: Int, of elements: [Element]) -> [Element] {
-        var rest = elements
-        var taken: [Element] = []
-        while taken.count < count, !rest.isEmpty {
-            taken.append(rest.remove(at: integer(in: 0...rest.count - 1)))
+    /// Draws that are written out here rather than left to the standard library, whose way of mapping bits to ranges may change between
+    /// toolchains.
+    extension SeededGenerator {
+        /// Returns an integer of `range`. The bias of the multiplication is below one in 2^40 for every range used here.
+        mutating func integer(in range: ClosedRange<Int>) -> Int {
+            let width = UInt64(range.upperBound - range.lowerBound) + 1
+            return range.lowerBound + Int(next().multipliedFullWidth(by: width).high)
         }
-        return taken
+
+        /// A number of `range`, in steps of one millionth of its width.
+        mutating func number(in range: ClosedRange<Double>) -> Double {
+            let step = Double(integer(in: 0...1_000_000)) / 1_000_000
+            return range.lowerBound + (range.upperBound - range.lowerBound) * step
+        }
+
+        /// True `percent` times of a hundred, on average.
+        mutating func chance(percent: Int) -> Bool {
+            integer(in: 1...100) <= percent
+        }
+
+        /// One element of `elements`, which must not be empty.
+        mutating func element<Element>(of elements: [Element]) -> Element {
+            elements[integer(in: 0...elements.count - 1)]
+        }
+
+        /// `count` different elements of `elements`, or all of them when there are fewer.
+        mutating func sample<Element>(_ count: Int, of elements: [Element]) -> [Element] {
+            var rest = elements
+            var taken: [Element] = []
+            while taken.count < count, !rest.isEmpty {
+                taken.append(rest.remove(at: integer(in: 0...rest.count - 1)))
+            }
+            return taken
+        }
     }
-}
+#endif

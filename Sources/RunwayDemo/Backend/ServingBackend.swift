@@ -1,23 +1,25 @@
-/// A ``ListingsBackend`` that takes requests.
-public struct ServingBackend: Sendable {
-    /// The address that the backend is bound to, such as `127.0.0.1`.
-    public let host: String
+#if Command
+    /// A ``ListingsBackend`` that takes requests.
+    public struct ServingBackend: Sendable {
+        /// The address that the backend is bound to, such as `127.0.0.1`.
+        public let host: String
 
-    /// The port that the backend is bound to, never 0.
-    public let port: Int
+        /// The port that the backend is bound to, never 0.
+        public let port: Int
 
-    /// What clients must trust; nil for a backend without TLS.
-    public let certificate: DemoCertificate?
+        /// What clients must trust; nil for a backend without TLS.
+        public let certificate: DemoCertificate?
 
-    let counter: StatisticsCounter
+        let counter: StatisticsCounter
 
-    /// The base of all URLs, such as `https://127.0.0.1:40123`, without a slash at its end.
-    public var baseURL: String {
-        // RFC 3986 §3.2.2: an IPv6 address is in brackets.
-        let authority = host.contains(":") ? "[\(host)]" : host
-        return "\(certificate == nil ? "http" : "https")://\(authority):\(port)"
+        /// The base of all URLs, such as `https://127.0.0.1:40123`, without a slash at its end.
+        public var baseURL: String {
+            // RFC 3986 §3.2.2: an IPv6 address is in brackets.
+            let authority = host.contains(":") ? "[\(host)]" : host
+            return "\(certificate == nil ? "http" : "https")://\(authority):\(port)"
+        }
+
+        /// The requests that the backend has received so far.
+        public var statistics: BackendStatistics { counter.current }
     }
-
-    /// The requests that the backend has received so far.
-    public var statistics: BackendStatistics { counter.current }
-}
+#endif

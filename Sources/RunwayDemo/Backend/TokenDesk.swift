@@ -1,75 +1,77 @@
-import Synchronization
+#if Command
+    import Synchronization
 
-/// Issues access tokens and verifies them. Both kinds of tokens are 128 random bits.
-///
-/// At most ``maximumTokens`` are stored; beyond that the oldest are removed, and count as unknown.
-final class TokenDesk: Sendable {
-    static let maximumTokens = 1000
-    /// How long a token is good by itself.
-    static let lifetimeSeconds = 3600
+    /// Issues access tokens and verifies them. Both kinds of tokens are 128 random bits.
+    ///
+    /// At most ``maximumTokens`` are stored; beyond that the oldest are removed, and count as unknown.
+    final class TokenDesk: Sendable {
+        static let maximumTokens = 1000
+        /// How long a token is good by itself.
+        static let lifetimeSeconds = 3600
 
-    struct Grant: Sendable, Equatable {
-        let accessToken: String
-        let refreshToken: String
-    }
-
-    enum Standing: Sendable, Equatable {
-        case good, expired, unknown
-    }
-
-    private struct Entry {
-        let grant: Grant
-        let end: ContinuousClock.Instant
-        var isExpired = false
-        var isRenewed = false
-    }
-
-    /// Guards the issued tokens, the oldest first.
-    private let entries = Mutex<[Entry]>([])
-
-    /// Issues a token.
-    func grant() -> Grant {
-        let grant = Grant(accessToken: Self.makeSecret(), refreshToken: Self.makeSecret())
-        entries.withLock { entries in
-            if entries.count == Self.maximumTokens { entries.removeFirst() }
-            entries.append(Entry(grant: grant, end: .now + .seconds(Self.lifetimeSeconds)))
+        struct Grant: Sendable, Equatable {
+            let accessToken: String
+            let refreshToken: String
         }
-        return grant
-    }
 
-    /// Issues a token for a refresh token, which can be used once; `nil` for one that is unknown or used. The old access token
-    /// ends.
-    func renew(_ refreshToken: String) -> Grant? {
-        let isGood = entries.withLock { entries in
-            guard let index = entries.firstIndex(where: { $0.grant.refreshToken == refreshToken }),
-                !entries[index].isRenewed
-            else { return false }
-            entries[index].isRenewed = true
-            entries[index].isExpired = true
-            return true
+        enum Standing: Sendable, Equatable {
+            case good, expired, unknown
         }
-        return isGood ? grant() : nil
-    }
 
-    /// The state of an access token.
-    func standing(of accessToken: String) -> Standing {
-        entries.withLock { entries in
-            guard let entry = entries.first(where: { $0.grant.accessToken == accessToken }) else { return .unknown }
-            return entry.isExpired || entry.end <= .now ? .expired : .good
+        private struct Entry {
+            let grant: Grant
+            let end: ContinuousClock.Instant
+            var isExpired = false
+            var isRenewed = false
+        }
+
+        /// Guards the issued tokens, the oldest first.
+        private let entries = Mutex<[Entry]>([])
+
+        /// Issues a token.
+        func grant() -> Grant {
+            let grant = Grant(accessToken: Self.makeSecret(), refreshToken: Self.makeSecret())
+            entries.withLock { entries in
+                if entries.count == Self.maximumTokens { entries.removeFirst() }
+                entries.append(Entry(grant: grant, end: .now + .seconds(Self.lifetimeSeconds)))
+            }
+            return grant
+        }
+
+        /// Issues a token for a refresh token, which can be used once; `nil` for one that is unknown or used. The old access token
+        /// ends.
+        func renew(_ refreshToken: String) -> Grant? {
+            let isGood = entries.withLock { entries in
+                guard let index = entries.firstIndex(where: { $0.grant.refreshToken == refreshToken }),
+                    !entries[index].isRenewed
+                else { return false }
+                entries[index].isRenewed = true
+                entries[index].isExpired = true
+                return true
+            }
+            return isGood ? grant() : nil
+        }
+
+        /// The state of an access token.
+        func standing(of accessToken: String) -> Standing {
+            entries.withLock { entries in
+                guard let entry = entries.first(where: { $0.grant.accessToken == accessToken }) else { return .unknown }
+                return entry.isExpired || entry.end <= .now ? .expired : .good
+            }
+        }
+
+        /// Ends every access token that was issued so far. Refresh tokens stay valid.
+        func expireAll() {
+            entries.withLock { entries in
+                for index in entries.indices { entries[index].isExpired = true }
+            }
+        }
+
+        private static func makeSecret() -> String {
+            (0..<2).map { _ in
+                let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+                return String(repeating: "0", count: 16 - digits.count) + digits
+            }.joined()
         }
     }
-
-    /// Ends every access token that was issued so far. Refresh tokens stay valid.
-    func expireAll() {
-        entries.withLock { entries in
-            for index in entries.indices { entries[index].isExpired = true }
-        }
-    }
-
-    private static func makeSecret() -> String {
-        (0..<2).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
-}
+#endif

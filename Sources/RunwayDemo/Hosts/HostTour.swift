@@ -1,148 +1,153 @@
-import Foundation
-import Runway
-import RunwayTestServer
-import RunwayTesting
-import RunwayTransport
+#if Command
+    import Foundation
+    import Runway
+    import RunwayTestServer
+    import RunwayTesting
+    import RunwayTransport
 
-/// Plays calls to a host that has four addresses, near and far, of which one is dead and one fails during the tour.
-///
-/// The backend, sockets, TLS and the transport, which chooses, are real; a relay in this process delays the addresses of the
-/// loopback. The expected outcome of each call is known; deviations are in ``HostTourReport/problems``.
-///
-/// Which address is nearest is measured in real time, and a machine that stands still for a second measures something else. So a tour
-/// with problems is played again, six times in all, and the report is that of the last one.
-public final class HostTour {
-    /// How often a tour with problems is played.
-    static let maximumPlays = 6
-
-    /// The routes to the host: one for each address.
-    enum Route: Int, CaseIterable {
-        case far, near, dead, middle
-
-        var roundTrip: Duration? {
-            switch self {
-            case .far: .milliseconds(220)
-            case .near: .milliseconds(20)
-            case .dead: nil
-            case .middle: .milliseconds(100)
-            }
-        }
-    }
-
-    let serving: ServingBackend
-    let paths: [NetworkPath]
-    let port: Int
-    let layer: NetworkLayer
-    let selector: HostSelector
-    let status: SettableNetworkStatus
-    let configuration: TransportConfiguration
-    /// The longest that the probe waits for an address.
-    let probeTimeout: Duration
-    let records: RecordCollector
-    var rows: [HostTourReport.Row] = []
-    var problems: [String] = []
-
-    /// Plays the whole tour.
+    /// Plays calls to a host that has four addresses, near and far, of which one is dead and one fails during the tour.
     ///
-    /// - Parameter seed: The seed of the backend's listings. The default is 1.
-    /// - Throws: The error of a backend or address that is not available, and `CancellationError` when the task is cancelled.
-    @concurrent public static func play(seed: UInt64 = 1) async throws -> HostTourReport {
-        var probeTimeout = Duration.milliseconds(450)
-        var report = try await play(seed: seed, probeTimeout: probeTimeout)
-        for _ in 1..<maximumPlays where !report.problems.isEmpty {
-            probeTimeout *= 2
-            report = try await play(seed: seed, probeTimeout: probeTimeout)
-        }
-        return report
-    }
+    /// The backend, sockets, TLS and the transport, which chooses, are real; a relay in this process delays the addresses of the
+    /// loopback. The expected outcome of each call is known; deviations are in ``HostTourReport/problems``.
+    ///
+    /// Which address is nearest is measured in real time, and a machine that stands still for a second measures something else. So a tour
+    /// with problems is played again, six times in all, and the report is that of the last one.
+    public final class HostTour {
+        /// How often a tour with problems is played.
+        static let maximumPlays = 6
 
-    private static func play(seed: UInt64, probeTimeout: Duration) async throws -> HostTourReport {
-        let backend = try ListingsBackend(seed: seed, listingsPerKind: 50)
-        return try await withListingsBackend(backend) { serving in
-            let network = try await BadNetwork(to: serving.port, addresses: Route.allCases.count, seed: seed)
-            do {
-                let report = try await HostTour(serving, network, probeTimeout: probeTimeout).play()
-                await network.shutDown()
-                return report
-            } catch {
-                await network.shutDown()
-                throw error
+        /// The routes to the host: one for each address.
+        enum Route: Int, CaseIterable {
+            case far, near, dead, middle
+
+            var roundTrip: Duration? {
+                switch self {
+                case .far: .milliseconds(220)
+                case .near: .milliseconds(20)
+                case .dead: nil
+                case .middle: .milliseconds(100)
+                }
             }
         }
-    }
 
-    private init(_ serving: ServingBackend, _ network: BadNetwork, probeTimeout: Duration) throws {
-        self.serving = serving
-        self.probeTimeout = probeTimeout
-        paths = network.paths
-        port = network.port
-        status = SettableNetworkStatus(.wifi)
-        selector = HostSelector(status: status)
-        var configuration = TransportConfiguration(
-            trust: .certificates(pem: serving.certificate.map { [$0.authorityPEM] } ?? []))
-        configuration.hosts = HostBook(
-            bundled: try HostList([NearbyService.host: network.addresses]), selector: selector)
-        self.configuration = configuration
-        records = RecordCollector()
-        layer = NetworkLayer(
-            name: "hosts", transport: try NIOTransport(configuration: configuration), sinks: [records], status: status)
-        layer.configure(NearbyService.self) { [port] in
-            $0.environment = "loopback"
-            $0.baseURLs["loopback"] = "https://\(NearbyService.host):\(port)"
+        let serving: ServingBackend
+        let paths: [NetworkPath]
+        let port: Int
+        let layer: NetworkLayer
+        let selector: HostSelector
+        let status: SettableNetworkStatus
+        let configuration: TransportConfiguration
+        /// The longest that the probe waits for an address.
+        let probeTimeout: Duration
+        let records: RecordCollector
+        var rows: [HostTourReport.Row] = []
+        var problems: [String] = []
+
+        /// Plays the whole tour.
+        ///
+        /// - Parameter seed: The seed of the backend's listings. The default is 1.
+        /// - Throws: The error of a backend or address that is not available, and `CancellationError` when the task is cancelled.
+        @concurrent public static func play(seed: UInt64 = 1) async throws -> HostTourReport {
+            var probeTimeout = Duration.milliseconds(450)
+            var report = try await play(seed: seed, probeTimeout: probeTimeout)
+            for _ in 1..<maximumPlays where !report.problems.isEmpty {
+                probeTimeout *= 2
+                report = try await play(seed: seed, probeTimeout: probeTimeout)
+            }
+            return report
+        }
+
+        private static func play(seed: UInt64, probeTimeout: Duration) async throws -> HostTourReport {
+            let backend = try ListingsBackend(seed: seed, listingsPerKind: 50)
+            return try await withListingsBackend(backend) { serving in
+                let network = try await BadNetwork(to: serving.port, addresses: Route.allCases.count, seed: seed)
+                do {
+                    let report = try await HostTour(serving, network, probeTimeout: probeTimeout).play()
+                    await network.shutDown()
+                    return report
+                } catch {
+                    await network.shutDown()
+                    throw error
+                }
+            }
+        }
+
+        private init(_ serving: ServingBackend, _ network: BadNetwork, probeTimeout: Duration) throws {
+            self.serving = serving
+            self.probeTimeout = probeTimeout
+            paths = network.paths
+            port = network.port
+            status = SettableNetworkStatus(.wifi)
+            selector = HostSelector(status: status)
+            var configuration = TransportConfiguration(
+                trust: .certificates(pem: serving.certificate.map { [$0.authorityPEM] } ?? []))
+            configuration.hosts = HostBook(
+                bundled: try HostList([NearbyService.host: network.addresses]), selector: selector)
+            self.configuration = configuration
+            records = RecordCollector()
+            layer = NetworkLayer(
+                name: "hosts", transport: try NIOTransport(configuration: configuration), sinks: [records],
+                status: status)
+            layer.configure(NearbyService.self) { [port] in
+                $0.environment = "loopback"
+                $0.baseURLs["loopback"] = "https://\(NearbyService.host):\(port)"
+            }
+        }
+
+        private func play() async throws -> HostTourReport {
+            for route in Route.allCases {
+                let state = route.roundTrip.map { PathState.passing(PathConditions(roundTrip: $0)) } ?? .silent
+                try await path(route).set(state)
+            }
+            try await meetTheHost()
+            try await measureAll()
+            try await callAgain()
+            try await loseTheNearestDuringACall()
+            try await loseTheNearestForGood()
+            try await comeToAnotherNetwork()
+            try await meetAnInterceptor()
+            let texts = Route.allCases.map { route in
+                let time = route.roundTrip.map { "\($0.text) there and back" } ?? "does not respond"
+                return (path(route).address, "\(route), \(time)")
+            }
+            await layer.flushRecords()
+            return HostTourReport(
+                addresses: Dictionary(uniqueKeysWithValues: texts), rows: rows, flights: records.records,
+                problems: problems)
+        }
+
+        func path(_ route: Route) -> NetworkPath { paths[route.rawValue] }
+
+        func address(_ route: Route) -> IPAddress? { IPAddress(path(route).address) }
+
+        func ban(_ route: Route) -> Duration? {
+            address(route).flatMap { selector.ban(of: $0, of: NearbyService.host) }
+        }
+
+        func latency(_ route: Route) -> Duration? {
+            address(route).flatMap { selector.latency(of: $0, of: NearbyService.host) }
         }
     }
 
-    private func play() async throws -> HostTourReport {
-        for route in Route.allCases {
-            let state = route.roundTrip.map { PathState.passing(PathConditions(roundTrip: $0)) } ?? .silent
-            try await path(route).set(state)
-        }
-        try await meetTheHost()
-        try await measureAll()
-        try await callAgain()
-        try await loseTheNearestDuringACall()
-        try await loseTheNearestForGood()
-        try await comeToAnotherNetwork()
-        try await meetAnInterceptor()
-        let texts = Route.allCases.map { route in
-            let time = route.roundTrip.map { "\($0.text) there and back" } ?? "does not respond"
-            return (path(route).address, "\(route), \(time)")
-        }
-        await layer.flushRecords()
-        return HostTourReport(
-            addresses: Dictionary(uniqueKeysWithValues: texts), rows: rows, flights: records.records,
-            problems: problems)
+    /// The service whose host has several addresses.
+    enum NearbyService: APIService {
+        static let name = "nearby"
+        static let environments: [ServiceEnvironment: String] = [:]
+        static let host = "localhost"
     }
 
-    func path(_ route: Route) -> NetworkPath { paths[route.rawValue] }
-
-    func address(_ route: Route) -> IPAddress? { IPAddress(path(route).address) }
-
-    func ban(_ route: Route) -> Duration? { address(route).flatMap { selector.ban(of: $0, of: NearbyService.host) } }
-
-    func latency(_ route: Route) -> Duration? {
-        address(route).flatMap { selector.latency(of: $0, of: NearbyService.host) }
+    /// Homes near the user.
+    struct NearbyHomes: Endpoint {
+        static let service = NearbyService.self
+        var path: EndpointPath { "zf/list" }
+        var city = "beijing"
     }
-}
 
-/// The service whose host has several addresses.
-enum NearbyService: APIService {
-    static let name = "nearby"
-    static let environments: [ServiceEnvironment: String] = [:]
-    static let host = "localhost"
-}
-
-/// Homes near the user.
-struct NearbyHomes: Endpoint {
-    static let service = NearbyService.self
-    var path: EndpointPath { "zf/list" }
-    var city = "beijing"
-}
-
-/// The same, for a screen that must not wait: it is hedged.
-struct UrgentHomes: Endpoint {
-    static let service = NearbyService.self
-    static let hedging = HedgingPolicy.after(.milliseconds(150))
-    var path: EndpointPath { "zf/list" }
-    var city = "shanghai"
-}
+    /// The same, for a screen that must not wait: it is hedged.
+    struct UrgentHomes: Endpoint {
+        static let service = NearbyService.self
+        static let hedging = HedgingPolicy.after(.milliseconds(150))
+        var path: EndpointPath { "zf/list" }
+        var city = "shanghai"
+    }
+#endif

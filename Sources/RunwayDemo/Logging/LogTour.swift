@@ -1,111 +1,113 @@
-public import Foundation
-import Hummingbird
-import Runway
-import RunwayServer
-import RunwayServerStorage
-import RunwayStorage
-import RunwayTesting
-import RunwayTransport
+#if Command
+    public import Foundation
+    import Hummingbird
+    import Runway
+    import RunwayServer
+    import RunwayServerStorage
+    import RunwayStorage
+    import RunwayTesting
+    import RunwayTransport
 
-/// Has an app record actions in a process that is killed while a batch is in flight, and starts it again.
-///
-/// The process, `kill -9`, the sockets and the files of both sides are real.
-public enum LogTour {
-    /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
-    public static let commandName = "demo-log"
-
-    /// How many actions the two runs record. The first batch of 30 arrives, the second is in flight when the first run ends.
-    private static let counts = (first: 70, second: 20)
-
-    private enum Logging: APIService {
-        static let name = "logging"
-        static let environments: [ServiceEnvironment: String] = [:]
-        static let deadline = Duration.seconds(60)
-    }
-
-    /// Plays the tour.
+    /// Has an app record actions in a process that is killed while a batch is in flight, and starts it again.
     ///
-    /// - Parameter program: The program whose command ``commandName`` records.
-    /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is cancelled.
-    @concurrent public static func play(program: URL) async throws -> LogTourReport {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "server/actions.sqlite")
-        let sink = LogTourSink(try SQLiteActionLogSink(at: file))
-        let router = Router()
-        ActionLogRoute(to: sink).add(to: router)
-        let isComplete = try await LoopbackServer.run(router) { url in
-            let arguments = [commandName, folder.appending(path: "app/actions.sqlite").path, url]
-            let first = try ChildProcess(arguments + ["\(counts.first)", "--until-killed"], of: program)
-            guard await first.nextLine() != nil else { throw CancellationError() }
-            // The server has stored the batch, and its response is not sent.
-            try await sink.gate.waitForArrivals()
-            try await first.kill()
-            sink.gate.open()
-            let second = try ChildProcess(arguments + ["\(counts.second)"], of: program)
-            return await second.end() == 0
+    /// The process, `kill -9`, the sockets and the files of both sides are real.
+    public enum LogTour {
+        /// The name of the command by which a program runs ``record(_:in:sendingTo:untilKilled:)``.
+        public static let commandName = "demo-log"
+
+        /// How many actions the two runs record. The first batch of 30 arrives, the second is in flight when the first run ends.
+        private static let counts = (first: 70, second: 20)
+
+        private enum Logging: APIService {
+            static let name = "logging"
+            static let environments: [ServiceEnvironment: String] = [:]
+            static let deadline = Duration.seconds(60)
         }
-        try await sink.base.close()
-        let stored = try ActionLogFile(at: file).records(limit: 10_000)
-        var report = LogTourReport(
-            recorded: counts.first + counts.second, stored: stored.count, requests: sink.requestCount,
-            repeated: sink.receivedCount - stored.count)
-        if !isComplete { report.problems.append("The second run of the app did not send all of its log.") }
-        if Set(stored.map(\.id)).count != stored.count { report.problems.append("An action is stored twice.") }
-        if report.stored != report.recorded || report.repeated != 30 {
-            report.problems.append("Of the log: \(report).")
+
+        /// Plays the tour.
+        ///
+        /// - Parameter program: The program whose command ``commandName`` records.
+        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is cancelled.
+        @concurrent public static func play(program: URL) async throws -> LogTourReport {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let file = folder.appending(path: "server/actions.sqlite")
+            let sink = LogTourSink(try SQLiteActionLogSink(at: file))
+            let router = Router()
+            ActionLogRoute(to: sink).add(to: router)
+            let isComplete = try await LoopbackServer.run(router) { url in
+                let arguments = [commandName, folder.appending(path: "app/actions.sqlite").path, url]
+                let first = try ChildProcess(arguments + ["\(counts.first)", "--until-killed"], of: program)
+                guard await first.nextLine() != nil else { throw CancellationError() }
+                // The server has stored the batch, and its response is not sent.
+                try await sink.gate.waitForArrivals()
+                try await first.kill()
+                sink.gate.open()
+                let second = try ChildProcess(arguments + ["\(counts.second)"], of: program)
+                return await second.end() == 0
+            }
+            try await sink.base.close()
+            let stored = try ActionLogFile(at: file).records(limit: 10_000)
+            var report = LogTourReport(
+                recorded: counts.first + counts.second, stored: stored.count, requests: sink.requestCount,
+                repeated: sink.receivedCount - stored.count)
+            if !isComplete { report.problems.append("The second run of the app did not send all of its log.") }
+            if Set(stored.map(\.id)).count != stored.count { report.problems.append("An action is stored twice.") }
+            if report.stored != report.recorded || report.repeated != 30 {
+                report.problems.append("Of the log: \(report).")
+            }
+            return report
         }
-        return report
+
+        /// Records actions, as an app does in one run.
+        ///
+        /// - Parameters:
+        ///   - count: How many.
+        ///   - file: The file of the log.
+        ///   - url: The base URL of the server.
+        ///   - isKilled: Whether the process records, says so and waits for its end; otherwise it sends all that the log has.
+        /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws `CancellationError`.
+        @concurrent public static func record(
+            _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
+        ) async throws {
+            let network = NetworkLayer(name: "log", transport: try NIOTransport())
+            network.configure(Logging.self) { $0.baseURLs = [.release: url] }
+            let log = ActionLog(at: file, sendingTo: Logging.self, at: "log", over: network)
+            for receipt in (0..<count).map({ log.record("opened", ["listing": .integer(Int64($0))]) }) {
+                try await receipt.committed()
+            }
+            if isKilled { try await ChildProcess.waitForKill(saying: "recorded") }
+            for _ in 0..<600 {
+                await log.flush()
+                let state = await log.currentState
+                if state.waitingCount == 0, state.problem == nil { return await log.close() }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            throw CancellationError()
+        }
     }
 
-    /// Records actions, as an app does in one run.
-    ///
-    /// - Parameters:
-    ///   - count: How many.
-    ///   - file: The file of the log.
-    ///   - url: The base URL of the server.
-    ///   - isKilled: Whether the process records, says so and waits for its end; otherwise it sends all that the log has.
-    /// - Throws: `StorageError`, or the error of the transport. A log that could not be sent within a minute throws `CancellationError`.
-    @concurrent public static func record(
-        _ count: Int, in file: URL, sendingTo url: String, untilKilled isKilled: Bool
-    ) async throws {
-        let network = NetworkLayer(name: "log", transport: try NIOTransport())
-        network.configure(Logging.self) { $0.baseURLs = [.release: url] }
-        let log = ActionLog(at: file, sendingTo: Logging.self, at: "log", over: network)
-        for receipt in (0..<count).map({ log.record("opened", ["listing": .integer(Int64($0))]) }) {
-            try await receipt.committed()
+    /// Holds the response to the second batch until it comes again.
+    final class LogTourSink: ActionLogSink {
+        let base: SQLiteActionLogSink
+        /// Opens when the app was killed.
+        let gate = ScriptedGate()
+        private let received = ReceivedCount()
+        private let requests = ReceivedCount()
+
+        /// Requests that came.
+        var requestCount: Int { requests.value }
+        /// Actions that came, each as often as it came.
+        var receivedCount: Int { received.value }
+
+        init(_ base: SQLiteActionLogSink) { self.base = base }
+
+        func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
+            let storage = try await base.store(batch)
+            received.add(batch.records.count)
+            requests.add(1)
+            if batch.number == 2 { try await gate.pass() }
+            return storage
         }
-        if isKilled { try await ChildProcess.waitForKill(saying: "recorded") }
-        for _ in 0..<600 {
-            await log.flush()
-            let state = await log.state()
-            if state.waitingCount == 0, state.problem == nil { return await log.close() }
-            try await Task.sleep(for: .milliseconds(100))
-        }
-        throw CancellationError()
     }
-}
-
-/// Holds the response to the second batch until it comes again.
-final class LogTourSink: ActionLogSink {
-    let base: SQLiteActionLogSink
-    /// Opens when the app was killed.
-    let gate = ScriptedGate()
-    private let received = ReceivedCount()
-    private let requests = ReceivedCount()
-
-    /// Requests that came.
-    var requestCount: Int { requests.value }
-    /// Actions that came, each as often as it came.
-    var receivedCount: Int { received.value }
-
-    init(_ base: SQLiteActionLogSink) { self.base = base }
-
-    func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
-        let storage = try await base.store(batch)
-        received.add(batch.records.count)
-        requests.add(1)
-        if batch.number == 2 { try await gate.pass() }
-        return storage
-    }
-}
+#endif

@@ -1,86 +1,89 @@
-package import Foundation
-import RunwayTestServer
-import Synchronization
+#if Command
+    package import Foundation
+    import RunwayTestServer
+    import Synchronization
 
-/// A process that this one starts, and that is killed with its owner.
-package final class ChildProcess {
-    /// A process that was to be killed had ended by itself.
-    package struct EndedByItself: Error, CustomStringConvertible {
-        /// The exit code, or the negated signal.
-        package let status: Int32
-        package var description: String { "A process had ended by itself, with \(status)." }
-    }
-
-    private let process = Process()
-    private let lines: AsyncStream<String>
-    private let endings: AsyncStream<Int32>
-
-    /// Starts a program.
-    ///
-    /// - Parameters:
-    ///   - arguments: The arguments of the program.
-    ///   - program: The file of the program. The default is that of this process.
-    package init(_ arguments: [String], of program: URL? = nil) throws {
-        let (lines, line) = AsyncStream<String>.makeStream()
-        let (endings, ending) = AsyncStream<Int32>.makeStream()
-        (self.lines, self.endings) = (lines, endings)
-        process.executableURL = program ?? Bundle.main.executableURL
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.terminationHandler = { process in
-            ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
-            ending.finish()
+    /// A process that this one starts, and that is killed with its owner.
+    package final class ChildProcess {
+        /// A process that was to be killed had ended by itself.
+        package struct EndedByItself: Error, CustomStringConvertible {
+            /// The exit code, or the negated signal.
+            package let status: Int32
+            package var description: String { "A process had ended by itself, with \(status)." }
         }
-        let reader = try process.startWithPipe()
-        // A thread of its own: a read waits for as long as the process likes.
-        Thread.detachNewThread {
-            var rest: [UInt8] = []
-            while case let bytes = reader.availableData, !bytes.isEmpty {
-                rest += bytes
-                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    line.yield(String(decoding: rest[..<end], as: UTF8.self))
-                    rest.removeSubrange(...end)
-                }
+
+        private let process = Process()
+        private let lines: AsyncStream<String>
+        private let endings: AsyncStream<Int32>
+
+        /// Starts a program.
+        ///
+        /// - Parameters:
+        ///   - arguments: The arguments of the program.
+        ///   - program: The file of the program. The default is that of this process.
+        package init(_ arguments: [String], of program: URL? = nil) throws {
+            let (lines, line) = AsyncStream<String>.makeStream()
+            let (endings, ending) = AsyncStream<Int32>.makeStream()
+            (self.lines, self.endings) = (lines, endings)
+            process.executableURL = program ?? Bundle.main.executableURL
+            process.arguments = arguments
+            process.standardInput = FileHandle.nullDevice
+            process.terminationHandler = { process in
+                ending.yield(
+                    process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
+                ending.finish()
             }
-            line.finish()
+            let reader = try process.startWithPipe()
+            // A thread of its own: a read waits for as long as the process likes.
+            Thread.detachNewThread {
+                var rest: [UInt8] = []
+                while case let bytes = reader.availableData, !bytes.isEmpty {
+                    rest += bytes
+                    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                        line.yield(String(decoding: rest[..<end], as: UTF8.self))
+                        rest.removeSubrange(...end)
+                    }
+                }
+                line.finish()
+            }
+        }
+
+        deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
+        /// Waits for the next line of its output; returns `nil` if it ends without one.
+        package func nextLine() async -> String? { await lines.first { _ in true } }
+
+        /// Kills it, as `kill -9` does, and returns when it has ended.
+        ///
+        /// - Throws: ``EndedByItself`` if it had ended before.
+        package func kill() async throws {
+            if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+            let status = await end()
+            guard status == -SIGKILL else { throw EndedByItself(status: status) }
+        }
+
+        var isRunning: Bool { process.isRunning }
+
+        /// Waits for its end; returns the exit code, or the negated signal. It can be called once.
+        package func end() async -> Int32 { await endings.first { _ in true } ?? -1 }
+
+        /// Writes a line for the process that started this one, and waits to be killed.
+        ///
+        /// - Throws: `CancellationError` if that does not happen within ten minutes.
+        package static func waitForKill(saying line: String) async throws {
+            FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+            try await Task.sleep(for: .seconds(600))
+            throw CancellationError()
         }
     }
 
-    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+    /// A number that is counted up.
+    final class ReceivedCount: Sendable {
+        private let count = Atomic(0)
 
-    /// Waits for the next line of its output; returns `nil` if it ends without one.
-    package func nextLine() async -> String? { await lines.first { _ in true } }
+        var value: Int { count.load(ordering: .relaxed) }
 
-    /// Kills it, as `kill -9` does, and returns when it has ended.
-    ///
-    /// - Throws: ``EndedByItself`` if it had ended before.
-    package func kill() async throws {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
-        let status = await end()
-        guard status == -SIGKILL else { throw EndedByItself(status: status) }
+        @discardableResult
+        func add(_ number: Int) -> Int { count.wrappingAdd(number, ordering: .relaxed).newValue }
     }
-
-    var isRunning: Bool { process.isRunning }
-
-    /// Waits for its end; returns the exit code, or the negated signal. It can be called once.
-    package func end() async -> Int32 { await endings.first { _ in true } ?? -1 }
-
-    /// Writes a line for the process that started this one, and waits to be killed.
-    ///
-    /// - Throws: `CancellationError` if that does not happen within ten minutes.
-    package static func waitForKill(saying line: String) async throws {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
-        try await Task.sleep(for: .seconds(600))
-        throw CancellationError()
-    }
-}
-
-/// A number that is counted up.
-final class ReceivedCount: Sendable {
-    private let count = Atomic(0)
-
-    var value: Int { count.load(ordering: .relaxed) }
-
-    @discardableResult
-    func add(_ number: Int) -> Int { count.wrappingAdd(number, ordering: .relaxed).newValue }
-}
+#endif

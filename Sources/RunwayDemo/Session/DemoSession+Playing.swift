@@ -1,129 +1,131 @@
-import Runway
+#if Command
+    import Runway
 
-/// What scenes are made of.
-extension DemoSession {
-    /// Plays parts of the demo, in their order.
-    ///
-    /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``, ``DemoPart/train`` and ``DemoPart/chat``
-    ///   are tours of their own.
-    func play(_ parts: [DemoPart]) async throws {
-        for part in parts {
-            self.part = part
-            switch part {
-            case .lists: try await openLists()
-            case .map: try await openMap()
-            case .details: try await openDetails()
-            case .cache: try await openADetailAgainAndAgain()
-            case .refresh: try await pullRefreshFiveTimes()
-            case .sharing: try await refreshAllTabsAtOnce()
-            case .filter: try await changeFilterFasterThanTheServerResponds()
-            case .leaving: try await leaveAScreenDuringItsCall()
-            case .parameters: try await giveABadParameter()
-            case .failures: try await meetTrouble()
-            case .paging: try await scrollThroughAnEditedList()
-            case .merging: try await openAShowroom()
-            case .login: try await letATokenExpire()
-            case .outage: try await sitOutAnOutage()
-            case .signing, .addresses, .log, .train, .chat: break
+    /// What scenes are made of.
+    extension DemoSession {
+        /// Plays parts of the demo, in their order.
+        ///
+        /// - Parameter parts: The parts; ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``, ``DemoPart/train`` and ``DemoPart/chat``
+        ///   are tours of their own.
+        func play(_ parts: [DemoPart]) async throws {
+            for part in parts {
+                self.part = part
+                switch part {
+                case .lists: try await openLists()
+                case .map: try await openMap()
+                case .details: try await openDetails()
+                case .cache: try await openADetailAgainAndAgain()
+                case .refresh: try await pullRefreshFiveTimes()
+                case .sharing: try await refreshAllTabsAtOnce()
+                case .filter: try await changeFilterFasterThanTheServerResponds()
+                case .leaving: try await leaveAScreenDuringItsCall()
+                case .parameters: try await giveABadParameter()
+                case .failures: try await meetTrouble()
+                case .paging: try await scrollThroughAnEditedList()
+                case .merging: try await openAShowroom()
+                case .login: try await letATokenExpire()
+                case .outage: try await sitOutAnOutage()
+                case .signing, .addresses, .log, .train, .chat: break
+                }
             }
         }
-    }
 
-    /// Plays one scene, waits for every call that was made in it, and stores the content of the screen after it.
-    ///
-    /// - Parameters:
-    ///   - title: The user's action.
-    ///   - unsent: How many calls should send no request of their own, by reason.
-    ///   - repeated: How many requests should follow the first one of a call, by reason.
-    func scene(
-        _ title: String, unsent: [UnsentReason: Int] = [:], repeated: [Repetition: Int] = [:],
-        _ play: () async throws -> Void
-    ) async throws {
-        onScene(title)
-        scenes.append(DemoReport.Scene(part: part, title: title, screen: []))
-        defer { scenes[scenes.count - 1].screen = screen.lines }
-        let first = (calls: expected.count, envelopes: board.envelopes.count)
-        try await play()
-        try await landed()
-        let calls = board.calls.dropFirst(first.calls)
-        let requests = (calls + board.envelopes.dropFirst(first.envelopes)).flatMap(\.attempts)
-        (scenes[scenes.count - 1].calls, scenes[scenes.count - 1].requests) = (calls.count, requests.count)
-        shouldBe(calls.compactMap { UnsentReason($0) }.counted, unsent, "calls without a request")
-        shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
-    }
+        /// Plays one scene, waits for every call that was made in it, and stores the content of the screen after it.
+        ///
+        /// - Parameters:
+        ///   - title: The user's action.
+        ///   - unsent: How many calls should send no request of their own, by reason.
+        ///   - repeated: How many requests should follow the first one of a call, by reason.
+        func scene(
+            _ title: String, unsent: [UnsentReason: Int] = [:], repeated: [Repetition: Int] = [:],
+            _ play: () async throws -> Void
+        ) async throws {
+            onScene(title)
+            scenes.append(DemoReport.Scene(part: part, title: title, screen: []))
+            defer { scenes[scenes.count - 1].screen = screen.lines }
+            let first = (calls: expected.count, envelopes: board.envelopes.count)
+            try await play()
+            try await landed()
+            let calls = board.calls.dropFirst(first.calls)
+            let requests = (calls + board.envelopes.dropFirst(first.envelopes)).flatMap(\.attempts)
+            (scenes[scenes.count - 1].calls, scenes[scenes.count - 1].requests) = (calls.count, requests.count)
+            shouldBe(calls.compactMap { UnsentReason($0) }.counted, unsent, "calls without a request")
+            shouldBe(calls.flatMap(Repetition.all).counted, repeated, "repeated requests")
+        }
 
-    /// Adds a call and its expected outcome.
-    ///
-    /// - Parameter verdict: The outcome, and for a failure its kind after a colon.
-    func call(_ flight: FlightID?, shouldBe verdict: String) {
-        let lands = verdict == "succeeded" || verdict.hasPrefix("failed")
-        if flight != nil { expected.append(Expectation(verdict: verdict, lands: lands)) }
-    }
+        /// Adds a call and its expected outcome.
+        ///
+        /// - Parameter verdict: The outcome, and for a failure its kind after a colon.
+        func call(_ flight: FlightID?, shouldBe verdict: String) {
+            let lands = verdict == "succeeded" || verdict.hasPrefix("failed")
+            if flight != nil { expected.append(Expectation(verdict: verdict, lands: lands)) }
+        }
 
-    /// Takes note of a call that no manager made.
-    func callWithoutManager(shouldBe verdict: String) {
-        expected.append(Expectation(verdict: verdict, lands: false))
-    }
+        /// Takes note of a call that no manager made.
+        func callWithoutManager(shouldBe verdict: String) {
+            expected.append(Expectation(verdict: verdict, lands: false))
+        }
 
-    /// Waits for a load of pages, which may make several calls, all of which should succeed.
-    func load(_ load: FlightID?) async throws {
-        guard let load else { return note("there was no page to load") }
-        try await events.wait(for: "page \(load) to land") { landings.contains(load) }
-        await network.flushRecords()
-        for call in board.calls.dropFirst(expected.count) {
-            expected.append(Expectation(verdict: "succeeded", lands: call.id == load))
+        /// Waits for a load of pages, which may make several calls, all of which should succeed.
+        func load(_ load: FlightID?) async throws {
+            guard let load else { return note("there was no page to load") }
+            try await events.wait(for: "page \(load) to land") { landings.contains(load) }
+            await network.flushRecords()
+            for call in board.calls.dropFirst(expected.count) {
+                expected.append(Expectation(verdict: "succeeded", lands: call.id == load))
+            }
+        }
+
+        /// Waits until every call so far has landed, if it should, and has its record.
+        func landed() async throws {
+            let landingCount = expected.count { $0.lands }
+            try await events.wait(for: "every call to land") { landings.count >= landingCount }
+            await network.flushRecords()
+            try await events.wait(for: "the record of every call") { board.callCount >= expected.count }
+        }
+
+        /// Waits until `count` more requests have arrived at a route than did before `play`.
+        func arrival(of count: Int = 1, at route: String, _ play: () -> Void) async throws {
+            func arrivedCount() -> Int { serving.statistics.routes[route]?.requests ?? 0 }
+            let awaited = arrivedCount() + count
+            play()
+            try await events.wait(for: "\(count) requests to arrive at \(route)") { arrivedCount() >= awaited }
         }
     }
 
-    /// Waits until every call so far has landed, if it should, and has its record.
-    func landed() async throws {
-        let landingCount = expected.count { $0.lands }
-        try await events.wait(for: "every call to land") { landings.count >= landingCount }
-        await network.flushRecords()
-        try await events.wait(for: "the record of every call") { board.callCount >= expected.count }
-    }
+    /// What scenes look at.
+    extension DemoSession {
+        /// Adds a deviation to the scene that is being played.
+        func note(_ problem: String) {
+            problems.append("\(scenes.last?.title ?? ""): \(problem)")
+        }
 
-    /// Waits until `count` more requests have arrived at a route than did before `play`.
-    func arrival(of count: Int = 1, at route: String, _ play: () -> Void) async throws {
-        func arrivedCount() -> Int { serving.statistics.routes[route]?.requests ?? 0 }
-        let awaited = arrivedCount() + count
-        play()
-        try await events.wait(for: "\(count) requests to arrive at \(route)") { arrivedCount() >= awaited }
-    }
-}
+        /// Compares a value with the expected one.
+        func shouldBe<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: String) {
+            if found != wanted { note("\(what): \(found), and should be \(wanted)") }
+        }
 
-/// What scenes look at.
-extension DemoSession {
-    /// Adds a deviation to the scene that is being played.
-    func note(_ problem: String) {
-        problems.append("\(scenes.last?.title ?? ""): \(problem)")
-    }
+        /// Compares the rows on a screen with those of listings.
+        func shouldShow(_ listings: [Listing], on other: Screen? = nil) {
+            shouldShow(lines: listings.map(\.rowText), on: other)
+        }
 
-    /// Compares a value with the expected one.
-    func shouldBe<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: String) {
-        if found != wanted { note("\(what): \(found), and should be \(wanted)") }
-    }
+        /// Compares a screen with what should be on it.
+        func shouldShow(lines wanted: [String], on other: Screen? = nil) {
+            let found = (other ?? screen).lines
+            if found == wanted { return }
+            let line = zip(found, wanted).prefix { $0 == $1 }.count
+            func text(_ lines: [String]) -> String { line < lines.count ? "\"\(lines[line])\"" : "nothing" }
+            note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
+        }
 
-    /// Compares the rows on a screen with those of listings.
-    func shouldShow(_ listings: [Listing], on other: Screen? = nil) {
-        shouldShow(lines: listings.map(\.rowText), on: other)
+        /// Verifies that the screen shows an error of a kind, whose detail contains some words.
+        func shouldShow(error kind: String, saying words: String = "") {
+            let error = screen.error
+            let isWanted = error?.kind.name == kind && (words.isEmpty || error?.detail.contains(words) == true)
+            if screen.lines.count == 1, isWanted { return }
+            let found = error.map { "\($0.kind): \($0.detail)" } ?? "no error"
+            note("the screen shows \(screen.lines) for \(found), and should show that it failed: \(kind) \(words)")
+        }
     }
-
-    /// Compares a screen with what should be on it.
-    func shouldShow(lines wanted: [String], on other: Screen? = nil) {
-        let found = (other ?? screen).lines
-        if found == wanted { return }
-        let line = zip(found, wanted).prefix { $0 == $1 }.count
-        func text(_ lines: [String]) -> String { line < lines.count ? "\"\(lines[line])\"" : "nothing" }
-        note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
-    }
-
-    /// Verifies that the screen shows an error of a kind, whose detail contains some words.
-    func shouldShow(error kind: String, saying words: String = "") {
-        let error = screen.error
-        let isWanted = error?.kind.name == kind && (words.isEmpty || error?.detail.contains(words) == true)
-        if screen.lines.count == 1, isWanted { return }
-        let found = error.map { "\($0.kind): \($0.detail)" } ?? "no error"
-        note("the screen shows \(screen.lines) for \(found), and should show that it failed: \(kind) \(words)")
-    }
-}
+#endif

@@ -1,132 +1,136 @@
-import Runway
-import RunwayTesting
-import RunwayTransport
+#if Command
+    import Runway
+    import RunwayTesting
+    import RunwayTransport
 
-/// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.
-///
-/// The app and the sockets are real: controllers with managers, delegates and reformers, on one `NetworkLayer`. The expected
-/// outcome of every call, and the expected screens, are derived from the listings and not from responses; deviations are in
-/// ``DemoReport/problems``.
-@MainActor
-public final class DemoSession {
-    /// Under what conditions a session is played.
-    struct Setting {
-        /// The seed of the listings, and of every choice of the user.
-        var seed: UInt64
-        var backend: ListingsBackend
-        /// The clock by which the backend delays its responses.
-        var gate: ResponseGate
-        var httpVersions = TransportConfiguration.HTTPVersions.automatic
-        /// The longest that anything is waited for.
-        var patience = Duration.seconds(60)
-
-        init(seed: UInt64) throws {
-            self.seed = seed
-            gate = ResponseGate()
-            backend = try ListingsBackend(seed: seed, clock: gate)
-        }
-    }
-
-    /// The expected outcome of a call.
-    struct Expectation {
-        let verdict: String
-        /// Whether delegates are notified.
-        let lands: Bool
-    }
-
-    let network: NetworkLayer
-    let backend: ListingsBackend
-    let serving: ServingBackend
-    let gate: ResponseGate
-    /// The clock of the layer.
-    let clock: SessionClock
-    let events: SessionEvents
-    let board: FlightBoard
-    let seed: UInt64
-    /// The current screen, if there is only one.
-    private(set) lazy var screen = makeScreen()
-    /// The backend's expected listings, stored separately.
-    var catalogue: ListingCatalogue
-    /// The expected outcomes of the calls, in the order of the calls.
-    var expected: [Expectation] = []
-    /// The calls that a controller was notified of, in the order of landing.
-    private(set) var landings: [FlightID] = []
-    /// The part that is being played.
-    var part = DemoPart.lists
-    var scenes: [DemoReport.Scene] = []
-    var problems: [String] = []
-    let onScene: (String) -> Void
-
-    /// Plays a session and returns its report.
+    /// Plays a user of the listings app against a backend of its own on the loopback, over TLS and HTTP/2.
     ///
-    /// - Parameters:
-    ///   - seed: The seed of the backend's listings. The default is 1.
-    ///   - parts: What is played, in the order of `DemoPart.allCases`. The default is all of it.
-    ///   - onScene: Called with the title of every scene as it begins.
-    /// - Throws: The error of a backend that can't start, and `CancellationError` when the task is cancelled.
-    public static func play(
-        seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases), onScene: @escaping (String) -> Void = { _ in }
-    ) async throws -> DemoReport {
-        try await play(Setting(seed: seed), parts: parts, onScene: onScene)
-    }
+    /// The app and the sockets are real: controllers with managers, delegates and reformers, on one `NetworkLayer`. The expected
+    /// outcome of every call, and the expected screens, are derived from the listings and not from responses; deviations are in
+    /// ``DemoReport/problems``.
+    @MainActor
+    public final class DemoSession {
+        /// Under what conditions a session is played.
+        struct Setting {
+            /// The seed of the listings, and of every choice of the user.
+            var seed: UInt64
+            var backend: ListingsBackend
+            /// The clock by which the backend delays its responses.
+            var gate: ResponseGate
+            var httpVersions = TransportConfiguration.HTTPVersions.automatic
+            /// The longest that anything is waited for.
+            var patience = Duration.seconds(60)
 
-    static func play(
-        _ setting: Setting, parts: Set<DemoPart> = Set(DemoPart.allCases),
-        onScene: @escaping (String) -> Void = { _ in }
-    ) async throws -> DemoReport {
-        try await withListingsBackend(setting.backend) { serving in
-            let pem = serving.certificate.map { [$0.authorityPEM] } ?? []
-            let transport = try NIOTransport(
-                configuration: TransportConfiguration(
-                    trust: .certificates(pem: pem), httpVersions: setting.httpVersions))
-            let session = DemoSession(setting, serving, transport, onScene)
-            do {
-                try await session.play(DemoPart.allCases.filter(parts.contains))
-            } catch let error where error is Stalled || error is NetworkError {
-                try Task.checkCancellation()
-                session.problems.append("\(session.scenes.last?.title ?? ""): \(error)")
+            init(seed: UInt64) throws {
+                self.seed = seed
+                gate = ResponseGate()
+                backend = try ListingsBackend(seed: seed, clock: gate)
             }
-            await transport.shutdown(.cutting)
-            return await session.report()
+        }
+
+        /// The expected outcome of a call.
+        struct Expectation {
+            let verdict: String
+            /// Whether delegates are notified.
+            let lands: Bool
+        }
+
+        let network: NetworkLayer
+        let backend: ListingsBackend
+        let serving: ServingBackend
+        let gate: ResponseGate
+        /// The clock of the layer.
+        let clock: SessionClock
+        let events: SessionEvents
+        let board: FlightBoard
+        let seed: UInt64
+        /// The current screen, if there is only one.
+        private(set) lazy var screen = makeScreen()
+        /// The backend's expected listings, stored separately.
+        var catalogue: ListingCatalogue
+        /// The expected outcomes of the calls, in the order of the calls.
+        var expected: [Expectation] = []
+        /// The calls that a controller was notified of, in the order of landing.
+        private(set) var landings: [FlightID] = []
+        /// The part that is being played.
+        var part = DemoPart.lists
+        var scenes: [DemoReport.Scene] = []
+        var problems: [String] = []
+        let onScene: (String) -> Void
+
+        /// Plays a session and returns its report.
+        ///
+        /// - Parameters:
+        ///   - seed: The seed of the backend's listings. The default is 1.
+        ///   - parts: What is played, in the order of `DemoPart.allCases`. The default is all of it.
+        ///   - onScene: Called with the title of every scene as it begins.
+        /// - Throws: The error of a backend that can't start, and `CancellationError` when the task is cancelled.
+        public static func play(
+            seed: UInt64 = 1, parts: Set<DemoPart> = Set(DemoPart.allCases),
+            onScene: @escaping (String) -> Void = { _ in }
+        ) async throws -> DemoReport {
+            try await play(Setting(seed: seed), parts: parts, onScene: onScene)
+        }
+
+        static func play(
+            _ setting: Setting, parts: Set<DemoPart> = Set(DemoPart.allCases),
+            onScene: @escaping (String) -> Void = { _ in }
+        ) async throws -> DemoReport {
+            try await withListingsBackend(setting.backend) { serving in
+                let pem = serving.certificate.map { [$0.authorityPEM] } ?? []
+                let transport = try NIOTransport(
+                    configuration: TransportConfiguration(
+                        trust: .certificates(pem: pem), httpVersions: setting.httpVersions))
+                let session = DemoSession(setting, serving, transport, onScene)
+                do {
+                    try await session.play(DemoPart.allCases.filter(parts.contains))
+                } catch let error where error is Stalled || error is NetworkError {
+                    try Task.checkCancellation()
+                    session.problems.append("\(session.scenes.last?.title ?? ""): \(error)")
+                }
+                await transport.shutdown(.cutting)
+                return await session.report()
+            }
+        }
+
+        private init(
+            _ setting: Setting, _ serving: ServingBackend, _ transport: any Transport,
+            _ onScene: @escaping (String) -> Void
+        ) {
+            let (events, clock) = (SessionEvents(patience: setting.patience), SessionClock())
+            self.events = events
+            self.clock = clock
+            self.serving = serving
+            self.onScene = onScene
+            backend = setting.backend
+            gate = setting.gate
+            seed = setting.seed
+            catalogue = ListingCatalogue(
+                seed: setting.seed, listingsPerKind: ListingsBackend.defaultListingsPerKind)
+            board = FlightBoard { events.happened() }
+            serving.counter.onArrival { events.happened() }
+            network = NetworkLayer(
+                name: "demo", transport: transport, clock: LayerClock(clock), sinks: [board],
+                randomness: SeededGenerator(seed: setting.seed))
+            useBackend(for: SecondHandService.self)
+            useBackend(for: RentalService.self)
+            useBackend(for: NewHomesService.self)
+            useBackend(for: MemberService.self)
+        }
+
+        private func useBackend<Service: APIService>(for service: Service.Type) {
+            network.configure(service) { settings in
+                settings.environment = "loopback"
+                settings.baseURLs["loopback"] = serving.baseURL
+            }
+        }
+
+        /// Creates a screen whose landings are counted.
+        func makeScreen() -> Screen {
+            Screen { [weak self] flight in
+                self?.landings.append(flight)
+                self?.events.happened()
+            }
         }
     }
-
-    private init(
-        _ setting: Setting, _ serving: ServingBackend, _ transport: any Transport, _ onScene: @escaping (String) -> Void
-    ) {
-        let (events, clock) = (SessionEvents(patience: setting.patience), SessionClock())
-        self.events = events
-        self.clock = clock
-        self.serving = serving
-        self.onScene = onScene
-        backend = setting.backend
-        gate = setting.gate
-        seed = setting.seed
-        catalogue = ListingCatalogue(
-            seed: setting.seed, listingsPerKind: ListingsBackend.defaultListingsPerKind)
-        board = FlightBoard { events.happened() }
-        serving.counter.onArrival { events.happened() }
-        network = NetworkLayer(
-            name: "demo", transport: transport, clock: LayerClock(clock), sinks: [board],
-            randomness: SeededGenerator(seed: setting.seed))
-        useBackend(for: SecondHandService.self)
-        useBackend(for: RentalService.self)
-        useBackend(for: NewHomesService.self)
-        useBackend(for: MemberService.self)
-    }
-
-    private func useBackend<Service: APIService>(for service: Service.Type) {
-        network.configure(service) { settings in
-            settings.environment = "loopback"
-            settings.baseURLs["loopback"] = serving.baseURL
-        }
-    }
-
-    /// Creates a screen whose landings are counted.
-    func makeScreen() -> Screen {
-        Screen { [weak self] flight in
-            self?.landings.append(flight)
-            self?.events.happened()
-        }
-    }
-}
+#endif

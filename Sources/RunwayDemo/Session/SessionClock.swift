@@ -1,83 +1,85 @@
-import Synchronization
+#if Command
+    import Synchronization
 
-/// The clock of the demo's app: it runs like the continuous clock, and a scene can hold it and advance it.
-///
-/// A scene whose outcome depends on a wait of the app holds it. So the wait ends when the scene says so, and not when the machine was
-/// slow.
-final class SessionClock: Clock, Sendable {
-    typealias Instant = ContinuousClock.Instant
+    /// The clock of the demo's app: it runs like the continuous clock, and a scene can hold it and advance it.
+    ///
+    /// A scene whose outcome depends on a wait of the app holds it. So the wait ends when the scene says so, and not when the machine was
+    /// slow.
+    final class SessionClock: Clock, Sendable {
+        typealias Instant = ContinuousClock.Instant
 
-    private struct State {
-        /// How far this clock is ahead of the continuous clock while it runs.
-        var lead = Duration.zero
-        /// Where it is held; `nil` while it runs.
-        var heldAt: Instant?
-        var count: UInt64 = 0
-        /// The real waits of its sleepers. Each is cancelled when the clock is held, advanced or released, and computed anew.
-        var timers: [UInt64: Task<Void, any Error>] = [:]
+        private struct State {
+            /// How far this clock is ahead of the continuous clock while it runs.
+            var lead = Duration.zero
+            /// Where it is held; `nil` while it runs.
+            var heldAt: Instant?
+            var count: UInt64 = 0
+            /// The real waits of its sleepers. Each is cancelled when the clock is held, advanced or released, and computed anew.
+            var timers: [UInt64: Task<Void, any Error>] = [:]
 
-        var now: Instant { heldAt ?? .now + lead }
-    }
+            var now: Instant { heldAt ?? .now + lead }
+        }
 
-    var minimumResolution: Duration { .nanoseconds(1) }
-    var now: Instant { state.withLock { $0.now } }
+        var minimumResolution: Duration { .nanoseconds(1) }
+        var now: Instant { state.withLock { $0.now } }
 
-    /// Guards the time and the timers.
-    private let state = Mutex(State())
+        /// Guards the time and the timers.
+        private let state = Mutex(State())
 
-    /// Holds the clock while `body` runs. Nothing that sleeps on it wakes unless `body` advances it.
-    func held<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        change { $0.heldAt = $0.now }
-        defer {
+        /// Holds the clock while `body` runs. Nothing that sleeps on it wakes unless `body` advances it.
+        func held<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+            change { $0.heldAt = $0.now }
+            defer {
+                change { state in
+                    if let heldAt = state.heldAt { state.lead = ContinuousClock.now.duration(to: heldAt) }
+                    state.heldAt = nil
+                }
+            }
+            return try await body()
+        }
+
+        /// Advances the clock, and wakes the sleepers that it passes.
+        func advance(by duration: Duration) {
             change { state in
-                if let heldAt = state.heldAt { state.lead = ContinuousClock.now.duration(to: heldAt) }
-                state.heldAt = nil
+                if let heldAt = state.heldAt { state.heldAt = heldAt + duration } else { state.lead += duration }
             }
         }
-        return try await body()
-    }
 
-    /// Advances the clock, and wakes the sleepers that it passes.
-    func advance(by duration: Duration) {
-        change { state in
-            if let heldAt = state.heldAt { state.heldAt = heldAt + duration } else { state.lead += duration }
-        }
-    }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        while let (id, timer) = startTimer(until: deadline) {
-            await withTaskCancellationHandler {
-                _ = await timer.result
-            } onCancel: {
-                timer.cancel()
-            }
-            state.withLock { _ = $0.timers.removeValue(forKey: id) }
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
             try Task.checkCancellation()
-        }
-    }
-
-    /// Starts the real wait until `deadline`, which has no end while the clock is held; `nil` if the deadline has passed.
-    private func startTimer(until deadline: Instant) -> (id: UInt64, timer: Task<Void, any Error>)? {
-        state.withLock { state in
-            let rest = state.now.duration(to: deadline)
-            guard rest > .zero else { return nil }
-            let isHeld = state.heldAt != nil
-            let timer = Task {
-                repeat { try await ContinuousClock().sleep(for: isHeld ? .seconds(3600) : rest) } while isHeld
+            while let (id, timer) = startTimer(until: deadline) {
+                await withTaskCancellationHandler {
+                    _ = await timer.result
+                } onCancel: {
+                    timer.cancel()
+                }
+                state.withLock { _ = $0.timers.removeValue(forKey: id) }
+                try Task.checkCancellation()
             }
-            state.count += 1
-            state.timers[state.count] = timer
-            return (state.count, timer)
         }
-    }
 
-    private func change(_ body: (inout State) -> Void) {
-        let timers = state.withLock { state in
-            body(&state)
-            defer { state.timers = [:] }
-            return state.timers.values
+        /// Starts the real wait until `deadline`, which has no end while the clock is held; `nil` if the deadline has passed.
+        private func startTimer(until deadline: Instant) -> (id: UInt64, timer: Task<Void, any Error>)? {
+            state.withLock { state in
+                let rest = state.now.duration(to: deadline)
+                guard rest > .zero else { return nil }
+                let isHeld = state.heldAt != nil
+                let timer = Task {
+                    repeat { try await ContinuousClock().sleep(for: isHeld ? .seconds(3600) : rest) } while isHeld
+                }
+                state.count += 1
+                state.timers[state.count] = timer
+                return (state.count, timer)
+            }
         }
-        for timer in timers { timer.cancel() }
+
+        private func change(_ body: (inout State) -> Void) {
+            let timers = state.withLock { state in
+                body(&state)
+                defer { state.timers = [:] }
+                return state.timers.values
+            }
+            for timer in timers { timer.cancel() }
+        }
     }
-}
+#endif

@@ -1,82 +1,84 @@
-public import Runway
+#if Command
+    public import Runway
 
-/// Why a call made no request of its own.
-public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-    /// It used a cached response.
-    case fromCache
-    /// It took the response of another call's request, or joined an identical call of its manager.
-    case joined
-    /// Its request left in one with those of other calls.
-    case merged
-    /// Another call of its manager was in flight already.
-    case ignored
-    /// Its host or endpoint fails repeatedly, and the circuit is open.
-    case circuitOpen
-    /// It was not admitted for another reason: no network, a flood, too many calls.
-    case notAdmitted
-    /// Its parameters can't be sent.
-    case badParameters
-    /// It needed an access token, and there was none.
-    case withoutToken
-    /// An interceptor was against it.
-    case vetoed
-    /// It was cancelled or replaced before its request left.
-    case ended
-    /// Its record has no reason.
-    case unexplained
+    /// Why a call made no request of its own.
+    public enum UnsentReason: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+        /// It used a cached response.
+        case fromCache
+        /// It took the response of another call's request, or joined an identical call of its manager.
+        case joined
+        /// Its request left in one with those of other calls.
+        case merged
+        /// Another call of its manager was in flight already.
+        case ignored
+        /// Its host or endpoint fails repeatedly, and the circuit is open.
+        case circuitOpen
+        /// It was not admitted for another reason: no network, a flood, too many calls.
+        case notAdmitted
+        /// Its parameters can't be sent.
+        case badParameters
+        /// It needed an access token, and there was none.
+        case withoutToken
+        /// An interceptor was against it.
+        case vetoed
+        /// It was cancelled or replaced before its request left.
+        case ended
+        /// Its record has no reason.
+        case unexplained
 
-    /// Reads from the decisions of a call why it made no request; `nil` for one that made one.
-    public init?(_ record: FlightRecord) {
-        if !record.attempts.isEmpty { return nil }
-        self = Self.byOutcome(of: record) ?? Self.byDecision(of: record) ?? .unexplained
-    }
-
-    /// The reason in a few words, as a list of calls has it.
-    public var reason: String {
-        switch self {
-        case .fromCache: "used a cached response"
-        case .joined: "joined another call's request"
-        case .merged: "merged with others into one request"
-        case .ignored: "ignored: another was in flight"
-        case .circuitOpen: "refused: the circuit was open"
-        case .notAdmitted: "not admitted"
-        case .badParameters: "had a bad parameter"
-        case .withoutToken: "had no access token"
-        case .vetoed: "vetoed by an interceptor"
-        case .ended: "ended before the request left"
-        case .unexplained: "for no reason on record"
+        /// Reads from the decisions of a call why it made no request; `nil` for one that made one.
+        public init?(_ record: FlightRecord) {
+            if !record.attempts.isEmpty { return nil }
+            self = Self.byOutcome(of: record) ?? Self.byDecision(of: record) ?? .unexplained
         }
-    }
 
-    private static func byOutcome(of record: FlightRecord) -> UnsentReason? {
-        switch record.outcome.kind {
-        case .joined: .joined
-        case .ignored: .ignored
-        case .vetoed: .vetoed
-        case .failed:
-            switch record.outcome.error?.kind {
-            case .invalidParameters, .invalidConfiguration: .badParameters
-            case .needsLogin, .needsAccessToken, .loginCancelled: .withoutToken
+        /// The reason in a few words, as a list of calls has it.
+        public var reason: String {
+            switch self {
+            case .fromCache: "used a cached response"
+            case .joined: "joined another call's request"
+            case .merged: "merged with others into one request"
+            case .ignored: "ignored: another was in flight"
+            case .circuitOpen: "refused: the circuit was open"
+            case .notAdmitted: "not admitted"
+            case .badParameters: "had a bad parameter"
+            case .withoutToken: "had no access token"
+            case .vetoed: "vetoed by an interceptor"
+            case .ended: "ended before the request left"
+            case .unexplained: "for no reason on record"
+            }
+        }
+
+        private static func byOutcome(of record: FlightRecord) -> UnsentReason? {
+            switch record.outcome.kind {
+            case .joined: .joined
+            case .ignored: .ignored
+            case .vetoed: .vetoed
+            case .failed:
+                switch record.outcome.error?.kind {
+                case .invalidParameters, .invalidConfiguration: .badParameters
+                case .needsLogin, .needsAccessToken, .loginCancelled: .withoutToken
+                default: nil
+                }
             default: nil
             }
-        default: nil
         }
-    }
 
-    private static func byDecision(of record: FlightRecord) -> UnsentReason? {
-        for decision in record.decisions.map(\.decision) {
-            switch decision {
-            case MergeDecision.carried: return .merged
-            case SharingDecision.joined: return .joined
-            case AdmissionDecision.refused(.circuitOpen): return .circuitOpen
-            case AdmissionDecision.refused: return .notAdmitted
-            default: continue
+        private static func byDecision(of record: FlightRecord) -> UnsentReason? {
+            for decision in record.decisions.map(\.decision) {
+                switch decision {
+                case MergeDecision.carried: return .merged
+                case SharingDecision.joined: return .joined
+                case AdmissionDecision.refused(.circuitOpen): return .circuitOpen
+                case AdmissionDecision.refused: return .notAdmitted
+                default: continue
+                }
+            }
+            if record.source == .cache || record.source == .staleCache { return .fromCache }
+            switch record.outcome.kind {
+            case .cancelled, .replaced: return .ended
+            default: return nil
             }
         }
-        if record.source == .cache || record.source == .staleCache { return .fromCache }
-        switch record.outcome.kind {
-        case .cancelled, .replaced: return .ended
-        default: return nil
-        }
     }
-}
+#endif

@@ -1,115 +1,120 @@
-import HTTPTypes
-import Hummingbird
-import HummingbirdCore
-import HummingbirdHTTP2
-import Logging
-import NIOCore
-import RunwayServer
-import RunwaySignatures
-import Synchronization
+#if Command
+    import HTTPTypes
+    import Hummingbird
+    import HummingbirdCore
+    import HummingbirdHTTP2
+    import Logging
+    import NIOCore
+    import RunwayServer
+    import RunwaySignatures
+    import Synchronization
 
-/// A server of orders on a free port of the loopback, over TLS and HTTP/2, that accepts only signed requests.
-struct SignedBackend: Sendable {
-    /// The authority under which clients know the server, whatever its port.
-    static let authority = "orders.example"
-    /// The tag of the app's signatures.
-    static let tag = "orders-app"
-    /// The session that a login has returned to the app, and its account. A real app has an access token instead.
-    static let (session, account) = ("a session of anna", "anna")
+    /// A server of orders on a free port of the loopback, over TLS and HTTP/2, that accepts only signed requests.
+    struct SignedBackend: Sendable {
+        /// The authority under which clients know the server, whatever its port.
+        static let authority = "orders.example"
+        /// The tag of the app's signatures.
+        static let tag = "orders-app"
+        /// The session that a login has returned to the app, and its account. A real app has an access token instead.
+        static let (session, account) = ("a session of anna", "anna")
 
-    let keys = InMemoryKeyDirectory()
-    let certificate: DemoCertificate
-    let orders = AcceptedOrders()
+        let keys = InMemoryKeyDirectory()
+        let certificate: DemoCertificate
+        let orders = AcceptedOrders()
 
-    init() throws { certificate = try DemoCertificate() }
+        init() throws { certificate = try DemoCertificate() }
 
-    /// The header field of the session.
-    private static let sessionField: HTTPField.Name = {
-        guard let name = HTTPField.Name("X-Session") else { preconditionFailure("X-Session is the name of a field") }
-        return name
-    }()
-
-    /// Serves while `body` runs, which receives the port.
-    func serve<Value>(_ body: (Int) async throws -> Value) async throws -> Value {
-        let (ports, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                do {
-                    try await run { continuation.yield($0) }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                    throw error
-                }
+        /// The header field of the session.
+        private static let sessionField: HTTPField.Name = {
+            guard let name = HTTPField.Name("X-Session") else {
+                preconditionFailure("X-Session is the name of a field")
             }
-            defer { group.cancelAll() }
-            guard let port = try await ports.first(where: { _ in true }) else { throw CancellationError() }
-            let value = try await body(port)
-            group.cancelAll()
-            try await group.waitForAll()
-            return value
+            return name
+        }()
+
+        /// Serves while `body` runs, which receives the port.
+        func serve<Value>(_ body: (Int) async throws -> Value) async throws -> Value {
+            let (ports, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do {
+                        try await run { continuation.yield($0) }
+                        continuation.finish()
+                    } catch {
+                        continuation.finish(throwing: error)
+                        throw error
+                    }
+                }
+                defer { group.cancelAll() }
+                guard let port = try await ports.first(where: { _ in true }) else { throw CancellationError() }
+                let value = try await body(port)
+                group.cancelAll()
+                try await group.waitForAll()
+                return value
+            }
+        }
+
+        private func run(onServing: @escaping @Sendable (Int) -> Void) async throws {
+            let router = Router(context: OrderContext.self)
+            EnrolmentRoutes(EnrolmentRules(origin: PublicOrigin(Self.authority)), keys: keys) { request, _ in
+                request.headers[Self.sessionField] == Self.session ? Self.account : nil
+            }.add(to: router)
+            var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
+            // This server is for development: its refusals name the precise reason.
+            rules.explainsRefusals = true
+            // The keys are new: nothing was signed with them before, whatever the clocks say.
+            let nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
+            router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
+            router.post("orders") { [orders] _, context in
+                let keyID = context.signer?.keyID ?? ""
+                orders.add(keyID)
+                return keyID
+            }
+            let connections = OpenConnections()
+            let tls = try certificate.serverConfiguration()
+            let application = Application(
+                router: router,
+                server: HTTPServerBuilder { responder in
+                    CuttableChannel(
+                        base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder),
+                        connections: connections
+                    )
+                },
+                configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+                onServerRunning: { channel in
+                    connections.add(channel)
+                    onServing(channel.localAddress?.port ?? 0)
+                },
+                logger: Logger(label: "runway.signed-backend", factory: { _ in SwiftLogNoOpLogHandler() }))
+            do {
+                try await connections.run { try await application.run() }
+            } catch {
+                // The server ends by cancellation; the errors of its parts during the teardown are not relevant.
+                guard Task.isCancelled else { throw error }
+            }
         }
     }
 
-    private func run(onServing: @escaping @Sendable (Int) -> Void) async throws {
-        let router = Router(context: OrderContext.self)
-        EnrolmentRoutes(EnrolmentRules(origin: PublicOrigin(Self.authority)), keys: keys) { request, _ in
-            request.headers[Self.sessionField] == Self.session ? Self.account : nil
-        }.add(to: router)
-        var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
-        // This server is for development: its refusals name the precise reason.
-        rules.explainsRefusals = true
-        // The keys are new: nothing was signed with them before, whatever the clocks say.
-        let nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
-        router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
-        router.post("orders") { [orders] _, context in
-            let keyID = context.signer?.keyID ?? ""
-            orders.add(keyID)
-            return keyID
-        }
-        let connections = OpenConnections()
-        let tls = try certificate.serverConfiguration()
-        let application = Application(
-            router: router,
-            server: HTTPServerBuilder { responder in
-                CuttableChannel(
-                    base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder), connections: connections
-                )
-            },
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in
-                connections.add(channel)
-                onServing(channel.localAddress?.port ?? 0)
-            },
-            logger: Logger(label: "runway.signed-backend", factory: { _ in SwiftLogNoOpLogHandler() }))
-        do {
-            try await connections.run { try await application.run() }
-        } catch {
-            // The server ends by cancellation; the errors of its parts during the teardown are not relevant.
-            guard Task.isCancelled else { throw error }
+    /// Counts the accepted orders, by the identifier of the key that signed them.
+    final class AcceptedOrders: Sendable {
+        /// Guards the counts.
+        private let counts = Mutex<[String: Int]>([:])
+
+        var byKey: [String: Int] { counts.withLock { $0 } }
+        var total: Int { byKey.values.reduce(0, +) }
+
+        func add(_ keyID: String) { counts.withLock { $0[keyID, default: 0] += 1 } }
+    }
+
+    /// The context of a route, which has the signer of the request.
+    private struct OrderContext: SignedRequestContext {
+        var coreContext: CoreRequestContextStorage
+        let remoteAddress: SocketAddress?
+        var signer: VerifiedSigner?
+
+        init(source: ApplicationRequestContextSource) {
+            coreContext = CoreRequestContextStorage(source: source)
+            remoteAddress = source.channel.remoteAddress
         }
     }
-}
-
-/// Counts the accepted orders, by the identifier of the key that signed them.
-final class AcceptedOrders: Sendable {
-    /// Guards the counts.
-    private let counts = Mutex<[String: Int]>([:])
-
-    var byKey: [String: Int] { counts.withLock { $0 } }
-    var total: Int { byKey.values.reduce(0, +) }
-
-    func add(_ keyID: String) { counts.withLock { $0[keyID, default: 0] += 1 } }
-}
-
-/// The context of a route, which has the signer of the request.
-private struct OrderContext: SignedRequestContext {
-    var coreContext: CoreRequestContextStorage
-    let remoteAddress: SocketAddress?
-    var signer: VerifiedSigner?
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        remoteAddress = source.channel.remoteAddress
-    }
-}
+#endif

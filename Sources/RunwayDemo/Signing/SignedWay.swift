@@ -1,57 +1,59 @@
-import HTTPTypes
-import Runway
-import RunwayJSON
-import RunwayTransport
-import Synchronization
+#if Command
+    import HTTPTypes
+    import Runway
+    import RunwayJSON
+    import RunwayTransport
+    import Synchronization
 
-/// The way between the app and the server of orders, which somebody else controls: requests can be stored and changed on it.
-///
-/// Like a proxy that terminates TLS, it connects to the server's port, while the request is for the server's public authority.
-final class SignedWay: Transport {
-    private struct State {
-        var last: Request?
-        var nextBody: [UInt8]?
-        var reasons: [String] = []
-    }
+    /// The way between the app and the server of orders, which somebody else controls: requests can be stored and changed on it.
+    ///
+    /// Like a proxy that terminates TLS, it connects to the server's port, while the request is for the server's public authority.
+    final class SignedWay: Transport {
+        private struct State {
+            var last: Request?
+            var nextBody: [UInt8]?
+            var reasons: [String] = []
+        }
 
-    private let wire: NIOTransport
-    private let authority: String
-    /// Guards the last request, the body that replaces the next one, and the reasons of refusals.
-    private let state = Mutex(State())
+        private let wire: NIOTransport
+        private let authority: String
+        /// Guards the last request, the body that replaces the next one, and the reasons of refusals.
+        private let state = Mutex(State())
 
-    init(wire: NIOTransport, port: Int) {
-        self.wire = wire
-        authority = "127.0.0.1:\(port)"
-    }
+        init(wire: NIOTransport, port: Int) {
+            self.wire = wire
+            authority = "127.0.0.1:\(port)"
+        }
 
-    /// The last request that passed, as it was signed.
-    var lastRequest: Request? { state.withLock { $0.last } }
+        /// The last request that passed, as it was signed.
+        var lastRequest: Request? { state.withLock { $0.last } }
 
-    /// Replaces the body of the next request.
-    func changeNextBody(to body: [UInt8]) { state.withLock { $0.nextBody = body } }
+        /// Replaces the body of the next request.
+        func changeNextBody(to body: [UInt8]) { state.withLock { $0.nextBody = body } }
 
-    /// The reasons for which the server has refused requests since the last use of this function: its status, and a word.
-    func takeReasons() -> [String] {
-        state.withLock { state in
-            defer { state.reasons = [] }
-            return state.reasons
+        /// The reasons for which the server has refused requests since the last use of this function: its status, and a word.
+        func takeReasons() -> [String] {
+            state.withLock { state in
+                defer { state.reasons = [] }
+                return state.reasons
+            }
+        }
+
+        func endsInTime(_ request: Request) -> Bool { wire.endsInTime(request) }
+
+        func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+            var request = request
+            state.withLock { state in
+                state.last = request
+                if let body = state.nextBody { request.body = .bytes(body) }
+                state.nextBody = nil
+            }
+            request.head.authority = authority
+            let response = try await wire.send(request, in: flight)
+            if case .whole(let rawData) = response.body, let reason = rawData["reason"].string {
+                state.withLock { $0.reasons.append("\(response.head.status.code) \(reason)") }
+            }
+            return response
         }
     }
-
-    func endsInTime(_ request: Request) -> Bool { wire.endsInTime(request) }
-
-    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
-        var request = request
-        state.withLock { state in
-            state.last = request
-            if let body = state.nextBody { request.body = .bytes(body) }
-            state.nextBody = nil
-        }
-        request.head.authority = authority
-        let response = try await wire.send(request, in: flight)
-        if case .whole(let rawData) = response.body, let reason = rawData["reason"].string {
-            state.withLock { $0.reasons.append("\(response.head.status.code) \(reason)") }
-        }
-        return response
-    }
-}
+#endif

@@ -1,117 +1,203 @@
-import Crypto
-import Foundation
-import HTTPTypes
-import Runway
-import RunwaySignatures
-import RunwaySigning
-import RunwayTesting
-import RunwayTransport
+#if Command
+    import Crypto
+    import Foundation
+    import HTTPTypes
+    import Runway
+    import RunwaySignatures
+    import RunwaySigning
+    import RunwayTesting
+    import RunwayTransport
 
-/// Plays signed calls to a server that verifies them, and attempts of others to pass as the app.
-///
-/// The server, TLS and both halves of signing are real. Which calls are accepted, and the reason of every refusal, are known
-/// beforehand; deviations are in ``SigningTourReport/problems``.
-public final class SigningTour {
-    private let backend: SignedBackend
-    private let way: SignedWay
-    private let device = DeviceKeys(in: HeldSecrets())
-    private let records = RecordCollector()
-    /// The layers of the app, and of those who pose as it.
-    private var layers: [NetworkLayer] = []
-    private var report = SigningTourReport()
-
-    /// How many calls are made while the key is rotated: the first worker does that after half of its own.
-    private static let (workers, callsOfEach) = (4, 10)
-
-    /// Plays the whole tour.
+    /// Plays signed calls to a server that verifies them, and attempts of others to pass as the app.
     ///
-    /// - Throws: The error of a server that can't start, and `CancellationError` when the task is cancelled.
-    @concurrent public static func play() async throws -> SigningTourReport {
-        let backend = try SignedBackend()
-        return try await backend.serve { port in
-            let trust = TransportConfiguration.Trust.certificates(pem: [backend.certificate.authorityPEM])
-            let wire = try NIOTransport(configuration: TransportConfiguration(trust: trust))
-            let tour = SigningTour(backend, SignedWay(wire: wire, port: port))
-            let report = await tour.play()
-            await wire.shutdown(.cutting)
-            try Task.checkCancellation()
+    /// The server, TLS and both halves of signing are real. Which calls are accepted, and the reason of every refusal, are known
+    /// beforehand; deviations are in ``SigningTourReport/problems``.
+    public final class SigningTour {
+        private let backend: SignedBackend
+        private let way: SignedWay
+        private let device = DeviceKeys(in: HeldSecrets())
+        private let records = RecordCollector()
+        /// The layers of the app, and of those who pose as it.
+        private var layers: [NetworkLayer] = []
+        private var report = SigningTourReport()
+
+        /// How many calls are made while the key is rotated: the first worker does that after half of its own.
+        private static let (workers, callsOfEach) = (4, 10)
+
+        /// Plays the whole tour.
+        ///
+        /// - Throws: The error of a server that can't start, and `CancellationError` when the task is cancelled.
+        @concurrent public static func play() async throws -> SigningTourReport {
+            let backend = try SignedBackend()
+            return try await backend.serve { port in
+                let trust = TransportConfiguration.Trust.certificates(pem: [backend.certificate.authorityPEM])
+                let wire = try NIOTransport(configuration: TransportConfiguration(trust: trust))
+                let tour = SigningTour(backend, SignedWay(wire: wire, port: port))
+                let report = await tour.play()
+                await wire.shutdown(.cutting)
+                try Task.checkCancellation()
+                return report
+            }
+        }
+
+        private init(_ backend: SignedBackend, _ way: SignedWay) { (self.backend, self.way) = (backend, way) }
+
+        private func play() async -> SigningTourReport {
+            let app = layer("app", device)
+            guard let id = await enrol(app) else { return report }
+            await forge(id)
+            await replay(of: app)
+            await tamper(with: app)
+            await callWithSlowClock()
+            await rotate(id, under: app)
+            for layer in layers { await layer.flushRecords() }
+            report.flights = records.records
+            report.calls = report.flights.count
+            report.requests = report.flights.map(\.attempts.count).reduce(0, +)
             return report
         }
-    }
 
-    private init(_ backend: SignedBackend, _ way: SignedWay) { (self.backend, self.way) = (backend, way) }
-
-    private func play() async -> SigningTourReport {
-        let app = layer("app", device)
-        guard let id = await enrol(app) else { return report }
-        await forge(id)
-        await replay(of: app)
-        await tamper(with: app)
-        await callWithSlowClock()
-        await rotate(id, under: app)
-        for layer in layers { await layer.flushRecords() }
-        report.flights = records.records
-        report.calls = report.flights.count
-        report.requests = report.flights.map(\.attempts.count).reduce(0, +)
-        return report
-    }
-
-    /// A layer whose calls are signed with the keys of a store.
-    private func layer(_ name: String, _ keys: any RequestKeyStore, clock: LayerClock = .system) -> NetworkLayer {
-        var pipeline = RequestPipeline()
-        let policy = SigningPolicy(.signature(tag: SignedBackend.tag))
-        pipeline.insert(SigningStage(for: OrderService.self, policy, keys: keys), before: .signing)
-        let network = NetworkLayer(name: name, transport: way, pipeline: pipeline, clock: clock, sinks: [records])
-        layers.append(network)
-        network.configure(OrderService.self) { settings in
-            settings.account = SignedBackend.account
-            settings.commonHeaders = ["X-Session": SignedBackend.session]
+        /// A layer whose calls are signed with the keys of a store.
+        private func layer(_ name: String, _ keys: any RequestKeyStore, clock: LayerClock = .system) -> NetworkLayer {
+            var pipeline = RequestPipeline()
+            let policy = SigningPolicy(.signature(tag: SignedBackend.tag))
+            pipeline.insert(SigningStage(for: OrderService.self, policy, keys: keys), before: .signing)
+            let network = NetworkLayer(name: name, transport: way, pipeline: pipeline, clock: clock, sinks: [records])
+            layers.append(network)
+            network.configure(OrderService.self) { settings in
+                settings.account = SignedBackend.account
+                settings.commonHeaders = ["X-Session": SignedBackend.session]
+            }
+            return network
         }
-        return network
-    }
 
-    // MARK: - The steps
+        // MARK: - The steps
 
-    /// The device makes a key and has the server accept it; before that, its calls are refused.
-    private func enrol(_ app: NetworkLayer) async -> String? {
-        let unsigned = await failure(of: app)
-        if unsigned == nil || way.takeReasons() != ["401 unsigned"] {
-            report.problems.append("a call without a signature was not refused as such")
+        /// The device makes a key and has the server accept it; before that, its calls are refused.
+        private func enrol(_ app: NetworkLayer) async -> String? {
+            let unsigned = await failure(of: app)
+            if unsigned == nil || way.takeReasons() != ["401 unsigned"] {
+                report.problems.append("a call without a signature was not refused as such")
+            }
+            var id: String?
+            await step("An enrolled key: made on the device", [], accepted: 1) {
+                do throws(NetworkError) {
+                    id = try await self.enrolment(app).enrol()
+                } catch {
+                    return error
+                }
+                return await self.failure(of: app)
+            }
+            return id
         }
-        var id: String?
-        await step("An enrolled key: made on the device", [], accepted: 1) {
-            do throws(NetworkError) {
-                id = try await self.enrolment(app).enrol()
-            } catch {
+
+        private func enrolment(_ app: NetworkLayer) -> DeviceEnrolment<OrderService> {
+            DeviceEnrolment(at: OrderService.self, in: app, keys: device)
+        }
+
+        /// Somebody who knows the identifier of the key signs with a key of their own.
+        private func forge(_ id: String) async {
+            let key = RequestKey(id: id, signer: SigningKey.p256(P256.Signing.PrivateKey()))
+            let forger = layer("forger", HeldKey(key: key))
+            await step("A forged call: signed with another key", ["401 invalid"], accepted: 0) {
+                await self.failure(of: forger)
+            }
+        }
+
+        /// Somebody on the way sends a request again that was accepted.
+        private func replay(of app: NetworkLayer) async {
+            if let error = await failure(of: app) { report.problems.append("the app's own call failed: \(error)") }
+            let other = NetworkLayer(name: "other", transport: way, sinks: [records])
+            layers.append(other)
+            await step("A replayed call: the same request again", ["401 replayed"], accepted: 0) {
+                guard let request = self.way.lastRequest else { return nil }
+                do throws(NetworkError) {
+                    _ = try await other.exchange(request, with: OrderService.self)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+
+        /// Somebody on the way changes the body.
+        private func tamper(with app: NetworkLayer) async {
+            way.changeNextBody(to: Array(#"{"item":"yacht"}"#.utf8))
+            await step("A tampered call: another body", ["400 body"], accepted: 0) { await self.failure(of: app) }
+        }
+
+        /// The device's clock is an hour slow: the refusal has the server's time, with which the stage signs once more.
+        private func callWithSlowClock() async {
+            let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: -3_600) }
+            let device = layer("slow", device, clock: clock)
+            await step("A stale clock: an hour slow", ["401 tooOld"], accepted: 1) {
+                let error = await self.failure(of: device)
+                if let error { self.report.problems.append("the clock was not corrected: \(error)") }
                 return error
             }
-            return await self.failure(of: app)
         }
-        return id
-    }
 
-    private func enrolment(_ app: NetworkLayer) -> DeviceEnrolment<OrderService> {
-        DeviceEnrolment(at: OrderService.self, in: app, keys: device)
-    }
-
-    /// Somebody who knows the identifier of the key signs with a key of their own.
-    private func forge(_ id: String) async {
-        let key = RequestKey(id: id, signer: SigningKey.p256(P256.Signing.PrivateKey()))
-        let forger = layer("forger", HeldKey(key: key))
-        await step("A forged call: signed with another key", ["401 invalid"], accepted: 0) {
-            await self.failure(of: forger)
+        /// The key is replaced while calls are made: the server knows both for an overlap, and then refuses the old one.
+        private func rotate(_ oldKey: String, under app: NetworkLayer) async {
+            let enrolment = enrolment(app)
+            let before = backend.orders.byKey
+            let failures = await withTaskGroup(of: [NetworkError].self) { group in
+                for worker in 0..<Self.workers {
+                    group.addTask {
+                        var failures: [NetworkError] = []
+                        for call in 1...Self.callsOfEach {
+                            if let error = await Self.failure(of: app) { failures.append(error) }
+                            guard worker == 0, call == Self.callsOfEach / 2 else { continue }
+                            do throws(NetworkError) { _ = try await enrolment.rotate() } catch {
+                                failures.append(error)
+                            }
+                        }
+                        return failures
+                    }
+                }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            let after = backend.orders.byKey
+            let byOld = after[oldKey, default: 0] - before[oldKey, default: 0]
+            let counts = [byOld, after.filter { before[$0.key] == nil }.values.reduce(0, +)]
+            let count = Self.workers * Self.callsOfEach
+            report.rows.append(
+                SigningTourReport.Row(
+                    title: "A rotated key: under \(count) calls", refusals: way.takeReasons(),
+                    accepted: counts.reduce(0, +),
+                    detail: "\(counts[0]) by the old key, \(counts[1]) by the new one"))
+            report.problems += failures.map { "a call failed during the rotation: \($0)" }
+            if counts.contains(0) || counts.reduce(0, +) != count {
+                report.problems.append("the calls were not signed with both keys: \(counts)")
+            }
         }
-    }
 
-    /// Somebody on the way sends a request again that was accepted.
-    private func replay(of app: NetworkLayer) async {
-        if let error = await failure(of: app) { report.problems.append("the app's own call failed: \(error)") }
-        let other = NetworkLayer(name: "other", transport: way, sinks: [records])
-        layers.append(other)
-        await step("A replayed call: the same request again", ["401 replayed"], accepted: 0) {
-            guard let request = self.way.lastRequest else { return nil }
+        /// Plays one step, and compares its outcome with the expected one.
+        private func step(
+            _ title: String, _ refusals: [String], accepted: Int, _ play: () async -> NetworkError?
+        ) async {
+            let before = backend.orders.total
+            let error = await play()
+            let row = SigningTourReport.Row(
+                title: title, refusals: way.takeReasons(), accepted: backend.orders.total - before,
+                detail: error?.detail ?? Self.detail(refusals, accepted: accepted))
+            report.rows.append(row)
+            if row.refusals != refusals || row.accepted != accepted {
+                report.problems.append("\(title): \(row.outcome)")
+            }
+        }
+
+        private static func detail(_ refusals: [String], accepted: Int) -> String {
+            if accepted == 0 { return "" }
+            return refusals.isEmpty
+                ? "made after login, bound to account and device" : "signed again with the server's time"
+        }
+
+        private func failure(of layer: NetworkLayer) async -> NetworkError? { await Self.failure(of: layer) }
+
+        private static func failure(of layer: NetworkLayer) async -> NetworkError? {
             do throws(NetworkError) {
-                _ = try await other.exchange(request, with: OrderService.self)
+                _ = try await layer.call(PlaceOrder())
                 return nil
             } catch {
                 return error
@@ -119,115 +205,33 @@ public final class SigningTour {
         }
     }
 
-    /// Somebody on the way changes the body.
-    private func tamper(with app: NetworkLayer) async {
-        way.changeNextBody(to: Array(#"{"item":"yacht"}"#.utf8))
-        await step("A tampered call: another body", ["400 body"], accepted: 0) { await self.failure(of: app) }
+    /// One key, which signs for everybody.
+    private struct HeldKey: RequestKeyStore {
+        let key: RequestKey
+
+        func key(for owner: KeyOwner) -> RequestKey? { key }
     }
 
-    /// The device's clock is an hour slow: the refusal has the server's time, with which the stage signs once more.
-    private func callWithSlowClock() async {
-        let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: -3_600) }
-        let device = layer("slow", device, clock: clock)
-        await step("A stale clock: an hour slow", ["401 tooOld"], accepted: 1) {
-            let error = await self.failure(of: device)
-            if let error { self.report.problems.append("the clock was not corrected: \(error)") }
-            return error
-        }
+    /// Holds the keys of the device in memory; an app has a `FileTokenStore` or a `KeychainTokenStore`.
+    private actor HeldSecrets: TokenStore {
+        private var tokens: [TokenKey: AccessToken] = [:]
+
+        func load(_ key: TokenKey) -> AccessToken? { tokens[key] }
+        func save(_ token: AccessToken, at key: TokenKey) { tokens[key] = token }
+        func remove(_ key: TokenKey) { tokens[key] = nil }
     }
 
-    /// The key is replaced while calls are made: the server knows both for an overlap, and then refuses the old one.
-    private func rotate(_ oldKey: String, under app: NetworkLayer) async {
-        let enrolment = enrolment(app)
-        let before = backend.orders.byKey
-        let failures = await withTaskGroup(of: [NetworkError].self) { group in
-            for worker in 0..<Self.workers {
-                group.addTask {
-                    var failures: [NetworkError] = []
-                    for call in 1...Self.callsOfEach {
-                        if let error = await Self.failure(of: app) { failures.append(error) }
-                        guard worker == 0, call == Self.callsOfEach / 2 else { continue }
-                        do throws(NetworkError) { _ = try await enrolment.rotate() } catch { failures.append(error) }
-                    }
-                    return failures
-                }
-            }
-            return await group.reduce(into: []) { $0 += $1 }
-        }
-        let after = backend.orders.byKey
-        let byOld = after[oldKey, default: 0] - before[oldKey, default: 0]
-        let counts = [byOld, after.filter { before[$0.key] == nil }.values.reduce(0, +)]
-        let count = Self.workers * Self.callsOfEach
-        report.rows.append(
-            SigningTourReport.Row(
-                title: "A rotated key: under \(count) calls", refusals: way.takeReasons(),
-                accepted: counts.reduce(0, +),
-                detail: "\(counts[0]) by the old key, \(counts[1]) by the new one"))
-        report.problems += failures.map { "a call failed during the rotation: \($0)" }
-        if counts.contains(0) || counts.reduce(0, +) != count {
-            report.problems.append("the calls were not signed with both keys: \(counts)")
-        }
+    /// The service whose requests are signed.
+    private enum OrderService: APIService {
+        static let name = "orders"
+        static let environments: [ServiceEnvironment: String] = [.release: "https://\(SignedBackend.authority)"]
     }
 
-    /// Plays one step, and compares its outcome with the expected one.
-    private func step(
-        _ title: String, _ refusals: [String], accepted: Int, _ play: () async -> NetworkError?
-    ) async {
-        let before = backend.orders.total
-        let error = await play()
-        let row = SigningTourReport.Row(
-            title: title, refusals: way.takeReasons(), accepted: backend.orders.total - before,
-            detail: error?.detail ?? Self.detail(refusals, accepted: accepted))
-        report.rows.append(row)
-        if row.refusals != refusals || row.accepted != accepted {
-            report.problems.append("\(title): \(row.outcome)")
-        }
+    /// Places an order, which only the app may.
+    private struct PlaceOrder: Endpoint {
+        static let service = OrderService.self
+        static let method = HTTPRequest.Method.post
+        var path: EndpointPath { "orders" }
+        var item = "bicycle"
     }
-
-    private static func detail(_ refusals: [String], accepted: Int) -> String {
-        if accepted == 0 { return "" }
-        return refusals.isEmpty
-            ? "made after login, bound to account and device" : "signed again with the server's time"
-    }
-
-    private func failure(of layer: NetworkLayer) async -> NetworkError? { await Self.failure(of: layer) }
-
-    private static func failure(of layer: NetworkLayer) async -> NetworkError? {
-        do throws(NetworkError) {
-            _ = try await layer.call(PlaceOrder())
-            return nil
-        } catch {
-            return error
-        }
-    }
-}
-
-/// One key, which signs for everybody.
-private struct HeldKey: RequestKeyStore {
-    let key: RequestKey
-
-    func key(for owner: KeyOwner) -> RequestKey? { key }
-}
-
-/// Holds the keys of the device in memory; an app has a `FileTokenStore` or a `KeychainTokenStore`.
-private actor HeldSecrets: TokenStore {
-    private var tokens: [TokenKey: AccessToken] = [:]
-
-    func load(_ key: TokenKey) -> AccessToken? { tokens[key] }
-    func save(_ token: AccessToken, at key: TokenKey) { tokens[key] = token }
-    func remove(_ key: TokenKey) { tokens[key] = nil }
-}
-
-/// The service whose requests are signed.
-private enum OrderService: APIService {
-    static let name = "orders"
-    static let environments: [ServiceEnvironment: String] = [.release: "https://\(SignedBackend.authority)"]
-}
-
-/// Places an order, which only the app may.
-private struct PlaceOrder: Endpoint {
-    static let service = OrderService.self
-    static let method = HTTPRequest.Method.post
-    var path: EndpointPath { "orders" }
-    var item = "bicycle"
-}
+#endif

@@ -1,67 +1,69 @@
-import Foundation
-import HTTPTypes
-import Hummingbird
-import RunwayServer
-import RunwayServerStorage
-import RunwayTesting
-import Synchronization
+#if Command
+    import Foundation
+    import HTTPTypes
+    import Hummingbird
+    import RunwayServer
+    import RunwayServerStorage
+    import RunwayTesting
+    import Synchronization
 
-/// The second-hand team's server of a ``TrainTour``: one home, and the offers for it.
-final class TrainServer: Sendable {
-    private struct Offer: Decodable {
-        var price: Int
-    }
-
-    private let api: SecondHandAPI
-    private let keys: SQLiteIdempotencyStore
-    private let received = ReceivedCount()
-    /// Guards the prices that were offered.
-    private let offered = Mutex<[Int]>([])
-
-    /// Holds the response to the first offer.
-    let gate = ScriptedGate()
-    let detailRequests = ReceivedCount()
-
-    /// Prices in the order in which they took effect.
-    var offers: [Int] { offered.withLock { $0 } }
-    /// How many requests with offers came.
-    var offerRequestCount: Int { received.value }
-
-    init(_ catalogue: ListingCatalogue, in folder: URL) throws {
-        api = SecondHandAPI(book: ListingBook(catalogue))
-        keys = try SQLiteIdempotencyStore(at: folder.appending(path: "server/keys.sqlite"))
-    }
-
-    /// Adds the routes.
-    func add(to router: Router<BasicRequestContext>) {
-        router.get("esf/detail/:id") { [self] _, context in
-            detailRequests.add(1)
-            return try api.detail(id: context.parameters.require("id"))
+    /// The second-hand team's server of a ``TrainTour``: one home, and the offers for it.
+    final class TrainServer: Sendable {
+        private struct Offer: Decodable {
+            var price: Int
         }
-        router.group()
-            .add(middleware: FirstResponseGate(received: received, gate: gate))
-            .add(middleware: IdempotencyMiddleware(store: keys) { _, _ in "the user" })
-            .post("esf/offer/:id") { [self] request, context in
-                let offer = try await request.decode(as: Offer.self, context: context)
-                offered.withLock { $0.append(offer.price) }
-                return try Response.json(["status": "ok"])
+
+        private let api: SecondHandAPI
+        private let keys: SQLiteIdempotencyStore
+        private let received = ReceivedCount()
+        /// Guards the prices that were offered.
+        private let offered = Mutex<[Int]>([])
+
+        /// Holds the response to the first offer.
+        let gate = ScriptedGate()
+        let detailRequests = ReceivedCount()
+
+        /// Prices in the order in which they took effect.
+        var offers: [Int] { offered.withLock { $0 } }
+        /// How many requests with offers came.
+        var offerRequestCount: Int { received.value }
+
+        init(_ catalogue: ListingCatalogue, in folder: URL) throws {
+            api = SecondHandAPI(book: ListingBook(catalogue))
+            keys = try SQLiteIdempotencyStore(at: folder.appending(path: "server/keys.sqlite"))
+        }
+
+        /// Adds the routes.
+        func add(to router: Router<BasicRequestContext>) {
+            router.get("esf/detail/:id") { [self] _, context in
+                detailRequests.add(1)
+                return try api.detail(id: context.parameters.require("id"))
             }
+            router.group()
+                .add(middleware: FirstResponseGate(received: received, gate: gate))
+                .add(middleware: IdempotencyMiddleware(store: keys) { _, _ in "the user" })
+                .post("esf/offer/:id") { [self] request, context in
+                    let offer = try await request.decode(as: Offer.self, context: context)
+                    offered.withLock { $0.append(offer.price) }
+                    return try Response.json(["status": "ok"])
+                }
+        }
+
+        func close() async throws { try await keys.close() }
     }
 
-    func close() async throws { try await keys.close() }
-}
+    /// Holds the response to the first request after it was stored.
+    private struct FirstResponseGate<Context: RequestContext>: RouterMiddleware {
+        let received: ReceivedCount
+        let gate: ScriptedGate
 
-/// Holds the response to the first request after it was stored.
-private struct FirstResponseGate<Context: RequestContext>: RouterMiddleware {
-    let received: ReceivedCount
-    let gate: ScriptedGate
-
-    func handle(
-        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
-    ) async throws -> Response {
-        let count = received.add(1)
-        let response = try await next(request, context)
-        if count == 1 { try await gate.pass() }
-        return response
+        func handle(
+            _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+        ) async throws -> Response {
+            let count = received.add(1)
+            let response = try await next(request, context)
+            if count == 1 { try await gate.pass() }
+            return response
+        }
     }
-}
+#endif

@@ -1,113 +1,116 @@
-public import Foundation
-import Hummingbird
-import Runway
-import RunwayStorage
-import RunwayTesting
-import RunwayTransport
+#if Command
+    public import Foundation
+    import Hummingbird
+    import Runway
+    import RunwayStorage
+    import RunwayTesting
+    import RunwayTransport
 
-/// Has an app open a home and make offers in a process without a network, which is killed when the network is back, and starts it again.
-///
-/// The processes, `kill -9`, the sockets and the files of both sides are real.
-public enum TrainTour {
-    /// A run of the app.
-    public enum Run: String, Sendable {
-        /// It opens a home with a network, and is killed.
-        case atHome
-        /// It opens the home without a network and makes offers; then the network returns, and it is killed while an offer is in flight.
-        case onTheTrain
-        /// It sends the rest.
-        case atWork
-    }
-
-    /// The name of the command by which a program runs ``use(_:in:calling:)``.
-    public static let commandName = "demo-train"
-
-    private static let home = 7
-    private static let prices = [510, 515, 520]
-    private static var id: String { "E\(100_000 + home)" }
-
-    /// Plays the tour.
+    /// Has an app open a home and make offers in a process without a network, which is killed when the network is back, and starts it again.
     ///
-    /// - Parameters:
-    ///   - program: The program whose command ``commandName`` uses the app.
-    ///   - seed: The seed of the listings. The default is 1.
-    /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is cancelled.
-    @concurrent public static func play(program: URL, seed: UInt64 = 1) async throws -> TrainTourReport {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let catalogue = ListingCatalogue(seed: seed, listingsPerKind: home)
-        let server = try TrainServer(catalogue, in: folder)
-        let router = Router()
-        server.add(to: router)
-        let (screens, isComplete) = try await LoopbackServer.run(router) { url in
-            func start(_ run: Run) throws -> ChildProcess {
-                try ChildProcess([commandName, run.rawValue, folder.appending(path: "app").path, url], of: program)
-            }
-            let first = try start(.atHome)
-            guard let fetched = await first.nextLine() else { throw CancellationError() }
-            try await first.kill()
-            let second = try start(.onTheTrain)
-            guard let stored = await second.nextLine() else { throw CancellationError() }
-            // The server has the first offer, and its response is not sent.
-            try await server.gate.waitForArrivals()
-            try await second.kill()
-            server.gate.open()
-            let third = try start(.atWork)
-            return ([fetched, stored], await third.end() == 0)
+    /// The processes, `kill -9`, the sockets and the files of both sides are real.
+    public enum TrainTour {
+        /// A run of the app.
+        public enum Run: String, Sendable {
+            /// It opens a home with a network, and is killed.
+            case atHome
+            /// It opens the home without a network and makes offers; then the network returns, and it is killed while an offer is in flight.
+            case onTheTrain
+            /// It sends the rest.
+            case atWork
         }
-        try await server.close()
-        var report = TrainTourReport(
-            screen: [screens[1]], openings: screens.count,
-            detailRequests: server.detailRequests.value, changes: prices.count, effects: server.offers.count,
-            repeated: server.offerRequestCount - server.offers.count)
-        let row = catalogue.listing(.secondHand, number: home)?.rowText
-        if screens.contains(where: { $0 != row }) {
-            report.problems.append("The details screen showed \(screens), and not \(row ?? "").")
-        }
-        if !isComplete { report.problems.append("The last run of the app did not send all of its offers.") }
-        if report.detailRequests != 1 || server.offers != prices || report.repeated != 1 {
-            report.problems.append("Of the offers: \(server.offers); \(report).")
-        }
-        return report
-    }
 
-    /// Uses the app, as one run of it does.
-    ///
-    /// - Parameters:
-    ///   - run: What the user does.
-    ///   - folder: The app's folder.
-    ///   - url: The base URL of the server.
-    /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw `CancellationError`.
-    @MainActor public static func use(_ run: Run, in folder: URL, calling url: String) async throws {
-        let status = SettableNetworkStatus(run == .onTheTrain ? .none : .wifi)
-        let queue = OfflineQueue(
-            at: folder.appending(path: "changes/changes.sqlite"), replaying: [ReplayedEndpoint(SecondHandOffer.self)])
-        let network = NetworkLayer(
-            name: "train", transport: try NIOTransport(), diskCache: DiskCache(in: folder.appending(path: "cache")),
-            offlineQueue: queue, status: status)
-        network.configure(SecondHandService.self) { $0.baseURLs = [.release: url] }
-        if run != .atWork {
-            let screen = Screen { _ in }
-            let lists = ListController(network: network, screen: screen)
-            _ = try await lists.detail.landing(of: lists.detail.load(SecondHandDetail(id: id)))
-            await network.cache.flush()
-            let text = screen.lines.joined(separator: "\n")
-            if run == .atHome { return try await ChildProcess.waitForKill(saying: text) }
-            for price in prices {
-                do throws(NetworkError) {
-                    _ = try await network.call(SecondHandOffer(id: id, price: price))
-                } catch {
-                    guard error.kind == .queued else { throw error }
+        /// The name of the command by which a program runs ``use(_:in:calling:)``.
+        public static let commandName = "demo-train"
+
+        private static let home = 7
+        private static let prices = [510, 515, 520]
+        private static var id: String { "E\(100_000 + home)" }
+
+        /// Plays the tour.
+        ///
+        /// - Parameters:
+        ///   - program: The program whose command ``commandName`` uses the app.
+        ///   - seed: The seed of the listings. The default is 1.
+        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is cancelled.
+        @concurrent public static func play(program: URL, seed: UInt64 = 1) async throws -> TrainTourReport {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let catalogue = ListingCatalogue(seed: seed, listingsPerKind: home)
+            let server = try TrainServer(catalogue, in: folder)
+            let router = Router()
+            server.add(to: router)
+            let (screens, isComplete) = try await LoopbackServer.run(router) { url in
+                func start(_ run: Run) throws -> ChildProcess {
+                    try ChildProcess([commandName, run.rawValue, folder.appending(path: "app").path, url], of: program)
                 }
+                let first = try start(.atHome)
+                guard let fetched = await first.nextLine() else { throw CancellationError() }
+                try await first.kill()
+                let second = try start(.onTheTrain)
+                guard let stored = await second.nextLine() else { throw CancellationError() }
+                // The server has the first offer, and its response is not sent.
+                try await server.gate.waitForArrivals()
+                try await second.kill()
+                server.gate.open()
+                let third = try start(.atWork)
+                return ([fetched, stored], await third.end() == 0)
             }
-            status.set(.wifi)
-            try await ChildProcess.waitForKill(saying: text)
+            try await server.close()
+            var report = TrainTourReport(
+                screen: [screens[1]], openings: screens.count,
+                detailRequests: server.detailRequests.value, changes: prices.count, effects: server.offers.count,
+                repeated: server.offerRequestCount - server.offers.count)
+            let row = catalogue.listing(.secondHand, number: home)?.rowText
+            if screens.contains(where: { $0 != row }) {
+                report.problems.append("The details screen showed \(screens), and not \(row ?? "").")
+            }
+            if !isComplete { report.problems.append("The last run of the app did not send all of its offers.") }
+            if report.detailRequests != 1 || server.offers != prices || report.repeated != 1 {
+                report.problems.append("Of the offers: \(server.offers); \(report).")
+            }
+            return report
         }
-        for _ in 0..<600 {
-            await queue.flush()
-            if try await queue.changes().isEmpty { return await queue.close() }
-            try await Task.sleep(for: .milliseconds(100))
+
+        /// Uses the app, as one run of it does.
+        ///
+        /// - Parameters:
+        ///   - run: What the user does.
+        ///   - folder: The app's folder.
+        ///   - url: The base URL of the server.
+        /// - Throws: The error of a call or of the transport. Offers that could not be sent within a minute throw `CancellationError`.
+        @MainActor public static func use(_ run: Run, in folder: URL, calling url: String) async throws {
+            let status = SettableNetworkStatus(run == .onTheTrain ? .none : .wifi)
+            let queue = OfflineQueue(
+                at: folder.appending(path: "changes/changes.sqlite"),
+                replaying: [ReplayedEndpoint(SecondHandOffer.self)])
+            let network = NetworkLayer(
+                name: "train", transport: try NIOTransport(), diskCache: DiskCache(in: folder.appending(path: "cache")),
+                offlineQueue: queue, status: status)
+            network.configure(SecondHandService.self) { $0.baseURLs = [.release: url] }
+            if run != .atWork {
+                let screen = Screen { _ in }
+                let lists = ListController(network: network, screen: screen)
+                _ = try await lists.detail.landing(of: lists.detail.load(SecondHandDetail(id: id)))
+                await network.cache.flush()
+                let text = screen.lines.joined(separator: "\n")
+                if run == .atHome { return try await ChildProcess.waitForKill(saying: text) }
+                for price in prices {
+                    do throws(NetworkError) {
+                        _ = try await network.call(SecondHandOffer(id: id, price: price))
+                    } catch {
+                        guard error.kind == .queued else { throw error }
+                    }
+                }
+                status.set(.wifi)
+                try await ChildProcess.waitForKill(saying: text)
+            }
+            for _ in 0..<600 {
+                await queue.flush()
+                if try await queue.changes().isEmpty { return await queue.close() }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            throw CancellationError()
         }
-        throw CancellationError()
     }
-}
+#endif

@@ -1,82 +1,87 @@
-import Runway
-import RunwayJSON
-import RunwayTesting
+#if Command
+    import Runway
+    import RunwayJSON
+    import RunwayTesting
 
-extension DemoSession {
-    /// The most loads that a list of this catalogue can need, with a margin for listings published meanwhile.
-    private static let maximumLoads = 100
+    extension DemoSession {
+        /// The most loads that a list of this catalogue can need, with a margin for listings published meanwhile.
+        private static let maximumLoads = 100
 
-    /// A list that the user scrolls through to its end, while its team edits it between one page and the next.
-    func scrollThroughAnEditedList() async throws {
-        let scroll = ScrollController(network: network, screen: screen)
-        var editor = ListEditor(seed: seed)
-        try await scene("A list scrolled to its end while it is edited: no row is missing, none is there twice") {
-            try await load(scroll.homes.load(SecondHandPages(city: "chengdu", district: "gaoxin")))
-            while scroll.homes.hasMore, editor.edits.count < Self.maximumLoads {
-                let edit = editor.next(of: catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin"))
-                catalogue.apply(edit)
-                backend.book.apply(edit)
-                try await load(scroll.homes.loadNextPage())
-                let ids = scroll.homes.items.compactMap { $0["esf_id"].string }
-                if Set(ids).count < ids.count { note("a row is there twice after \(edit)") }
+        /// A list that the user scrolls through to its end, while its team edits it between one page and the next.
+        func scrollThroughAnEditedList() async throws {
+            let scroll = ScrollController(network: network, screen: screen)
+            var editor = ListEditor(seed: seed)
+            try await scene("A list scrolled to its end while it is edited: no row is missing, none is there twice") {
+                try await load(scroll.homes.load(SecondHandPages(city: "chengdu", district: "gaoxin")))
+                while scroll.homes.hasMore, editor.edits.count < Self.maximumLoads {
+                    let edit = editor.next(
+                        of: catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin"))
+                    catalogue.apply(edit)
+                    backend.book.apply(edit)
+                    try await load(scroll.homes.loadNextPage())
+                    let ids = scroll.homes.items.compactMap { $0["esf_id"].string }
+                    if Set(ids).count < ids.count { note("a row is there twice after \(edit)") }
+                }
+                judge(scroll, editor)
             }
-            judge(scroll, editor)
+            try await scene("The same list loaded anew") {
+                try await load(scroll.homes.reload())
+                for _ in 0..<Self.maximumLoads where scroll.homes.hasMore {
+                    try await load(scroll.homes.loadNextPage())
+                }
+                shouldShow(catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin"))
+            }
         }
-        try await scene("The same list loaded anew") {
-            try await load(scroll.homes.reload())
-            for _ in 0..<Self.maximumLoads where scroll.homes.hasMore { try await load(scroll.homes.loadNextPage()) }
-            shouldShow(catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin"))
+
+        /// Compares the screen at the end of an edited list with the allowed rows.
+        private func judge(_ scroll: ScrollController, _ editor: ListEditor) {
+            let now = catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin")
+            if !scroll.homes.isLastPage { note("the end of the list was not reached") }
+            let shown = screen.lines
+            // A listing that was withdrawn after it was read stays on the screen until the list is reloaded.
+            let known = Set((now + editor.withdrawn).map(\.rowText))
+            for line in shown where !known.contains(line) { note("\"\(line)\" is no row of the list") }
+            for listing in now where !shown.contains(listing.rowText) { note("\"\(listing.rowText)\" is missing") }
+            let resting = now.filter { !editor.moved.contains($0.number) }.map(\.rowText)
+            let order = shown.filter(Set(resting).contains)
+            shouldBe(order, resting, "the rows that stayed where they were")
         }
     }
 
-    /// Compares the screen at the end of an edited list with the allowed rows.
-    private func judge(_ scroll: ScrollController, _ editor: ListEditor) {
-        let now = catalogue.first(.max, of: .secondHand, city: "chengdu", district: "gaoxin")
-        if !scroll.homes.isLastPage { note("the end of the list was not reached") }
-        let shown = screen.lines
-        // A listing that was withdrawn after it was read stays on the screen until the list is reloaded.
-        let known = Set((now + editor.withdrawn).map(\.rowText))
-        for line in shown where !known.contains(line) { note("\"\(line)\" is no row of the list") }
-        for listing in now where !shown.contains(listing.rowText) { note("\"\(listing.rowText)\" is missing") }
-        let resting = now.filter { !editor.moved.contains($0.number) }.map(\.rowText)
-        let order = shown.filter(Set(resting).contains)
-        shouldBe(order, resting, "the rows that stayed where they were")
-    }
-}
+    /// The team that edits a list while it is read: one edit at a time, drawn from a seed.
+    private struct ListEditor {
+        private(set) var edits: [ListingCatalogue.Edit] = []
+        /// The listings that were removed from the list.
+        private(set) var withdrawn: [Listing] = []
+        /// The numbers of those that were published meanwhile, for the first time or again.
+        private(set) var moved: Set<Int> = []
+        private var generator: SeededGenerator
+        private var nextNumber = 50_001
 
-/// The team that edits a list while it is read: one edit at a time, drawn from a seed.
-private struct ListEditor {
-    private(set) var edits: [ListingCatalogue.Edit] = []
-    /// The listings that were removed from the list.
-    private(set) var withdrawn: [Listing] = []
-    /// The numbers of those that were published meanwhile, for the first time or again.
-    private(set) var moved: Set<Int> = []
-    private var generator: SeededGenerator
-    private var nextNumber = 50_001
-
-    init(seed: UInt64) {
-        // Another stream than those of the catalogue.
-        generator = SeededGenerator(seed: seed &* 4)
-    }
-
-    mutating func next(of listings: [Listing]) -> ListingCatalogue.Edit {
-        let listing = generator.element(of: listings)
-        let edit: ListingCatalogue.Edit
-        switch generator.integer(in: 1...3) {
-        case 1:
-            let new = Listing(
-                kind: listing.kind, number: nextNumber, in: (listing.city, listing.district), using: &generator)
-            nextNumber += 1
-            moved.insert(new.number)
-            edit = .publish(new)
-        case 2:
-            moved.insert(listing.number)
-            edit = .publish(listing)
-        default:
-            withdrawn.append(listing)
-            edit = .withdraw(listing)
+        init(seed: UInt64) {
+            // Another stream than those of the catalogue.
+            generator = SeededGenerator(seed: seed &* 4)
         }
-        edits.append(edit)
-        return edit
+
+        mutating func next(of listings: [Listing]) -> ListingCatalogue.Edit {
+            let listing = generator.element(of: listings)
+            let edit: ListingCatalogue.Edit
+            switch generator.integer(in: 1...3) {
+            case 1:
+                let new = Listing(
+                    kind: listing.kind, number: nextNumber, in: (listing.city, listing.district), using: &generator)
+                nextNumber += 1
+                moved.insert(new.number)
+                edit = .publish(new)
+            case 2:
+                moved.insert(listing.number)
+                edit = .publish(listing)
+            default:
+                withdrawn.append(listing)
+                edit = .withdraw(listing)
+            }
+            edits.append(edit)
+            return edit
+        }
     }
-}
+#endif
