@@ -96,7 +96,7 @@ struct FullDiskTests {
         let first = open()
         let stored = await fill { await record($0, text, in: first) }
         // What was not stored waits in memory, until this run ends.
-        #expect(await first.state().bufferedCount == 5)
+        #expect(await first.currentState.bufferedCount == 5)
         await first.close()
         let second = open()
         fixture.status.set(.wifi)
@@ -106,9 +106,9 @@ struct FullDiskTests {
         try await fixture.drain(second, upTo: stored.count)
         try await waitUntil("an empty log") {
             await second.flush()
-            return await second.state().waitingCount == 0
+            return await second.currentState.waitingCount == 0
         }
-        let state = await second.state()
+        let state = await second.currentState
         #expect(state.unreadableFiles.isEmpty && state.lost.isEmpty && state.setAsideCount == 0)
         #expect(fixture.server.countsOnce)
         #expect(fixture.server.names == stored)
@@ -117,7 +117,7 @@ struct FullDiskTests {
         try await expectErasure(of: "erased", on: disk) { () throws(StorageError) in
             try await second.erase(account: "")
         }
-        #expect(await second.state().waitingCount == 0)
+        #expect(await second.currentState.waitingCount == 0)
         await second.close()
     }
 
@@ -165,7 +165,7 @@ struct FullDiskTests {
         #expect(try isStored(Self.phrase, in: disk))
         try await first.erase(account: "")
         #expect(try !isStored(Self.phrase, in: disk))
-        #expect(await first.state().waitingCount == 0)
+        #expect(await first.currentState.waitingCount == 0)
         try disk.empty()
         _ = await fill { await record($0, longText, in: first) }
         try disk.fill()
@@ -174,7 +174,7 @@ struct FullDiskTests {
         let second = open()
         try await second.setOptedOut(true)
         #expect(try !isStored(Self.phrase, in: disk))
-        let state = await second.state()
+        let state = await second.currentState
         #expect(state.isOptedOut && state.waitingCount == 0 && state.unreadableFiles.isEmpty)
         await second.close()
     }

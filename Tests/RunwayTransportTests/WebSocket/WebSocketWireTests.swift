@@ -87,11 +87,11 @@ struct WebSocketWireTests {
     }
 
     @Test func framesReadWithTheResponseAreDelivered() async throws {
-        try await withWebSocketPeer(.init(first: [0x81, 2, 0x68, 0x69, 0x89, 1, 7, 0x88, 2, 3, 232])) { peer in
+        try await withWebSocketPeer(.init(first: [0x81, 2, 0x68, 0x69, 0x89, 1, 7, 0x88, 5, 3, 232, 0x62, 0x79, 0x65])) { peer in
             let chat = try await NetworkLayer(toPort: peer.port).openChat()
             #expect(try await chat.next() == .text("hi"))
             #expect(try await chat.next() == nil)
-            #expect(chat.connection.status.received == WebSocketClose(1000))
+            #expect(chat.connection.status.received == WebSocketClose(1000, "bye"))
             let pong = await peer.frames.next()
             #expect(pong == .init(opcode: .pong, payload: [7], isMasked: true, isCompressed: false))
         }

@@ -73,7 +73,7 @@ func useStaging(_ network: NetworkLayer) {
     }
 }
 
-func makeLoggingLayer(over transport: any Transport, folder: String) -> NetworkLayer {
+func makeLoggingLayer(over transport: any Transport, folder: URL) -> NetworkLayer {
     NetworkLayer(
         transport: transport,
         sinks: [LogSink(), MetricsSink(), TracingSink()],
