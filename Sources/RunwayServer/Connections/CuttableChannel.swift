@@ -2,7 +2,8 @@ package import HummingbirdCore
 package import Logging
 package import NIOCore
 
-/// Registers every connection of a server, so that it can be cut, and leaves the rest to `base`.
+/// Registers every connection of a server, so that it can be cut, and leaves the rest to `base`. The listening socket rests for a second when the
+/// process has no descriptors left.
 package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
     package let base: Base
     package let connections: OpenConnections
@@ -17,6 +18,7 @@ package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         onAccepting()
+        AcceptRest.install(on: channel.parent)
         do {
             try channel.pipeline.syncOperations.addHandler(SocketHandler(), name: SocketHandler.name)
             // Hummingbird's servers let a client close its half of a connection and continue to listen. Apps do not do that: a

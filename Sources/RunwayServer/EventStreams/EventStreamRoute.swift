@@ -129,7 +129,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
 
     private func change(_ request: Request, _ context: Context) async throws -> Response {
         // First the body, at the pace of the client: meanwhile the permission could change.
-        let body = try await request.body.collect(upTo: 1 << 16)
+        let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 16)
         let permission = try await permission(request, context)
         guard let json = (try? JSONDocument(Array(body.readableBytesView)))?.root, let id = json["connection"].string,
             let added = try topics(json["add"].elements.compactMap(\.string)),

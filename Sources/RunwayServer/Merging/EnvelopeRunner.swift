@@ -29,9 +29,11 @@ struct EnvelopeRunner<Context: RequestContext>: Sendable {
             }
             let buffer: ByteBuffer
             do {
-                buffer = try await request.body.collect(upTo: limits.maximumRequestByteCount)
+                buffer = try await BodyCollector.shared.collect(request.body, upTo: limits.maximumRequestByteCount)
             } catch is NIOTooManyBytesError {
                 throw tooLarge
+            } catch let refusal as BodyRefusal {
+                throw EnvelopeRequest.Refusal(status: refusal.status, message: "The envelope could not be received.")
             }
             let envelope = try EnvelopeRequest(Array(buffer.readableBytesView), in: request.head, checking: rules)
             let responses = await run(envelope.items, context, with: responder)

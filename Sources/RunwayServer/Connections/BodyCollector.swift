@@ -1,0 +1,169 @@
+import HTTPTypes
+public import Hummingbird
+public import NIOCore
+import Synchronization
+
+/// Receives whole bodies into memory: each within a time, all together within a number of bytes.
+///
+/// The routes and the middleware of this module receive bodies by ``shared``. Have your own handlers receive theirs by it, too:
+///
+/// ```swift
+/// let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 20)
+/// ```
+///
+/// Bytes count while the body is being received; what a handler does with a whole body is bounded by the handler. Set the limits of
+/// ``shared`` before the server runs, if the process has more memory to give, or less.
+public final class BodyCollector: Sendable {
+    /// The collector of the process.
+    public static let shared = BodyCollector()
+
+    private struct State {
+        var limits: BodyLimits
+        /// The bytes of all bodies that are being received.
+        var byteCount = 0
+    }
+
+    /// Guards the limits, and how many bytes are being received.
+    private let state: Mutex<State>
+    private let time: ElapsedTime
+
+    /// Creates a collector with limits of its own.
+    ///
+    /// - Parameters:
+    ///   - limits: The bounds of bodies.
+    ///   - clock: Measures their time. The default is the continuous clock.
+    public init<C: Clock>(limits: BodyLimits = BodyLimits(), clock: C = ContinuousClock())
+    where C.Duration == Duration {
+        state = Mutex(State(limits: limits))
+        time = ElapsedTime(clock)
+    }
+
+    /// The bounds of bodies. A change applies to bodies whose collection begins later, and to every byte that comes later.
+    public var limits: BodyLimits {
+        get { state.withLock { $0.limits } }
+        set { state.withLock { $0.limits = newValue } }
+    }
+
+    /// The bytes of all bodies that are being received.
+    var byteCount: Int { state.withLock { $0.byteCount } }
+
+    /// Receives a body to its end.
+    ///
+    /// - Throws: `NIOTooManyBytesError` if it has more than `maximumByteCount` bytes, and ``BodyRefusal``, which is the response of a
+    ///   handler that does not catch it.
+    public func collect(_ body: RequestBody, upTo maximumByteCount: Int) async throws -> ByteBuffer {
+        let collected = Collected()
+        defer {
+            let byteCount = collected.bytes.withLock { $0.readableBytes }
+            state.withLock { $0.byteCount -= byteCount }
+        }
+        try await BodyReception(within: limits.time, by: time).receive(body) { part in
+            try collected.bytes.withLock { bytes in
+                guard bytes.readableBytes + part.readableBytes <= maximumByteCount else {
+                    throw NIOTooManyBytesError(maxBytes: maximumByteCount)
+                }
+                guard self.take(part.readableBytes) else { throw BodyRefusal.tooManyBytes }
+                bytes.writeImmutableBuffer(part)
+            }
+        }
+        return collected.bytes.withLock { $0 }
+    }
+
+    /// Counts bytes; returns `false`, and counts none, if there are as many as allowed.
+    private func take(_ byteCount: Int) -> Bool {
+        state.withLock { state in
+            guard state.byteCount + byteCount <= state.limits.maximumTotalByteCount else { return false }
+            state.byteCount += byteCount
+            return true
+        }
+    }
+
+    private final class Collected: Sendable {
+        /// Guards the bytes that have come.
+        let bytes = Mutex(ByteBuffer())
+    }
+}
+
+/// The bounds of a ``BodyCollector``.
+public struct BodyLimits: Sendable, Hashable {
+    /// How slowly a body may come. By default, it must end within a minute.
+    public var time = BodyTimeLimits()
+    /// The most bytes of all bodies that are being received; must be larger than the largest body. The default is 128 MiB.
+    public var maximumTotalByteCount = 128 << 20
+
+    /// Creates limits with their defaults.
+    public init() {}
+}
+
+/// Why a body is not received. Hummingbird sends the response of a refusal that no handler catches.
+public struct BodyRefusal: Error, Sendable, Hashable, HTTPResponseError {
+    /// It came too slowly: 408 (RFC 9110 §15.5.9).
+    public static let tooSlow = BodyRefusal(status: .requestTimeout)
+    /// Too many bytes are being received: 503, for a short time (RFC 9110 §15.6.4).
+    public static let tooManyBytes = BodyRefusal(status: .serviceUnavailable)
+
+    /// The status of the response.
+    public let status: HTTPResponse.Status
+
+    /// The response without a body.
+    public func response(from request: Request, context: some RequestContext) throws -> Response {
+        // The rest of the body is of no use: the connection ends with the response.
+        Response(
+            status: status,
+            headers: self == .tooManyBytes ? [.retryAfter: "5", .connection: "close"] : [.connection: "close"])
+    }
+}
+
+/// The reception of one body, which ends if the body comes too slowly.
+final class BodyReception: Sendable {
+    /// Guards by when more must come.
+    private let deadline: Mutex<BodyDeadline>
+    private let time: ElapsedTime
+
+    init(within limits: BodyTimeLimits, by time: ElapsedTime) {
+        deadline = Mutex(BodyDeadline(limits, at: time.now()))
+        self.time = time
+    }
+
+    /// Passes on every part as it comes. The time of `consume` does not count.
+    ///
+    /// - Throws: ``BodyRefusal/tooSlow``, or what the body or `consume` throws.
+    func receive(
+        _ body: RequestBody, _ consume: @escaping @Sendable (ByteBuffer) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for try await part in body {
+                    self.deadline.withLock { [now = self.time.now()] deadline in
+                        deadline.receive(part.readableBytes, at: now)
+                        deadline.pause(at: now)
+                    }
+                    try await consume(part)
+                    self.deadline.withLock { $0.resume(at: self.time.now()) }
+                }
+                return true
+            }
+            group.addTask {
+                while let next = self.deadline.withLock({ $0.nextCheck(at: self.time.now()) }) {
+                    try await self.time.sleep(next)
+                }
+                return false
+            }
+            defer { group.cancelAll() }
+            guard try await group.next() == true else { throw BodyRefusal.tooSlow }
+        }
+    }
+}
+
+/// Reads a clock as the time since this value was created.
+struct ElapsedTime: Sendable {
+    let now: @Sendable () -> Duration
+    /// Waits until an instant; throws `CancellationError` when the task is cancelled.
+    let sleep: @Sendable (_ instant: Duration) async throws -> Void
+
+    init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        let origin = clock.now
+        now = { origin.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+    }
+}

@@ -1,0 +1,62 @@
+/// How slowly the body of a request may come.
+///
+/// A client must send at ``minimumBytesPerSecond`` on average, and is allowed ``maximumSilence`` without a byte. What it sends faster than
+/// that gains it no further silence: a client that sends a megabyte and stops has the same seconds as one that sends nothing. Only the time
+/// in which the server waits for the client counts.
+public struct BodyTimeLimits: Sendable, Hashable {
+    /// The longest time without a byte, from the head of the request on. The default is 20 s.
+    public var maximumSilence = Duration.seconds(20)
+    /// The least average rate, in bytes per second. The default is 500, at least 1.
+    public var minimumBytesPerSecond = 500
+    /// The longest time until the end of the body. `nil` sets no such limit: for bodies that are passed on or stored as they come. The
+    /// default is a minute.
+    public var maximumDuration: Duration? = .seconds(60)
+
+    /// Creates limits with their defaults.
+    public init() {}
+}
+
+/// Decides by when more of a body must come. Instants are durations since any origin.
+struct BodyDeadline: Sendable {
+    private let limits: BodyTimeLimits
+    /// By when a byte must come.
+    private var due: Duration
+    /// By when the body must end.
+    private var end: Duration?
+    /// Since when the server waits for itself, not for the client.
+    private var pausedSince: Duration?
+
+    /// Begins when the head of the request has come.
+    init(_ limits: BodyTimeLimits, at now: Duration) {
+        self.limits = limits
+        due = now + limits.maximumSilence
+        end = limits.maximumDuration.map { now + $0 }
+    }
+
+    /// The instant at which the body is too slow if nothing comes before it.
+    var instant: Duration { end.map { min($0, due) } ?? due }
+
+    /// When the deadline is to be looked at again; `nil` if the body is too slow.
+    func nextCheck(at now: Duration) -> Duration? {
+        if pausedSince != nil { return now + limits.maximumSilence }
+        return now < instant ? instant : nil
+    }
+
+    /// Records bytes of the body.
+    mutating func receive(_ byteCount: Int, at now: Duration) {
+        due = min(
+            due + .seconds(1) * (Double(byteCount) / Double(max(1, limits.minimumBytesPerSecond))),
+            now + limits.maximumSilence)
+    }
+
+    /// The server has received all that came, and does not wait for more.
+    mutating func pause(at now: Duration) { pausedSince = pausedSince ?? now }
+
+    /// The server waits for the client again.
+    mutating func resume(at now: Duration) {
+        guard let since = pausedSince else { return }
+        pausedSince = nil
+        due += now - since
+        end = end.map { $0 + (now - since) }
+    }
+}

@@ -1,0 +1,79 @@
+public import HummingbirdCore
+import NIOCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The bounds of a server's connections: how many there are, and how long one may do nothing.
+///
+/// ```swift
+/// let limits = ConnectionLimits()
+/// let app = Application(router: router, server: .http1(limits))
+/// ```
+///
+/// Hummingbird's own default has neither, so that clients which send nothing, or a byte now and then, hold connections and memory for ever. A
+/// server with TLS passes the limits on itself:
+///
+/// ```swift
+/// let builder = HTTPServerBuilder { responder in
+///     let configuration = HTTP2ChannelConfiguration(
+///         idleTimeout: limits.idleTime, streamConfiguration: limits.requests)
+///     return LimitedChannel(
+///         base: try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: configuration, responder: responder),
+///         limits: limits)
+/// }
+/// ```
+///
+/// ``BodyCollector/shared`` bounds how many bytes of bodies are in memory.
+public struct ConnectionLimits: Sendable {
+    /// The most connections at a time; one more is closed at once. The system's limit of open files bounds them, too: three quarters of it
+    /// are for connections. The default is 1,000.
+    public var maximumConnectionCount = 1000
+    /// How long a connection may be without a request: until the head of its first one, or of the next, has come. The default is a minute.
+    public var idleTime = Duration.seconds(60)
+    /// How slowly the body of any request may come, whether a handler receives it or not; its connection, or its stream over HTTP/2, is closed.
+    /// By default, 30 s without a byte are allowed, 500 bytes per second are demanded, and there is no longest time.
+    public var bodies: BodyTimeLimits = {
+        var limits = BodyTimeLimits()
+        // Longer than those of whole bodies, whose clients get a response of status 408.
+        limits.maximumSilence = .seconds(30)
+        limits.maximumDuration = nil
+        return limits
+    }()
+
+    /// Creates limits with their defaults.
+    public init() {}
+
+    /// The limits of one request, for a channel of Hummingbird: a connection under HTTP/1.1, a stream under HTTP/2.
+    public var requests: HTTP1Channel.Configuration {
+        let bodies = bodies
+        return HTTP1Channel.Configuration(
+            additionalChannelHandlers: [RequestPaceHandler(bodies)], idleTimeout: TimeAmount(idleTime))
+    }
+
+    /// How many connections there may be with the files that this process may open.
+    var affordableConnectionCount: Int {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0 else { return maximumConnectionCount }
+        return max(1, min(maximumConnectionCount, Int(clamping: limit.rlim_cur) / 4 * 3))
+    }
+}
+
+extension HTTPServerBuilder {
+    /// A server for HTTP/1.1 without TLS whose connections are bounded.
+    public static func http1(_ limits: ConnectionLimits) -> HTTPServerBuilder {
+        HTTPServerBuilder { responder in
+            LimitedChannel(base: HTTP1Channel(responder: responder, configuration: limits.requests), limits: limits)
+        }
+    }
+}

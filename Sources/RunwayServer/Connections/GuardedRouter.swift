@@ -1,0 +1,101 @@
+import HTTPTypes
+public import Hummingbird
+import NIOCore
+import RunwayJSON
+
+/// A router in front of which requests to names that are not the server's, and requests of web pages, are refused.
+///
+/// It wraps the routers of this module, too, whose own routes no middleware of the app's router sees:
+///
+/// ```swift
+/// let app = Application(router: GuardedRouter(MergingRouter(router), HostRules(["api.example.com"])))
+/// ```
+///
+/// Refusals are of the type `application/problem+json` (RFC 9457): 400 for a request without one host, 403 for another host or origin,
+/// 415 for content of another type.
+public struct GuardedRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
+where Base.Responder.Context: RequestContext {
+    private let base: Base
+    private let rules: HostRules
+
+    /// Guards a router.
+    ///
+    /// - Parameters:
+    ///   - base: The app's router.
+    ///   - rules: Which requests pass.
+    public init(_ base: Base, _ rules: HostRules) {
+        self.base = base
+        self.rules = rules
+    }
+
+    /// Builds the responder; called once by the application.
+    public func buildResponder() -> GuardedResponder<Base.Responder> {
+        GuardedResponder(base: base.buildResponder(), rules: rules)
+    }
+}
+
+/// Responds to requests that the rules let pass as its router does.
+public struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: RequestContext {
+    let base: Base
+    let rules: HostRules
+
+    /// Responds to a request.
+    public func respond(to request: Request, context: Base.Context) async throws -> Response {
+        if let refusal = rules.refusal(of: request.head) { return refusal.response }
+        guard let origin = request.headers[.origin] else {
+            return try await base.respond(to: request, context: context)
+        }
+        var response: Response
+        if request.method == .options, let method = request.headers[.accessControlRequestMethod] {
+            // A preflight (Fetch §4.8): what the page may send is what the rules let pass.
+            response = Response(status: .noContent, headers: [.accessControlAllowMethods: method])
+            response.headers[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders]
+        } else {
+            do {
+                response = try await base.respond(to: request, context: context)
+            } catch let error as any HTTPResponseError {
+                response = try error.response(from: request, context: context)
+            }
+        }
+        response.headers[.accessControlAllowOrigin] = origin
+        response.headers.append(HTTPField(name: .vary, value: "Origin"))
+        return response
+    }
+}
+
+/// Why a request does not reach the router.
+enum HostRefusal: Equatable {
+    case malformed, host, origin, mediaType
+
+    private var status: HTTPResponse.Status {
+        switch self {
+        case .malformed: .badRequest
+        case .host, .origin: .forbidden
+        case .mediaType: .unsupportedMediaType
+        }
+    }
+
+    private var title: String {
+        switch self {
+        case .malformed: "the request does not name one host"
+        case .host: "the request names a host that is not this server's"
+        case .origin: "the request comes from a web page that is not allowed"
+        case .mediaType: "the content is of a type that is not accepted here"
+        }
+    }
+
+    var response: Response {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("type")
+        writer.string("about:blank")
+        writer.name("title")
+        writer.string(title)
+        writer.name("status")
+        writer.integer(status.code)
+        writer.endObject()
+        return Response(
+            status: status, headers: [.contentType: "application/problem+json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+    }
+}

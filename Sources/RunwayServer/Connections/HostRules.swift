@@ -1,0 +1,119 @@
+import HTTPTypes
+import NIOCore
+import RunwaySignatures
+
+/// By which names a server is reached, which web pages may use it, and what types their requests may have.
+///
+/// Against web pages of others, which a browser lets send requests to any server that it can reach, also to one that listens on the loopback
+/// of the machine or in its network:
+///
+/// - A page sends requests without asking as long as they look like those of a form. Browsers name the page in `Origin` (RFC 6454 §7) and
+///   can't send `application/json` unasked.
+/// - A page whose name first resolves to its own server and then to an address of this machine (*DNS rebinding*) counts as of the same origin,
+///   and reads responses, too. Its requests have that name in `Host`.
+///
+/// ```swift
+/// var rules = HostRules(["api.example.com"])
+/// rules.origins = ["https://shop.example.com"]
+/// let app = Application(router: GuardedRouter(router, rules))
+/// ```
+public struct HostRules: Sendable {
+    /// The rules of a server for its own machine: loopback names and addresses, no web page, and content of the type `application/json`.
+    public static var loopback: HostRules {
+        var rules = HostRules()
+        rules.mediaTypes = ["application/json"]
+        return rules
+    }
+
+    /// The names and addresses by which clients reach the server, without a port. Case and a final dot make no difference.
+    public var hosts: Set<String>
+    /// Whether `localhost`, the names below it (RFC 6761 §6.3) and the addresses of the loopback are the server's, too. The default is
+    /// `true`: no page of others has them.
+    public var acceptsLoopback = true
+    /// Whether every IP address is the server's, for one that listens at addresses which it does not know. The name of a page that rebinds is
+    /// no address. The default is `false`.
+    public var acceptsAddresses = false
+    /// The origins of web pages whose requests pass, such as `https://shop.example.com`. Their browsers get what lets the pages read the
+    /// responses (Fetch §3.3, CORS). The default is none: requests with `Origin` are refused, also of a page of the server itself.
+    public var origins: Set<String> = []
+    /// The media types that content may have; other content is refused with 415. The default, `nil`, is any.
+    public var mediaTypes: Set<String>?
+
+    /// Creates rules; see the properties for the defaults.
+    public init(_ hosts: Set<String> = []) { self.hosts = hosts }
+
+    /// Why a request is refused; `nil` for one that passes.
+    func refusal(of head: HTTPRequest) -> HostRefusal? {
+        guard head.path?.utf8.first == UInt8(ascii: "/") || head.method == .options && head.path == "*" else {
+            return .malformed
+        }
+        // RFC 9112 §3.2 and RFC 9113 §8.3.1: one authority, however often it is named.
+        let named = head.headerFields[values: .host] + [head.authority].compactMap(\.self)
+        guard let authority = named.first, let host = Self.host(of: authority),
+            named.allSatisfy({ Self.host(of: $0) == host })
+        else { return .malformed }
+        guard accepts(host) else { return .host }
+        guard head.headerFields[values: .origin].allSatisfy({ allows($0) }) else { return .origin }
+        if let mediaTypes, Self.hasContent(head) {
+            let types = head.headerFields[values: .contentType]
+            guard types.count == 1, mediaTypes.contains(Self.mediaType(types[0])) else { return .mediaType }
+        }
+        return nil
+    }
+
+    /// Whether web pages of an origin may use the server.
+    func allows(_ origin: String) -> Bool { origins.contains(Authority.lowercased(origin)) }
+
+    private func accepts(_ host: String) -> Bool {
+        if acceptsLoopback, Self.isLoopback(host) { return true }
+        if acceptsAddresses, Self.address(host) != nil { return true }
+        return hosts.contains { Self.name($0) == host }
+    }
+
+    /// The host of an authority, in lower case; `nil` if the authority is malformed.
+    private static func host(of authority: String) -> String? {
+        let text = authority[...]
+        let isLiteral = text.hasPrefix("[")
+        let end = isLiteral ? text.firstIndex(of: "]").map { text.index(after: $0) } : text.firstIndex(of: ":")
+        if isLiteral, end == nil { return nil }
+        let host = text[..<(end ?? text.endIndex)]
+        let rest = text[host.endIndex...]
+        guard !host.isEmpty, !host.utf8.contains(UInt8(ascii: "@")), rest.isEmpty || rest.first == ":",
+            rest.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return name(String(host))
+    }
+
+    private static func name(_ host: String) -> String {
+        let text = Authority.lowercased(host)
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    /// The address of a host that is one; IPv6 in brackets (RFC 3986 §3.2.2).
+    private static func address(_ host: String) -> SocketAddress? {
+        let text = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
+        if case .v6 = address { return host.hasPrefix("[") ? address : nil }
+        return host.hasPrefix("[") ? nil : address
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        guard let address = address(host), let text = address.ipAddress else { return false }
+        return text.hasPrefix("127.") || text == "::1"
+    }
+
+    private static func mediaType(_ value: String) -> String {
+        let type = value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
+        return Authority.lowercased(type)
+    }
+
+    private static func hasContent(_ head: HTTPRequest) -> Bool {
+        head.headerFields[.contentLength].map { $0 != "0" }
+            ?? (head.headerFields.contains(.transferEncoding) || head.headerFields.contains(.contentType))
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let host = Self(known: "Host")
+}
