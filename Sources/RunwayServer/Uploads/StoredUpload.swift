@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import NIOCore
+import RunwaySignatures
 import Synchronization
 
 /// What is stored of an upload beside its content, so that a server that is started again continues with it.
@@ -22,10 +23,12 @@ struct UploadRecord: Codable, Sendable {
     var scheme: String?
     var authority: String?
     var path: String?
-    /// The header fields of the first request, without those of the connection, of the upload, and those that authenticate.
+    /// The header fields of the first request that may be stored.
     var fields: [Field]
-    /// Whom the upload belongs to; `nil` if the server does not ask.
+    /// The account that the upload belongs to; `nil` if it belongs to whoever knows its URL.
     var owner: String?
+    /// Where the first request came from.
+    var source: String?
     var length: Int?
     var stage = Stage.receiving
     /// The size of the content when the app began to handle it.
@@ -85,7 +88,9 @@ final class StoredUpload: Sendable {
 
     let id: String
     let path: String
-    let owner: String?
+    let owner: UploadOwner
+    /// Who has the shares of which the upload takes its space.
+    let holders: [UploadSpace.Holder]
     /// Guards what is known of the upload. It is held while bytes are written, by threads that may wait for the disk alone.
     private let state: Mutex<State>
 
@@ -94,9 +99,11 @@ final class StoredUpload: Sendable {
     init(id: String, path: String, _ record: UploadRecord, offset: Int, now: Date) {
         self.id = id
         self.path = path
-        owner = record.owner
-        state = Mutex(
-            State(record: record, offset: offset, lastUse: now, reserved: max(offset, record.length ?? 0)))
+        owner = UploadOwner(name: record.owner)
+        holders =
+            [record.owner.map { .owner(ExactText($0)) }, record.source.map { .source(ExactText($0)) }].compactMap(
+                \.self)
+        state = Mutex(State(record: record, offset: offset, lastUse: now, reserved: offset))
     }
 
     var record: UploadRecord { state.withLock { $0.record } }

@@ -10,8 +10,16 @@ public struct UploadLimits: Sendable {
     public var maximumAppendByteCount: Int?
     /// The most uploads at a time, complete ones that are still known among them; another is refused with 503. The default is 1,000.
     public var maximumUploads: Int
-    /// The most bytes of all uploads at a time, announced ones included; another upload is refused with 507. The default is 64 GiB.
+    /// The most bytes of all uploads at a time; beyond them, 507. Bytes count when they have come. The default is 64 GiB.
     public var maximumTotalByteCount: Int
+    /// What one account may have. The default is a quarter of all uploads and bytes, and at least one upload of the largest size.
+    public var ownerShare: UploadShare
+    /// What one source of requests may have, whatever its accounts are. The default is half of all uploads and bytes, and at least one upload
+    /// of the largest size.
+    public var sourceShare: UploadShare
+    /// How slowly the content of a request may come: a request that sends nothing, or hardly anything, ends with 408, and its upload can
+    /// be continued. By default, 20 s without a byte are allowed, 500 bytes per second are demanded, and there is no longest time.
+    public var content: BodyTimeLimits
     /// How long an upload is stored after the last request for it. The default is a day.
     public var lifetime: Duration
     /// How long a complete upload is known, so that a client that lost the response learns that it is complete. Its content is removed
@@ -29,7 +37,30 @@ public struct UploadLimits: Sendable {
         self.maximumAppendByteCount = maximumAppendByteCount.map { max(1, $0) }
         self.maximumUploads = max(1, maximumUploads)
         self.maximumTotalByteCount = max(1, maximumTotalByteCount)
+        func share(_ divisor: Int) -> UploadShare {
+            UploadShare(
+                maximumUploads: maximumUploads / divisor,
+                maximumByteCount: max(maximumTotalByteCount / divisor, maximumByteCount))
+        }
+        ownerShare = share(4)
+        sourceShare = share(2)
+        content = BodyTimeLimits()
+        content.maximumDuration = nil
         self.lifetime = max(.zero, lifetime)
         self.completeLifetime = max(.zero, completeLifetime)
+    }
+}
+
+/// The most that one client may have of the space for uploads.
+public struct UploadShare: Sendable, Hashable {
+    /// The most uploads at a time, complete ones that are still known among them; another is refused with 429.
+    public var maximumUploads: Int
+    /// The most bytes of its uploads at a time; beyond them, 507.
+    public var maximumByteCount: Int
+
+    /// Creates a share. A count below 1 is 1.
+    public init(maximumUploads: Int, maximumByteCount: Int) {
+        self.maximumUploads = max(1, maximumUploads)
+        self.maximumByteCount = max(1, maximumByteCount)
     }
 }

@@ -21,6 +21,8 @@ enum UploadProblem: Error {
     case tooLarge
     /// There are as many uploads as the limits allow.
     case tooMany
+    /// The client has as many uploads as the limits allow it.
+    case tooManyOfClient
     /// There is no space left.
     case noSpace
     /// A file can't be read or written.
@@ -36,6 +38,7 @@ enum UploadProblem: Error {
         case .unknown: .notFound
         case .tooLarge: .contentTooLarge
         case .tooMany: .serviceUnavailable
+        case .tooManyOfClient: .tooManyRequests
         case .noSpace: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
         case .storage: .internalServerError
         }
@@ -60,6 +63,7 @@ enum UploadProblem: Error {
         case .unknown: "there is no such upload"
         case .tooLarge: "the upload or this part of it is too large"
         case .tooMany: "there are too many uploads"
+        case .tooManyOfClient: "the client has too many uploads"
         case .noSpace: "there is no space left for uploads"
         case .storage: "the upload can't be stored"
         }
@@ -70,7 +74,7 @@ enum UploadProblem: Error {
         var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         switch self {
         case .mediaType: fields[.acceptPatch] = UploadResource.mediaType
-        case .tooMany: fields[.retryAfter] = "60"
+        case .tooMany, .tooManyOfClient: fields[.retryAfter] = "60"
         default: break
         }
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))

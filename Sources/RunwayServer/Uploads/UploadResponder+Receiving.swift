@@ -3,19 +3,21 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import Synchronization
 
 extension UploadResponder {
     /// The upload is created by this request, which has all of its content or the first part.
     func create(
-        _ request: Request, of owner: String?, _ fields: UploadFields, _ context: Base.Context
+        _ request: Request, of owner: UploadOwner, _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
         let store = resource.store
         let length = try fields.length(from: 0)
         try checkSize(of: fields)
         let record = UploadRecord(
             method: request.method.rawValue, scheme: request.head.scheme, authority: request.head.authority,
-            path: request.head.path, fields: request.headers.storable(isWhole: fields.isComplete == true), owner: owner,
-            length: length)
+            path: request.head.path,
+            fields: storedFields.stored(of: request.headers, isWhole: fields.isComplete == true),
+            owner: owner.name, source: source(request, context), length: length)
         let upload = try await store.onDisk { try store.create(record) }
         let turn = upload.takeTurn(over: context.channel, now: store.time)
         if let version = fields.version {
@@ -29,7 +31,7 @@ extension UploadResponder {
 
     /// The request is one for an upload that exists.
     func respond(
-        to request: Request, for id: Substring, of owner: String?, _ fields: UploadFields, _ context: Base.Context
+        to request: Request, for id: Substring, of owner: UploadOwner, _ fields: UploadFields, _ context: Base.Context
     ) async throws -> Response {
         let store = resource.store
         guard [.head, .patch, .delete].contains(request.method) else {
@@ -138,7 +140,7 @@ extension UploadResponder {
         upload.end(turn, now: store.time)
         let content = UploadContent(file: file, byteCount: byteCount, store: store)
         let whole = Request(
-            head: upload.record.head(byteCount: byteCount, authenticatedAs: request.head),
+            head: storedFields.head(of: upload.record, byteCount: byteCount, completedBy: request.head),
             body: RequestBody(asyncSequence: content))
         let result: Result<Response, any Error>
         do { result = .success(try await base.respond(to: whole, context: context)) } catch { result = .failure(error) }
@@ -165,9 +167,6 @@ struct UploadIntake: Sendable {
     /// The request ended before all of its content came, or another took its place.
     struct Interrupted: Error {}
 
-    /// After how many bytes the client is sent how many there are: 1 MiB.
-    private static let reportByteCount = 1 << 20
-
     let store: UploadStore
     let upload: StoredUpload
     let turn: StoredUpload.Turn
@@ -175,13 +174,14 @@ struct UploadIntake: Sendable {
     func receive(_ body: RequestBody, from start: Int, _ fields: UploadFields, _ channel: any Channel) async throws {
         let (store, upload) = (store, upload)
         let file = try await store.onDisk { try UploadFile(upload.contentPath, O_WRONLY) }
-        var (received, reported) = (0, start)
-        for try await part in body {
-            received += part.readableBytes
-            if received > store.limits.maximumAppendByteCount ?? .max { throw UploadProblem.tooLarge }
+        let progress = Progress(reported: start)
+        let reception = BodyReception(within: store.limits.content, by: store.elapsedTime)
+        try await reception.receive(body) { part in
+            guard progress.add(part.readableBytes) <= store.limits.maximumAppendByteCount ?? .max else {
+                throw UploadProblem.tooLarge
+            }
             let offset = try await append(part, to: file)
-            if let version = fields.version, version >= .v5, offset - reported >= Self.reportByteCount {
-                reported = offset
+            if let version = fields.version, version >= .v5, progress.reports(offset) {
                 var interim = HTTPResponse.resumptionSupported(version)
                 interim.headerFields[.uploadOffset] = String(offset)
                 channel.sendInterim(interim)
@@ -192,7 +192,37 @@ struct UploadIntake: Sendable {
             if !channel.isActive { throw Interrupted() }
             return
         }
-        if received < contentLength { throw Interrupted() }
+        if progress.receivedByteCount < contentLength { throw Interrupted() }
+    }
+
+    /// How much of one request has come, and how much of the upload the client has been sent.
+    private final class Progress: Sendable {
+        /// After how many bytes the client is sent how many there are: 1 MiB.
+        private static let reportByteCount = 1 << 20
+
+        /// Guards the counts.
+        private let counts: Mutex<(received: Int, reported: Int)>
+
+        init(reported: Int) { counts = Mutex((0, reported)) }
+
+        var receivedByteCount: Int { counts.withLock { $0.received } }
+
+        /// Adds bytes; returns how many have come.
+        func add(_ byteCount: Int) -> Int {
+            counts.withLock { counts in
+                counts.received += byteCount
+                return counts.received
+            }
+        }
+
+        /// Whether the client is to be sent this offset.
+        func reports(_ offset: Int) -> Bool {
+            counts.withLock { counts in
+                guard offset - counts.reported >= Self.reportByteCount else { return false }
+                counts.reported = offset
+                return true
+            }
+        }
     }
 
     /// Removes the upload, which is of no use any more, as the draft demands.
@@ -209,9 +239,9 @@ struct UploadIntake: Sendable {
             return try await store.onDisk {
                 let missing = upload.missingReservation(for: part.readableBytes)
                 if missing > 0 {
-                    guard store.reserve(missing) else { throw StoredUpload.Failure.noSpace }
+                    guard store.reserve(missing, for: upload) else { throw StoredUpload.Failure.noSpace }
                     guard upload.grant(missing) else {
-                        store.release(missing)
+                        store.release(missing, of: upload)
                         throw StoredUpload.Failure.superseded
                     }
                 }
@@ -230,52 +260,5 @@ struct UploadIntake: Sendable {
             case .file(let failure): throw failure
             }
         }
-    }
-}
-
-extension UploadRecord {
-    /// The head of the request that the app gets.
-    func head(byteCount: Int, authenticatedAs last: HTTPRequest) -> HTTPRequest {
-        var head = HTTPRequest(
-            method: HTTPRequest.Method(method) ?? .post, scheme: scheme, authority: authority, path: path)
-        for field in fields {
-            if let name = HTTPField.Name(field.name) {
-                head.headerFields.append(HTTPField(name: name, value: field.value))
-            }
-        }
-        for field in last.headerFields where HTTPFields.authenticating.contains(field.name) {
-            head.headerFields.append(field)
-        }
-        head.headerFields[.contentLength] = String(byteCount)
-        return head
-    }
-}
-
-extension HTTPFields {
-    /// The fields that authenticate a client. They are never stored.
-    fileprivate static let authenticating: Set<HTTPField.Name> = [
-        .authorization, .proxyAuthorization, .cookie, HTTPField.Name(known: "Signature"),
-        HTTPField.Name(known: "Signature-Input"),
-        HTTPField.Name(known: "Runway-Digest"), HTTPField.Name(known: "Runway-Sealed-Key"),
-    ]
-
-    /// The digest of the content of one request (RFC 9530 §2).
-    private static let contentDigest = HTTPField.Name(known: "Content-Digest")
-
-    /// The fields that belong to one message, or to the upload.
-    private static let ofMessage: Set<HTTPField.Name> = [
-        .contentLength, .expect,
-        .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadDraftInteropVersion,
-    ]
-
-    /// The fields that are stored with an upload.
-    ///
-    /// - Parameter isWhole: Whether the content of the request is all of the upload, so that its digest is that of the upload.
-    fileprivate func storable(isWhole: Bool) -> [UploadRecord.Field] {
-        filter {
-            !Self.authenticating.contains($0.name) && !Self.ofMessage.contains($0.name) && !$0.name.belongsToConnection
-                && (isWhole || $0.name != Self.contentDigest)
-        }
-        .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
     }
 }

@@ -1,5 +1,5 @@
 public import Foundation
-import HTTPTypes
+public import HTTPTypes
 public import Hummingbird
 import Logging
 
@@ -8,18 +8,24 @@ import Logging
 /// ```swift
 /// let router = Router(context: UploadRequestContext.self)
 /// router.put("films/{id}") { request, context in try await store(request.body) }
-/// let app = Application(router: UploadRouter(router, folder: "/var/lib/app/uploads"))
+/// let uploads = UploadRouter(router, folder: "/var/lib/app/uploads") { request, context in
+///     .account(try await account(of: request))
+/// }
+/// let app = Application(router: uploads)
 /// ```
 ///
 /// A request whose client offers to resume it, with `Upload-Complete` and a version of the draft that is known here, gets an interim
 /// response of status 104 with the URL of its upload. What comes of its content is stored in the folder. When all of it has come, in
-/// one request or in several, the router gets one request: the method, the path and the header fields of the first, and the whole
-/// content as its body. `Authorization`, `Cookie` and the like are those of the last request and are never stored, so that the router's
+/// one request or in several, the router gets one request: the method and the path of the first, and the whole content as its body. Of the
+/// header fields of the first, it has those that describe the content, such as `Content-Type` and `Content-Disposition`, conditions,
+/// `Accept` and its kin, `Prefer`, `Idempotency-Key`, `User-Agent` and `Date`. They are stored in the folder, and so is what `storing` adds. All
+/// other fields are those of the last request and are never stored, whatever an app authenticates by, so that the router's
 /// middleware judges whether the client still has access; after a 401 the client may complete the upload again. Every other request passes unchanged.
 ///
 /// The upload has a URL of its own, in which 192 random bits are the secret: `HEAD` returns the offset, `PATCH` appends, `DELETE`
 /// removes. A request for an upload takes it from a request that still appends: its connection is cut. Requests to that URL do not pass
-/// the router's middleware: set `owner` to bind an upload to its client.
+/// the router's middleware: `owner` binds an upload to its client. Bytes take space when they have come, of all uploads, of the owner's share
+/// and of the source's (``UploadLimits``).
 ///
 /// Uploads outlive the server's process. After a restart of the system they are removed, since what was written before may not have
 /// reached the disk; and so is an upload whose handler was running when the process ended. One process uses a folder at a time.
@@ -27,14 +33,18 @@ import Logging
 /// The versions of the draft are 3, 5, 6, 7 and 8. A client without any can create an upload with `Upload-Complete: ?0`.
 public struct UploadRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
 where Base.Responder.Context: InterimResponseContext {
-    /// Returns whom an upload belongs to; `nil` if to whoever knows its URL.
-    public typealias Owner = @Sendable (Request, Base.Responder.Context) async throws -> String?
+    /// Returns whom an upload belongs to.
+    public typealias Owner = @Sendable (Request, Base.Responder.Context) async throws -> UploadOwner
+    /// Returns where a request comes from; `nil` if it takes no source's share.
+    public typealias Source = @Sendable (Request, Base.Responder.Context) -> String?
 
     private let base: Base
     private let store: UploadStore
     private let path: String
     private let origin: String
     private let owner: Owner
+    private let source: Source
+    private let storedFields: StoredFields
 
     /// Receives resumable uploads for the routes of a router.
     ///
@@ -45,26 +55,35 @@ where Base.Responder.Context: InterimResponseContext {
     ///   - origin: Scheme and authority of the server as clients see them, such as `https://api.example.com`, for URLs that are complete.
     ///     The default, `nil`, is URLs without them (RFC 9110 §10.2.2).
     ///   - limits: The bounds of uploads.
+    ///   - fields: The names of further header fields of the first request that are stored with an upload, for the handler. Name none that
+    ///     authenticates. The default is none.
     ///   - now: Returns the time by which uploads expire. The default is the wall clock's.
-    ///   - owner: Identifies the client of a request, for every request of an upload. Throw an `HTTPError` to refuse one. An upload of
-    ///     another owner does not exist for a client: 404. The default is no owner.
-    public init(
+    ///   - clock: Measures how slowly content comes. The default is the continuous clock.
+    ///   - source: Returns where a request comes from, whose uploads have one share. The default is the remote IP address, of IPv6 its first 64
+    ///     bits. Behind a proxy that is the proxy's: return what the proxy states of its client.
+    ///   - owner: Identifies the client of a request, for every request of an upload. Throw an `HTTPError` to refuse one, such as 401 where the
+    ///     login is missing. An upload of another owner does not exist for a client: 404.
+    public init<C: Clock>(
         _ base: Base, folder: String, path: String = "/_uploads", origin: String? = nil,
-        limits: UploadLimits = .standard,
-        now: @escaping @Sendable () -> Date = { Date() }, owner: @escaping Owner = { _, _ in nil }
-    ) {
+        limits: UploadLimits = .standard, storing fields: Set<HTTPField.Name> = [],
+        now: @escaping @Sendable () -> Date = { Date() }, clock: C = ContinuousClock(),
+        source: Source? = nil,
+        owner: @escaping Owner
+    ) where C.Duration == Duration {
         self.base = base
         self.path = path.split(separator: "/").map { "/\($0)" }.joined() + "/"
         self.origin = origin ?? ""
         self.owner = owner
-        store = UploadStore(folder: folder, limits: limits, now: now)
+        self.source = source ?? { _, context in context.channel.remoteAddress?.networkOfSource }
+        storedFields = StoredFields(and: fields)
+        store = UploadStore(folder: folder, limits: limits, by: ElapsedTime(clock), now: now)
     }
 
     /// Builds the responder; called once by the application.
     public func buildResponder() -> UploadResponder<Base.Responder> {
         UploadResponder(
             base: base.buildResponder(), resource: UploadResource(store: store, path: path, origin: origin),
-            owner: owner)
+            owner: owner, source: source, storedFields: storedFields)
     }
 }
 
@@ -72,7 +91,9 @@ where Base.Responder.Context: InterimResponseContext {
 public struct UploadResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: InterimResponseContext {
     let base: Base
     let resource: UploadResource
-    let owner: @Sendable (Request, Base.Context) async throws -> String?
+    let owner: @Sendable (Request, Base.Context) async throws -> UploadOwner
+    let source: @Sendable (Request, Base.Context) -> String?
+    let storedFields: StoredFields
 
     /// Responds to a request.
     public func respond(to request: Request, context: Base.Context) async throws -> Response {

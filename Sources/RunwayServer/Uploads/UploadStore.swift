@@ -9,8 +9,7 @@ import Synchronization
 final class UploadStore: Sendable {
     private struct State {
         var uploads: [String: StoredUpload] = [:]
-        /// The bytes that the uploads have, and have announced.
-        var reserved = 0
+        var space: UploadSpace
         var isLoaded = false
     }
 
@@ -19,14 +18,18 @@ final class UploadStore: Sendable {
 
     let folder: String
     let limits: UploadLimits
+    /// Measures how slowly content comes.
+    let elapsedTime: ElapsedTime
     private let now: @Sendable () -> Date
     /// Guards which uploads there are. Held while the folder is read once, by a thread that may wait for the disk.
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(folder: String, limits: UploadLimits, now: @escaping @Sendable () -> Date) {
+    init(folder: String, limits: UploadLimits, by elapsedTime: ElapsedTime, now: @escaping @Sendable () -> Date) {
         self.folder = folder
         self.limits = limits
+        self.elapsedTime = elapsedTime
         self.now = now
+        state = Mutex(State(space: UploadSpace(limits)))
     }
 
     var time: Date { now() }
@@ -51,12 +54,17 @@ final class UploadStore: Sendable {
             return String(repeating: "0", count: 13 - number.count) + number
         }.joined()
         let upload = StoredUpload(id: id, path: "\(folder)/\(id)", record, offset: 0, now: time)
-        try state.withLock { state in
-            guard state.uploads.count < limits.maximumUploads else { throw UploadProblem.tooMany }
-            let length = record.length ?? 0
-            guard state.reserved + length <= limits.maximumTotalByteCount else { throw UploadProblem.noSpace }
-            state.reserved += length
-            state.uploads[id] = upload
+        do throws(UploadSpace.Shortage) {
+            try state.withLock { state throws(UploadSpace.Shortage) in
+                try state.space.add(announcing: record.length ?? 0, of: upload.holders)
+                state.uploads[id] = upload
+            }
+        } catch {
+            switch error {
+            case .uploads: throw UploadProblem.tooMany
+            case .uploadsOfHolder: throw UploadProblem.tooManyOfClient
+            case .bytes: throw UploadProblem.noSpace
+            }
         }
         do {
             _ = try UploadFile(upload.contentPath, O_WRONLY | O_CREAT | O_EXCL)
@@ -69,31 +77,31 @@ final class UploadStore: Sendable {
     }
 
     /// The upload of an owner; `nil` if there is none.
-    func find(_ id: Substring, of owner: String?) throws -> StoredUpload? {
+    func find(_ id: Substring, of owner: UploadOwner) throws -> StoredUpload? {
         try load()
         removeExpired()
         guard let upload = state.withLock({ $0.uploads[String(id)] }),
-            upload.owner.map(ExactText.init) == owner.map(ExactText.init)
+            upload.owner.name.map(ExactText.init) == owner.name.map(ExactText.init)
         else { return nil }
         return upload
     }
 
-    /// Takes bytes from the limit of all uploads; returns `false`, and takes none, if fewer are left.
-    func reserve(_ byteCount: Int) -> Bool {
-        state.withLock { state in
-            guard state.reserved + byteCount <= limits.maximumTotalByteCount else { return false }
-            state.reserved += byteCount
-            return true
-        }
+    /// Takes bytes from the limits for an upload; returns `false`, and takes none, if fewer are left.
+    func reserve(_ byteCount: Int, for upload: StoredUpload) -> Bool {
+        state.withLock { $0.space.reserve(byteCount, of: upload.holders) }
     }
 
-    func release(_ byteCount: Int) { state.withLock { $0.reserved -= byteCount } }
+    func release(_ byteCount: Int, of upload: StoredUpload) {
+        state.withLock { $0.space.release(byteCount, of: upload.holders) }
+    }
 
     /// Removes an upload and its files, and cuts the connection of the request that appends to it.
     func remove(_ upload: StoredUpload) {
         let reserved = upload.invalidate()
         state.withLock { state in
-            if state.uploads.removeValue(forKey: upload.id) != nil { state.reserved -= reserved }
+            if state.uploads.removeValue(forKey: upload.id) != nil {
+                state.space.remove(reserved, of: upload.holders)
+            }
         }
         UploadFile.remove(upload.path)
         UploadFile.remove(upload.contentPath)
@@ -103,7 +111,7 @@ final class UploadStore: Sendable {
     func complete(_ upload: StoredUpload) {
         let reserved = upload.reservedByteCount
         guard (try? upload.enter(.complete, in: nil, now: time)) == true else { return remove(upload) }
-        release(reserved)
+        release(reserved, of: upload)
         UploadFile.remove(upload.contentPath)
     }
 
@@ -139,15 +147,14 @@ final class UploadStore: Sendable {
                     continue
                 }
                 guard let upload = Self.read(name, at: path, session: session, now: now),
-                    (0...limits.maximumByteCount).contains(upload.reservedByteCount),
-                    state.reserved <= Int.max - upload.reservedByteCount
+                    (0...limits.maximumByteCount).contains(upload.reservedByteCount)
                 else {
                     UploadFile.remove(path)
                     UploadFile.remove(path + ".content")
                     continue
                 }
                 state.uploads[name] = upload
-                state.reserved += upload.reservedByteCount
+                state.space.restore(upload.reservedByteCount, of: upload.holders)
             }
             state.isLoaded = true
         }

@@ -18,9 +18,14 @@ private enum ContextExample {
 
 private func store(_ body: RequestBody) async throws -> HTTPResponse.Status { .created }
 
+private func account(of request: Request) async throws -> String { throw HTTPError(.unauthorized) }
+
 private func receiveUploads() {
     let router = Router(context: UploadRequestContext.self)
     router.put("films/{id}") { request, context in try await store(request.body) }
-    let app = Application(router: UploadRouter(router, folder: "/var/lib/app/uploads"))
+    let uploads = UploadRouter(router, folder: "/var/lib/app/uploads") { request, context in
+        .account(try await account(of: request))
+    }
+    let app = Application(router: uploads)
     print(app)
 }

@@ -189,7 +189,7 @@ struct ResumingTests {
         let digest = try folder.writeFile(byteCount: Self.byteCount)
         let gate = ScriptedGate()
         let isFirst = Mutex(true)
-        let owner: @Sendable (Hummingbird.Request, UploadRequestContext) async throws -> String? = { request, _ in
+        let owner: @Sendable (Hummingbird.Request, UploadRequestContext) async throws -> UploadOwner = { request, _ in
             let isHeld =
                 request.method == .head
                 && isFirst.withLock { isFirst in
@@ -200,7 +200,7 @@ struct ResumingTests {
                 try await gate.pass()
                 throw HTTPError(.serviceUnavailable)
             }
-            return nil
+            return .bearer
         }
         try await UploadApp.run(in: folder, owner: owner) { app in
             let bad = try await BadNetwork(to: app.port, addresses: 1)

@@ -13,7 +13,9 @@ struct StoredUploadTests {
         _ body: (StoredUpload, UploadFile, [any Channel]) async throws -> Void
     ) async throws {
         let folder = try UploadFolder()
-        let store = UploadStore(folder: folder.uploads, limits: .standard) { Date() }
+        let store = UploadStore(folder: folder.uploads, limits: .standard, by: ElapsedTime(ContinuousClock())) {
+            Date()
+        }
         let upload = try store.create(UploadRecord(method: "PUT", fields: []))
         let file = try UploadFile(upload.contentPath, O_WRONLY)
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -33,10 +33,8 @@ struct UploadLimitTests {
     @Test func uploadsAreBoundedInNumberAndBytes() async throws {
         let limits = UploadLimits(maximumUploads: 2, maximumTotalByteCount: 10)
         try await UploadApp.run(in: try UploadFolder(), limits: limits) { app in
-            #expect(
-                try await app.exchange("POST", "/films/7", Self.fields + ["Upload-Length: 9"]).statuses == [
-                    "104", "201",
-                ])
+            let first = try await app.exchange("POST", "/films/7", Self.fields, "012345678")
+            #expect(first.statuses == ["104", "201"])
             let second = try await app.exchange("POST", "/films/7", Self.fields + ["Upload-Length: 2"])
             #expect(second.statuses == ["507"])
             let open = try await app.exchange("POST", "/films/7", Self.fields, "0")
@@ -123,10 +121,10 @@ struct UploadLimitTests {
     }
 
     @Test func uploadOfAnotherOwnerDoesNotExist() async throws {
-        let owner: @Sendable (Request, UploadRequestContext) async throws -> String? = { request, _ in
+        let owner: @Sendable (Request, UploadRequestContext) async throws -> UploadOwner = { request, _ in
             guard let user = request.headers[.authorization] else { throw HTTPError(.unauthorized) }
             // Two accounts that are one text for `String`.
-            return ["composed": "\u{E9}", "decomposed": "e\u{301}"][user] ?? user
+            return .account(["composed": "\u{E9}", "decomposed": "e\u{301}"][user] ?? user)
         }
         try await UploadApp.run(in: try UploadFolder(), owner: owner) { app in
             #expect(try await app.exchange("POST", "/films/7", Self.fields, "0").statuses == ["401"])

@@ -7,6 +7,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import RunwayServer
+import RunwayTesting
 import Synchronization
 
 /// A folder for one test, which goes with it.
@@ -75,7 +76,10 @@ final class UploadApp: Sendable {
     /// Serves on a free port of the loopback while `body` runs.
     static func run(
         in folder: UploadFolder, limits: UploadLimits = .standard, now: @escaping @Sendable () -> Date = { Date() },
-        owner: @escaping @Sendable (Request, UploadRequestContext) async throws -> String? = { _, _ in nil },
+        clock: ManualClock = ManualClock(),
+        source: (@Sendable (Request, UploadRequestContext) -> String?)? = { _, _ in nil },
+        storing fields: Set<HTTPField.Name> = [],
+        owner: @escaping @Sendable (Request, UploadRequestContext) async throws -> UploadOwner = { _, _ in .bearer },
         _ body: @escaping @Sendable (UploadApp) async throws -> Void
     ) async throws {
         let handled = HandledUploads()
@@ -85,7 +89,9 @@ final class UploadApp: Sendable {
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let connections = OpenConnections()
         let app = Application(
-            router: UploadRouter(router, folder: folder.uploads, limits: limits, now: now, owner: owner),
+            router: UploadRouter(
+                router, folder: folder.uploads, limits: limits, storing: fields, now: now, clock: clock, source: source,
+                owner: owner),
             server: .http1(trackedBy: connections),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in

@@ -1,0 +1,61 @@
+import HTTPTypes
+
+/// The header fields of the first request of an upload that are stored, and that the request which the app gets has of it.
+///
+/// A list of what is allowed, since nobody knows in which fields an app's clients authenticate. All other fields are those of the last
+/// request, so that what authenticates is never stored, and is judged when the upload takes effect.
+struct StoredFields: Sendable {
+    /// What describes the content or asks for conditions (RFC 9110 §8, §12.5 and §13.1, RFC 9530, RFC 6266, RFC 7240), the key of an
+    /// unsafe request, and who made the client.
+    private static let standard: Set<HTTPField.Name> = [
+        .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition, contentDigest,
+        HTTPField.Name(known: "Repr-Digest"), HTTPField.Name(known: "Want-Repr-Digest"),
+        HTTPField.Name(known: "Want-Content-Digest"), .lastModified,
+        .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+        .accept, HTTPField.Name(known: "Accept-Charset"), .acceptEncoding, .acceptLanguage,
+        HTTPField.Name(known: "Prefer"), .idempotencyKey, .userAgent, .date,
+    ]
+
+    /// The digest of the content of one request (RFC 9530 §2).
+    private static let contentDigest = HTTPField.Name(known: "Content-Digest")
+
+    /// The fields that belong to one message, or to the upload.
+    private static let ofMessage: Set<HTTPField.Name> = [
+        .contentLength, .expect,
+        .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadDraftInteropVersion,
+    ]
+
+    private let names: Set<HTTPField.Name>
+
+    /// - Parameter others: What the app allows in addition.
+    init(and others: Set<HTTPField.Name>) { names = Self.standard.union(others) }
+
+    /// The fields that are stored with an upload.
+    ///
+    /// - Parameter isWhole: Whether the content of the request is all of the upload, so that its digest is that of the upload.
+    func stored(of fields: HTTPFields, isWhole: Bool) -> [UploadRecord.Field] {
+        fields.filter { names.contains($0.name) && (isWhole || $0.name != Self.contentDigest) }
+            .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }
+    }
+
+    /// The head of the request that the app gets.
+    ///
+    /// - Parameter last: The request that completes the upload.
+    func head(of record: UploadRecord, byteCount: Int, completedBy last: HTTPRequest) -> HTTPRequest {
+        var head = HTTPRequest(
+            method: HTTPRequest.Method(record.method) ?? .post, scheme: record.scheme, authority: record.authority,
+            path: record.path)
+        // The server may have stored a record when more was allowed.
+        for field in record.fields {
+            if let name = HTTPField.Name(field.name), names.contains(name) {
+                head.headerFields.append(HTTPField(name: name, value: field.value))
+            }
+        }
+        for field in last.headerFields
+        where !names.contains(field.name) && !Self.ofMessage.contains(field.name) && !field.name.belongsToConnection {
+            head.headerFields.append(field)
+        }
+        head.headerFields[.contentLength] = String(byteCount)
+        return head
+    }
+}

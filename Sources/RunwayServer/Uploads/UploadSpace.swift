@@ -1,0 +1,86 @@
+import RunwaySignatures
+
+/// The number and the bytes of uploads: of all together, of each owner and of each source.
+struct UploadSpace: Sendable {
+    /// Who has a share of the space.
+    enum Holder: Hashable {
+        case owner(ExactText)
+        case source(ExactText)
+    }
+
+    private struct Use {
+        var uploads = 0
+        var byteCount = 0
+    }
+
+    /// What a request asks for is more than is left.
+    enum Shortage: Error { case uploads, uploadsOfHolder, bytes }
+
+    let limits: UploadLimits
+    private var total = Use()
+    private var uses: [Holder: Use] = [:]
+
+    init(_ limits: UploadLimits) { self.limits = limits }
+
+    /// Counts an upload of a server that was stopped, whatever the limits are.
+    mutating func restore(_ byteCount: Int, of holders: [Holder]) {
+        change(holders) { use in
+            use.uploads += 1
+            use.byteCount += byteCount
+        }
+    }
+
+    /// Counts one more upload, which has no bytes yet.
+    ///
+    /// - Parameter announced: How many bytes it will have. None are reserved, since a client can announce what it never sends; an upload
+    ///   for which there is no space now is refused before it is sent.
+    mutating func add(announcing announced: Int, of holders: [Holder]) throws(Shortage) {
+        guard total.uploads < limits.maximumUploads else { throw .uploads }
+        for holder in holders where uses[holder]?.uploads ?? 0 >= share(of: holder).maximumUploads {
+            throw .uploadsOfHolder
+        }
+        guard hasRoom(for: announced, of: holders) else { throw .bytes }
+        change(holders) { $0.uploads += 1 }
+    }
+
+    /// Removes an upload, with the bytes that it has still reserved.
+    mutating func remove(_ byteCount: Int, of holders: [Holder]) {
+        change(holders) { use in
+            use.uploads -= 1
+            use.byteCount -= byteCount
+        }
+    }
+
+    /// Reserves bytes that have come; returns `false`, and reserves none, if fewer are left.
+    mutating func reserve(_ byteCount: Int, of holders: [Holder]) -> Bool {
+        guard hasRoom(for: byteCount, of: holders) else { return false }
+        change(holders) { $0.byteCount += byteCount }
+        return true
+    }
+
+    mutating func release(_ byteCount: Int, of holders: [Holder]) { change(holders) { $0.byteCount -= byteCount } }
+
+    private func hasRoom(for byteCount: Int, of holders: [Holder]) -> Bool {
+        func fits(_ use: Use?, _ maximum: Int) -> Bool {
+            let (sum, overflows) = byteCount.addingReportingOverflow(use?.byteCount ?? 0)
+            return !overflows && sum <= maximum
+        }
+        return fits(total, limits.maximumTotalByteCount)
+            && holders.allSatisfy { fits(uses[$0], share(of: $0).maximumByteCount) }
+    }
+
+    private func share(of holder: Holder) -> UploadShare {
+        switch holder {
+        case .owner: limits.ownerShare
+        case .source: limits.sourceShare
+        }
+    }
+
+    private mutating func change(_ holders: [Holder], _ change: (inout Use) -> Void) {
+        change(&total)
+        for holder in holders {
+            change(&uses[holder, default: Use()])
+            if uses[holder]?.uploads == 0 { uses[holder] = nil }
+        }
+    }
+}
