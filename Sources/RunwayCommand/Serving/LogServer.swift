@@ -1,6 +1,5 @@
 import Hummingbird
 import HummingbirdCore
-import HummingbirdHTTP2
 import Logging
 import NIOCore
 import RunwayDemo
@@ -12,6 +11,8 @@ struct LogServer: Sendable {
     let sink: LogPlace.Sink
     /// What clients must trust; `nil` without TLS.
     let certificate: DemoCertificate?
+    /// Which requests pass.
+    let rules: HostRules
 
     /// Serves at an address of this machine until its task is cancelled, then cuts every connection and stores what waits.
     ///
@@ -20,14 +21,16 @@ struct LogServer: Sendable {
     ///   - onServing: Called with the URL of the route once the port is bound.
     /// - Throws: The system's error if the port can't be bound.
     func run(host: String, port: Int, onServing: @escaping @Sendable (_ url: String) -> Void) async throws {
-        let router = Router()
+        // It has the address of the client, whose share of the log is bounded.
+        let router = Router(context: BasicSignedRequestContext.self)
         let route = ActionLogRoute(to: sink)
         route.add(to: router)
         route.addAnonymousErasure(to: router)
         let connections = OpenConnections()
         let scheme = certificate == nil ? "http" : "https"
         let application = Application(
-            router: router, server: try server(keeping: connections),
+            router: GuardedRouter(router, rules),
+            server: .bounded(tls: try certificate?.serverConfiguration(), cuttingIn: connections),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 connections.add(channel)
@@ -45,16 +48,5 @@ struct LogServer: Sendable {
         // In a task of its own, since this one is cancelled.
         try? await Task { try await sink.close() }.value
         try result.get()
-    }
-
-    private func server(keeping connections: OpenConnections) throws -> HTTPServerBuilder {
-        let tls = try certificate?.serverConfiguration()
-        return HTTPServerBuilder { responder in
-            guard let tls else {
-                return CuttableChannel(base: HTTP1Channel(responder: responder), connections: connections)
-            }
-            return CuttableChannel(
-                base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder), connections: connections)
-        }
     }
 }

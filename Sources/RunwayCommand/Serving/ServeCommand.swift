@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import Runway
 import RunwayDemo
+import RunwayServer
 
 /// `runway serve`: the demo's backend alone.
 struct ServeCommand: AsyncParsableCommand {
@@ -27,6 +28,13 @@ struct ServeCommand: AsyncParsableCommand {
 
             Ctrl-C and SIGTERM stop the server at once, whatever is under way.
 
+            A web page that your browser shows can't use the server: a request with
+            Origin gets 403, and so does one for another host than localhost and the
+            addresses of the loopback. Content must be application/json, or gets 415.
+            --allow-host and --allow-origin let more pass. At most 1000 connections are
+            open; one without a request for a minute is closed, and one whose body
+            stays silent for 20 seconds, or takes more than a minute.
+
             With --log it receives the batches of action logs at /log instead, and
             stores each record once, in a SQLite file or in PostgreSQL. A batch is
             acknowledged when it is durable. "runway log" counts what came. When a user
@@ -35,6 +43,8 @@ struct ServeCommand: AsyncParsableCommand {
             the server can't verify who asks. Other machines reach it if --host names an
             address of this one, such as 0.0.0.0 for all. The certificate is for
             127.0.0.1 and localhost alone: use --plain, and a proxy with TLS before it.
+            With such a --host, requests may name any IP address; name the host by which
+            a proxy or a client reaches it with --allow-host.
 
             EXAMPLES
               runway serve
@@ -42,6 +52,8 @@ struct ServeCommand: AsyncParsableCommand {
               runway serve --plain --port 8080 --listings 20000
               runway serve --log actions.sqlite --plain --port 8080
               runway serve --log actions.sqlite --plain --port 8080 --host 0.0.0.0
+              runway serve --log a.sqlite --plain --host 0.0.0.0 --allow-host log.test
+              runway serve --plain --port 8080 --allow-origin http://localhost:3000
 
             EXIT CODES
               0    The server was stopped, by Ctrl-C or SIGTERM.
@@ -78,12 +90,30 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "address"))
     var host: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Let requests pass that name this host, without a port. It can be repeated.", valueName: "name"))
+    var allowHost: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Let web pages of this origin use the server. It can be repeated.", valueName: "origin"))
+    var allowOrigin: [String] = []
+
     func validate() throws {
         if let port, !(1...65535).contains(port) {
             throw ValidationError("--port needs a port from 1 to 65535, not \(port).")
         }
         if !(1...50_000).contains(listings) {
             throw ValidationError("--listings needs a number from 1 to 50000, not \(listings).")
+        }
+        for name in allowHost
+        where name.isEmpty || name.contains(where: { "/:@ ".contains($0) }) && !name.hasPrefix("[") {
+            throw ValidationError("--allow-host needs the name of a host, without a port, not \(name).")
+        }
+        for origin in allowOrigin where origin.wholeMatch(of: /https?:\/\/[^\/@ ]+/) == nil {
+            throw ValidationError(
+                "--allow-origin needs a scheme and a host, such as http://localhost:3000, not \(origin).")
         }
         if host != nil, log == nil { throw ValidationError("--host goes with --log alone.") }
         if plain, ca != nil { throw ValidationError("--plain has no certificate; --ca does not go with it.") }
@@ -103,7 +133,7 @@ struct ServeCommand: AsyncParsableCommand {
         let backend = try ListingsBackend(seed: seed, listingsPerKind: listings, security: plain ? .plain : .tls)
         let authorityFile = try backend.certificate.map { try write(authority: $0.authorityPEM) }
         do {
-            try await backend.run(port: port ?? 0) { serving in
+            try await backend.run(port: port ?? 0, rules: rules) { serving in
                 // A reader that is gone, or a full disk, is no reason not to serve.
                 try? Console.output.write(greeting(serving.baseURL, authorityFile: authorityFile))
             }
@@ -112,13 +142,27 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    /// Which requests pass: an address that the server listens at is no name by which a web page could reach it.
+    private var rules: HostRules {
+        var rules = HostRules.loopback
+        rules.hosts = Set(allowHost)
+        rules.origins = Set(allowOrigin)
+        if let host {
+            rules.acceptsAddresses = !host.hasPrefix("127.") && host != "::1" && host != "localhost"
+            rules.hosts.insert(host.contains(":") ? "[\(host)]" : host)
+        }
+        return rules
+    }
+
     /// Receives action logs.
     private func receive(_ place: LogPlace) async throws {
+        // Room for 32 batches of the largest size at a time, beside the memory of a small machine.
+        BodyCollector.shared.limits.maximumTotalByteCount = 32 << 20
         let sink = try await place.open()
         let certificate = plain ? nil : try DemoCertificate()
         let authorityFile = try certificate.map { try write(authority: $0.authorityPEM) }
         do {
-            let server = LogServer(sink: sink, certificate: certificate)
+            let server = LogServer(sink: sink, certificate: certificate, rules: rules)
             try await server.run(host: host ?? "127.0.0.1", port: port ?? 0) { url in
                 var text = ConsoleText("Action logs go to ", for: .output)
                 text.append(url, .bold)

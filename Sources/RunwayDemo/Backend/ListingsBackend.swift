@@ -1,124 +1,115 @@
-import Hummingbird
-import HummingbirdCore
-import HummingbirdHTTP2
-public import Logging
-import NIOCore
-import RunwayServer
+#if Command
+    import Hummingbird
+    import HummingbirdCore
+    public import Logging
+    import NIOCore
+    public import RunwayServer
 
-/// The demo's server: property listings from a seed, through the APIs of three teams with different formats.
-///
-/// | route | response |
-/// |---|---|
-/// | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes; `price_max` in 万 |
-/// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
-/// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan a square metre |
-/// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 if it does not exist |
-/// | `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token |
-/// | `GET /member/favourites?folder` | three rentals in a member's folder; needs an access token |
-/// | `POST /_batch` | several of these requests in one |
-/// | `GET /slow/list` | as `/esf/list`, a second late |
-/// | `GET /failing/list?status` | that status, or 500 and 503 by turns |
-/// | `GET /failing/truncated` | JSON that ends in its middle |
-/// | `GET /failing/envelope?team&error` | status 200 with an error inside |
-///
-/// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, by which their response is delayed;
-/// the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
-public struct ListingsBackend: Sendable {
-    /// How callers connect.
-    public enum Security: Sendable {
-        /// TLS 1.2 or later with a ``DemoCertificate``, HTTP/2 or HTTP/1.1 as the client likes.
-        case tls
-        /// HTTP/1.1 without TLS.
-        case plain
-    }
-
-    /// How many listings of each kind there are by default.
-    public static let defaultListingsPerKind = 1200
-
-    /// What clients must trust; nil without TLS.
-    public let certificate: DemoCertificate?
-
-    let book: ListingBook
-    let tokens = TokenDesk()
-    let outage = Outage()
-    let counter = StatisticsCounter()
-    let clock: any Clock<Duration>
-    private let logger: Logger
-
-    /// Creates the listings and the certificate; the server starts with ``run(host:port:onServing:)``.
+    /// The demo's server: property listings from a seed, through the APIs of three teams with different formats.
     ///
-    /// - Parameters:
-    ///   - seed: The seed of every listing. The default is 1.
-    ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. The default is 1200, at least 1 and at most
-    ///     50,000.
-    ///   - security: The default is ``Security/tls``.
-    ///   - clock: The clock of delays. The default is the continuous clock.
-    ///   - logger: The server's logger. The default logs nothing.
-    /// - Throws: The certificate library's error.
-    public init(
-        seed: UInt64 = 1,
-        listingsPerKind: Int = defaultListingsPerKind,
-        security: Security = .tls,
-        clock: any Clock<Duration> = ContinuousClock(),
-        logger: Logger = Logger(label: "runway.listings-backend", factory: { _ in SwiftLogNoOpLogHandler() })
-    ) throws {
-        self.certificate =
-            switch security {
-            case .tls: try DemoCertificate()
-            case .plain: nil
+    /// | route | response |
+    /// |---|---|
+    /// | `GET /esf/list?city&district&price_max&page&page_size` | second-hand homes; `price_max` in 万 |
+    /// | `GET /zf/list?city&district&rent_max&page&page_size` | rentals; `rent_max` in yuan a month |
+    /// | `GET /xinfang/list?city&district&average_price_max&offset&limit` | new homes; the price in yuan a square metre |
+    /// | `GET /esf/detail/{id}`, `/zf/detail/{id}`, `/xinfang/detail/{id}` | one listing; 404 if it does not exist |
+    /// | `POST /member/login`, `POST /member/token` | an access token: for a name, or for a refresh token |
+    /// | `GET /member/favourites?folder` | three rentals in a member's folder; needs an access token |
+    /// | `POST /_batch` | several of these requests in one |
+    /// | `GET /slow/list` | as `/esf/list`, a second late |
+    /// | `GET /failing/list?status` | that status, or 500 and 503 by turns |
+    /// | `GET /failing/truncated` | JSON that ends in its middle |
+    /// | `GET /failing/envelope?team&error` | status 200 with an error inside |
+    ///
+    /// Lists, details, favourites and `/slow/list` have the parameter `delay_ms`, at most 5000, by which their response is delayed;
+    /// the delay ends when the caller disconnects. Pages have 30 listings by default and at most 100.
+    public struct ListingsBackend: Sendable {
+        /// How callers connect.
+        public enum Security: Sendable {
+            /// TLS 1.2 or later with a ``DemoCertificate``, HTTP/2 or HTTP/1.1 as the client likes.
+            case tls
+            /// HTTP/1.1 without TLS.
+            case plain
+        }
+
+        /// How many listings of each kind there are by default.
+        public static let defaultListingsPerKind = 1200
+
+        /// What clients must trust; nil without TLS.
+        public let certificate: DemoCertificate?
+
+        let book: ListingBook
+        let tokens = TokenDesk()
+        let outage = Outage()
+        let counter = StatisticsCounter()
+        let clock: any Clock<Duration>
+        private let logger: Logger
+
+        /// Creates the listings and the certificate; the server starts with ``run(host:port:onServing:)``.
+        ///
+        /// - Parameters:
+        ///   - seed: The seed of every listing. The default is 1.
+        ///   - listingsPerKind: How many second-hand homes, rentals and new homes each. The default is 1200, at least 1 and at most
+        ///     50,000.
+        ///   - security: The default is ``Security/tls``.
+        ///   - clock: The clock of delays. The default is the continuous clock.
+        ///   - logger: The server's logger. The default logs nothing.
+        /// - Throws: The certificate library's error.
+        public init(
+            seed: UInt64 = 1,
+            listingsPerKind: Int = defaultListingsPerKind,
+            security: Security = .tls,
+            clock: any Clock<Duration> = ContinuousClock(),
+            logger: Logger = Logger(label: "runway.listings-backend", factory: { _ in SwiftLogNoOpLogHandler() })
+        ) throws {
+            self.certificate =
+                switch security {
+                case .tls: try DemoCertificate()
+                case .plain: nil
+                }
+            self.book = ListingBook(ListingCatalogue(seed: seed, listingsPerKind: listingsPerKind))
+            self.clock = clock
+            self.logger = logger
+        }
+
+        /// The requests that the backend has received so far.
+        public var statistics: BackendStatistics { counter.current }
+
+        /// Serves until its task is cancelled or its service group shuts down, then cuts every connection and returns.
+        ///
+        /// - Parameters:
+        ///   - host: The address to bind to. The default is the loopback, where no other machine can connect.
+        ///   - port: The port to bind to. The default, 0, is any free port.
+        ///   - rules: The hosts and web pages whose requests pass. The default is the loopback, and no web page.
+        ///   - onServing: Called once, when the port is bound. It must return immediately: requests wait until it has.
+        /// - Throws: The system's error if the address can't be bound.
+        public func run(
+            host: String = "127.0.0.1",
+            port: Int = 0,
+            rules: HostRules = .loopback,
+            onServing: @escaping @Sendable (ServingBackend) -> Void = { _ in }
+        ) async throws {
+            let connections = OpenConnections()
+            let application = Application(
+                router: GuardedRouter(router(), rules),
+                server: .bounded(
+                    tls: try certificate?.serverConfiguration(), cuttingIn: connections,
+                    onAccepting: counter.connectionAccepted),
+                configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+                onServerRunning: { channel in
+                    connections.add(channel)
+                    let boundPort = channel.localAddress?.port ?? port
+                    onServing(
+                        ServingBackend(host: host, port: boundPort, certificate: certificate, counter: counter))
+                },
+                logger: logger)
+            do {
+                try await connections.run { try await application.run() }
+            } catch {
+                guard Task.isCancelled else { throw error }
+                // The backend ends by cancellation; the errors of its parts during the teardown are not relevant.
+                logger.debug("listings backend cancelled", metadata: ["error": "\(type(of: error))"])
             }
-        self.book = ListingBook(ListingCatalogue(seed: seed, listingsPerKind: listingsPerKind))
-        self.clock = clock
-        self.logger = logger
-    }
-
-    /// The requests that the backend has received so far.
-    public var statistics: BackendStatistics { counter.current }
-
-    /// Serves until its task is cancelled or its service group shuts down, then cuts every connection and returns.
-    ///
-    /// - Parameters:
-    ///   - host: The address to bind to. The default is the loopback, where no other machine can connect.
-    ///   - port: The port to bind to. The default, 0, is any free port.
-    ///   - onServing: Called once, when the port is bound. It must return immediately: requests wait until it has.
-    /// - Throws: The system's error if the address can't be bound.
-    public func run(
-        host: String = "127.0.0.1",
-        port: Int = 0,
-        onServing: @escaping @Sendable (ServingBackend) -> Void = { _ in }
-    ) async throws {
-        let connections = OpenConnections()
-        let application = Application(
-            router: router(),
-            server: try server(keeping: connections),
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { channel in
-                connections.add(channel)
-                let boundPort = channel.localAddress?.port ?? port
-                onServing(
-                    ServingBackend(host: host, port: boundPort, certificate: certificate, counter: counter))
-            },
-            logger: logger)
-        do {
-            try await connections.run { try await application.run() }
-        } catch {
-            guard Task.isCancelled else { throw error }
-            // The backend ends by cancellation; the errors of its parts during the teardown are not relevant.
-            logger.debug("listings backend cancelled", metadata: ["error": "\(type(of: error))"])
         }
     }
-
-    private func server(keeping connections: OpenConnections) throws -> HTTPServerBuilder {
-        let tls = try certificate?.serverConfiguration()
-        return HTTPServerBuilder { [counter] responder in
-            guard let tls else {
-                return CuttableChannel(
-                    base: HTTP1Channel(responder: responder), connections: connections,
-                    onAccepting: counter.connectionAccepted)
-            }
-            return CuttableChannel(
-                base: try HTTP2UpgradeChannel(tlsConfiguration: tls, responder: responder), connections: connections,
-                onAccepting: counter.connectionAccepted)
-        }
-    }
-}
+#endif
