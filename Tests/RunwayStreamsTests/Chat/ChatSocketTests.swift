@@ -46,7 +46,10 @@ private final class MortalLog: EventLog {
 
     init(_ base: SQLiteEventLog) { self.base = base }
 
-    func kill() { isDead.store(true, ordering: .relaxed) }
+    func kill() throws {
+        isDead.store(true, ordering: .relaxed)
+        try base.close()
+    }
 
     func range() async throws -> EventLogRange { try await base.range() }
 
@@ -92,7 +95,7 @@ private final class HarbourServer {
         guard let latest else { return }
         await latest.server.kill()
         // Its hub would soon publish that the members have left.
-        latest.log.kill()
+        try latest.log.kill()
         try await latest.store.close()
     }
 }

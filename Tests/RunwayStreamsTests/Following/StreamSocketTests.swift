@@ -48,8 +48,8 @@ struct StreamSocketTests {
         let file = folder.appending(path: "events.sqlite")
         var limits = EventHubOptions()
         limits.maximumConnectionsPerSource = 1000
-        var server = try await StreamServer.start(
-            try await EventHub(name: "news", log: SQLiteEventLog(file: file), options: limits))
+        var log = try SQLiteEventLog(file: file)
+        var server = try await StreamServer.start(try await EventHub(name: "news", log: log, options: limits))
         let port = server.port
         let (network, transport) = try makeNetwork(port: port)
         let receptions = (0..<100).map { _ in Reception() }
@@ -61,8 +61,10 @@ struct StreamSocketTests {
         for reception in receptions { try await reception.wait(forConnections: 1) }
         for round in 0..<3 {
             await server.kill()
+            try log.close()
             // The server that follows has read its events from the file, and publishes before and while clients come back.
-            let hub = try await EventHub(name: "news", log: SQLiteEventLog(file: file), options: limits)
+            log = try SQLiteEventLog(file: file)
+            let hub = try await EventHub(name: "news", log: log, options: limits)
             try await publish(round * 20..<round * 20 + 10, to: hub)
             server = try await StreamServer.start(hub, port: port)
             try await publish(round * 20 + 10..<round * 20 + 20, to: hub)
