@@ -10,9 +10,16 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// Whether it is JSON: `application/json`, `text/json` or a subtype that ends in `+json` (RFC 6839 §3.1).
     package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
 
+    /// Whether it is XML (RFC 7303 §4.2, §9).
+    package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
+    /// Whether it is HTML.
+    package var isHTML: Bool { subtype == "html" }
+
     /// Reads the value of a `Content-Type` field; `nil` if it has no type and subtype.
     ///
-    /// Of repeated `charset` parameters the first counts. Malformed parameters are ignored.
+    /// Of repeated `charset` parameters the first counts. Its value is read as servers write it: quoted or not, in
+    /// single quotation marks, without the closing one, with blanks around the equals sign, or before the comma of a
+    /// second value of the field. Other malformed parameters are ignored.
     package init?(_ text: String) {
         let parts = MediaType.split(text)
         let essence = parts[0].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -23,16 +30,18 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         charset =
             parts.dropFirst().lazy.compactMap { part -> String? in
                 let pair = part.split(separator: "=", maxSplits: 1)
-                guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }
-                let value = pair[1].filter { $0 != "\"" && $0 != "\\" }.lowercased()
-                return value.isEmpty ? nil : value
+                guard pair.count == 2, pair[0].trimmingWhitespace.lowercased() == "charset" else { return nil }
+                let value = pair[1].filter { $0 != "\\" }.drop { "\"' \t".contains($0) }
+                    .prefix { !"\"' \t,;".contains($0) }
+                return value.isEmpty ? nil : value.lowercased()
             }.first
     }
 
     /// Type and subtype, and the charset if there is one.
     package var description: String { "\(type)/\(subtype)" + (charset.map { "; charset=\($0)" } ?? "") }
 
-    /// Returns the parts between semicolons, trimmed; a semicolon inside a quoted string separates nothing (RFC 9110 §5.6.6).
+    /// Returns the parts between semicolons, trimmed; a semicolon inside a quoted string separates nothing (RFC 9110
+    /// §5.6.6).
     private static func split(_ text: String) -> [Substring] {
         let octets = text.utf8
         var parts: [Substring] = []

@@ -47,28 +47,39 @@ public struct RawData: Sendable {
     /// The media type of the response; `nil` if it names none, or a malformed one.
     package var mediaType: MediaType? { response.headerFields[.contentType].flatMap { MediaType($0) } }
 
-    /// The body as text, in the charset that the response names, or in UTF-8 if it names none.
+    /// The body as text, by the WHATWG Encoding Standard.
     ///
-    /// `nil` if the charset is unknown or the bytes are not text in it.
-    public var text: String? { Charset.text(bytes, in: mediaType?.charset) }
+    /// It is decoded in the encoding that is named by a byte order mark, by the charset of `Content-Type`, or by an XML
+    /// or HTML document itself; U+FFFD stands for what is malformed. If nothing names an encoding that is known, it is
+    /// read as UTF-8.
+    ///
+    /// `nil` if nothing names an encoding and the bytes are not UTF-8, or if the system has no table of the encoding:
+    /// glibc may be installed with few of them.
+    public var text: String? {
+        guard let encoding else { return String(validating: bytes, as: UTF8.self) }
+        return encoding.text(bytes)
+    }
+
+    /// The encoding that is named for the body; `nil` if nothing names one.
+    private var encoding: TextEncoding? { TextEncoding(of: bytes, typed: mediaType) }
+
+    /// Whether the body is text in an encoding that is named and is not UTF-8.
+    package var isTranscoded: Bool { encoding.map { $0 != .utf8 } ?? false }
 
     /// The root of the body as JSON.
     ///
-    /// If the body is not JSON, or exceeds `JSONLimits.default`, every lookup in this value finds nothing, and every `require`
-    /// throws the error of the body. For other limits create a `JSONDocument` of ``bytes``. A body that is not JSON in UTF-8 is
-    /// read in the charset that the response names.
+    /// If the body is not JSON, or exceeds `JSONLimits.default`, every lookup in this value finds nothing, and every
+    /// `require` throws the error of the body. For other limits create a `JSONDocument` of ``bytes``. A body that is
+    /// not JSON in UTF-8 is read in the encoding that is named for ``text``.
     public var json: JSONValue {
-        content.document.value { [bytes] in
+        content.document.value {
             do throws(JSONError) {
                 return try JSONDocument(bytes).root
             } catch {
-                // JSON is UTF-8 and has no charset (RFC 8259 §8.1, §11); other bytes may still be in the charset that is named.
-                if let charset = mediaType?.charset, charset != "utf-8", let text,
-                    let document = try? JSONDocument(text)
-                {
-                    return document.root
-                }
-                return JSONValue(invalid: error)
+                // JSON is UTF-8 and has no charset (RFC 8259 §8.1, §11); other bytes may still be in the encoding that
+                // is named.
+                guard error.kind != .limitExceeded, isTranscoded, let text else { return JSONValue(invalid: error) }
+                do throws(JSONError) { return try JSONDocument(text).root } catch { return JSONValue(invalid: error) }
             }
         }
     }

@@ -35,9 +35,9 @@ struct CallReport: Encodable, Sendable {
         let status: Int
         let reason: String
         let headers: [[String]]?
-        /// The body, if it is text in the charset that the response names.
+        /// The body, if it is text (``RawData/text``).
         let body: String?
-        /// The body, if it is not text, or has a content coding.
+        /// The body, if it is not text, has bytes for which U+FFFD stands in the text, or has a content coding.
         let bodyBase64: String?
         /// The content coding of the body, if it was not undone.
         let contentCoding: String?
@@ -54,7 +54,8 @@ struct CallReport: Encodable, Sendable {
             contentCoding = head.remainingCoding
             let text = contentCoding == nil ? rawData?.text : nil
             body = text
-            bodyBase64 = text == nil ? rawData.map { Data($0.bytes).base64EncodedString() } : nil
+            let isExact = text?.unicodeScalars.contains("\u{FFFD}") == false
+            bodyBase64 = isExact ? nil : rawData.map { Data($0.bytes).base64EncodedString() }
             byteCount = last?.responseByteCount
             file = if case .saved(let path) = shown { path } else { nil }
         }

@@ -5,7 +5,7 @@ import RunwayJSON
 
 /// Writes the body of a response to standard output so that a person can read it.
 ///
-/// JSON is indented, and coloured on a terminal. Other text is written unchanged, with control characters escaped on a
+/// JSON is indented, and coloured on a terminal. Other text is written in UTF-8, with control characters escaped on a
 /// terminal. A body that is not text, or has a content coding that was not undone, is written byte for byte, or on a terminal
 /// described by its size and type.
 struct ResponseText {
@@ -40,7 +40,9 @@ struct ResponseText {
                 "The body has the content coding \(coding), which is unknown, and is written unchanged.")
         }
         try await parts.forEach { part in
+            if last == nil, isTextInAnotherEncoding(part) { isGathering = true }
             if isGathering {
+                last = part.last
                 gathered += part
                 if gathered.count <= Self.maximumGatheredByteCount { return }
                 isGathering = false
@@ -51,10 +53,10 @@ struct ResponseText {
                             + "use --output FILE to save it.", status: ExitStatus.noResponse)
                 }
                 progress.giveWay()
-                if mediaType?.isJSON == true {
+                if mediaType?.isJSON == true || isTextInAnotherEncoding(gathered) {
                     Console.error.remark(
-                        "The body is larger than \(ByteCount(Self.maximumGatheredByteCount)): it is written unchanged, and not checked "
-                            + "for being JSON.")
+                        "The body is larger than \(ByteCount(Self.maximumGatheredByteCount)): it is written unchanged"
+                            + (mediaType?.isJSON == true ? ", and not checked for being JSON." : "."))
                 }
                 try output.write(gathered)
                 gathered = []
@@ -77,6 +79,14 @@ struct ResponseText {
         head.remainingCoding == nil && String(validating: bytes, as: UTF8.self) != nil
     }
 
+    /// Whether a body with these bytes is declared to be text, in an encoding that is not UTF-8.
+    private func isTextInAnotherEncoding(_ bytes: [UInt8]) -> Bool {
+        guard head.remainingCoding == nil, let mediaType, mediaType.type == "text" || mediaType.isXML else {
+            return false
+        }
+        return RawData(bytes, response: head).isTranscoded
+    }
+
     private func write(_ rawData: RawData) throws -> JSONError? {
         if rawData.bytes.isEmpty { return nil }
         if mediaType?.isJSON == true, head.remainingCoding == nil {
@@ -93,7 +103,15 @@ struct ResponseText {
     }
 
     private func writeAsItIs(_ rawData: RawData) throws {
-        guard console.isTerminal else { return try console.write(rawData.bytes) }
+        guard console.isTerminal else {
+            // A server may declare any file to be text: what has binary data bytes stays as it is (MIME Sniffing §3).
+            if isTextInAnotherEncoding(rawData.bytes), let text = rawData.text,
+                !text.utf8.contains(where: \.isBinaryData)
+            {
+                return try console.write(text)
+            }
+            return try console.write(rawData.bytes)
+        }
         guard head.remainingCoding == nil, let text = rawData.text, !text.utf8.contains(0) else {
             let kind = mediaType.map { " of \($0)" } ?? ""
             let coding = head.remainingCoding.map { " in the content coding \($0)" } ?? ""
@@ -105,21 +123,21 @@ struct ResponseText {
     }
 }
 
-extension HTTPResponse {
-    /// The content codings of the body that were not undone, as a list; `nil` if there are none (RFC 9110 §8.4).
-    var remainingCoding: String? {
-        let codings = headerFields[values: .contentEncoding].flatMap { $0.split { ", \t".contains($0) } }
-        // It means no coding, although it is not allowed in this field (RFC 9110 §12.5.3).
-        let others = codings.filter { $0.lowercased() != "identity" }
-        return others.isEmpty ? nil : others.joined(separator: ", ")
-    }
-}
-
 extension RawData {
     /// The error of a body that is declared to be JSON and is not; `nil` if its coding was not undone, if it only exceeds the
     /// limits of the JSON reader, and if it is empty.
     var jsonFault: JSONError? {
         guard mediaType?.isJSON == true, response.remainingCoding == nil, !bytes.isEmpty else { return nil }
         return json.invalidDocumentError.flatMap { $0.kind == .limitExceeded ? nil : $0 }
+    }
+}
+
+extension UInt8 {
+    /// Whether it is a control character that no text has.
+    fileprivate var isBinaryData: Bool {
+        switch self {
+        case 0...0x08, 0x0B, 0x0E...0x1A, 0x1C...0x1F: true
+        default: false
+        }
     }
 }

@@ -17,6 +17,10 @@ struct MediaTypeTests {
         ("multipart/form-data; boundary=x", "multipart", "form-data", nil),
         ("application/vnd.api+JSON", "application", "vnd.api+json", nil),
         ("*/*", "*", "*", nil),
+        ("text/plain; charset='koi8-r'", "text", "plain", "koi8-r"),
+        ("text/plain; charset=\"koi8-r; q=1", "text", "plain", "koi8-r"),
+        ("text/plain; charset = koi8-r, text/html", "text", "plain", "koi8-r"),
+        ("text/plain; charset=\"utf\\-8\"", "text", "plain", "utf-8"),
     ])
     func valueIsTakenApart(_ text: String, _ type: String, _ subtype: String, _ charset: String?) throws {
         let mediaType = try #require(MediaType(text))

@@ -1,0 +1,66 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
+/// A table of the system that maps the bytes of one character to Unicode: of Foundation on Apple's systems, elsewhere
+/// of iconv.
+final class SystemTable {
+    /// What the system calls a table.
+    struct Name: Hashable, Sendable {
+        /// The name for iconv.
+        let iconv: String
+        /// The number of CoreFoundation's external encodings.
+        let coreFoundation: UInt
+
+        init(_ iconv: String, _ coreFoundation: UInt) { (self.iconv, self.coreFoundation) = (iconv, coreFoundation) }
+    }
+
+    #if canImport(Darwin)
+        private let encoding: String.Encoding
+
+        /// Opens a table; `nil` if the system has no such table.
+        init?(_ name: Name) {
+            encoding = String.Encoding(rawValue: 0x8000_0000 | name.coreFoundation)
+            if String(data: Data([0x41]), encoding: encoding) != "A" { return nil }
+        }
+
+        /// The text of one character; `nil` if the table does not have it.
+        func text(of character: ArraySlice<UInt8>) -> String? { String(data: Data(character), encoding: encoding) }
+    #else
+        private let descriptor: iconv_t
+
+        /// Opens a table; `nil` if the system has no such table.
+        init?(_ name: Name) {
+            guard let descriptor = iconv_open("UTF-8", name.iconv), Int(bitPattern: descriptor) != -1 else {
+                return nil
+            }
+            self.descriptor = descriptor
+        }
+
+        deinit { iconv_close(descriptor) }
+
+        /// The text of one character; `nil` if the table does not have it.
+        func text(of character: ArraySlice<UInt8>) -> String? {
+            var input = character.map { CChar(bitPattern: $0) }
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { output -> String? in
+                var (text, room) = (output.baseAddress, output.count)
+                let isRead = input.withUnsafeMutableBufferPointer { input in
+                    var (bytes, count) = (input.baseAddress, input.count)
+                    _ = iconv(descriptor, nil, nil, nil, nil)
+                    // The second call writes a character that a following one could have been combined with.
+                    return iconv(descriptor, &bytes, &count, &text, &room) == 0 && count == 0
+                        && iconv(descriptor, nil, nil, &text, &room) == 0
+                }
+                guard isRead else { return nil }
+                return String(
+                    validating: output.prefix(output.count - room).lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
+        }
+    #endif
+}
