@@ -122,7 +122,7 @@ struct CookieCallTests {
     @Test func ignoredCookiesAreRecorded() async throws {
         try await withScriptedOrigin { origin in
             let response = ScriptedResponse.text("").rawHeader("Set-Cookie: a=1; Domain=elsewhere.example")
-            origin.on("/a", respond: response.rawHeader("Set-Cookie: b=2; Secure").rawHeader("Set-Cookie: c=3"))
+            origin.on("/a", respond: response.rawHeader("Set-Cookie: __Host-b=2").rawHeader("Set-Cookie: c=3"))
             let records = RecordCollector()
             _ = try await layer(origin, sinks: [records]).call(Fetch<GET>("a"))
             let record = try #require(try await records.records(count: 1).first)

@@ -20,10 +20,14 @@ struct CookieStoreTests {
     /// What a second request is sent after the response to a first one set cookies.
     private func sent(
         _ fields: String..., from first: String = "https://a.example.com/x/y", to second: String? = nil,
-        sharing domains: Set<String> = [], after seconds: TimeInterval = 0
+        sharing domains: Set<String> = [], by suffixes: PublicSuffixes = .none, after seconds: TimeInterval = 0
     ) throws -> String? {
         var store = CookieStore()
-        for field in fields { _ = try store.store(Array(field.utf8), from: request(first), sharing: domains, at: now) }
+        for field in fields {
+            _ = try store.store(
+                Array(field.utf8), from: request(first), sharing: CookieDomains(declared: domains, suffixes: suffixes),
+                at: now)
+        }
         return try store.field(for: request(second ?? first), at: now.addingTimeInterval(seconds))
             .map { String(decoding: $0.octets, as: UTF8.self) }
     }
@@ -46,17 +50,26 @@ struct CookieStoreTests {
         for octet in UInt8(0x80)...0xFF {
             pairs.append([UInt8(ascii: "n"), octet, UInt8(ascii: "="), octet, octet, 0xC3])
             let isStored = store.store(
-                pairs[pairs.count - 1] + Array("; Path=/".utf8), from: home, sharing: [], at: now)
+                pairs[pairs.count - 1] + Array("; Path=/".utf8), from: home, sharing: .none, at: now)
             #expect(isStored)
             if pairs.count == CookieStore.maximumCountPerDomain { break }
         }
         #expect(store.field(for: home, at: now)?.octets == Array(pairs.joined(separator: "; ".utf8)))
     }
 
-    @Test func dotOfTheRootIsNoOtherHost() throws {
-        #expect(try sent("a=1", from: "https://a.example.com./x", to: "https://a.example.com/x") == "a=1")
-        #expect(
-            try sent("a=1; Domain=example.com", to: "https://b.example.com./x/y", sharing: ["example.com"]) == "a=1")
+    /// RFC 6265bis §5.1.2 canonicalises a host without removing a dot at its end.
+    @Test func dotOfTheRootMakesAnotherHost() throws {
+        let (plain, dotted) = ("https://a.example.com/x", "https://a.example.com./x")
+        #expect(try sent("a=1", from: dotted, to: plain) == nil)
+        #expect(try sent("a=1", from: plain, to: dotted) == nil)
+        #expect(try sent("a=1", from: dotted, to: dotted) == "a=1")
+        for domain in ["example.com", "example.com."] {
+            for (first, second) in [(plain, dotted), (dotted, plain), (dotted, "https://b.example.com/x")] {
+                #expect(
+                    try sent("a=1; Domain=\(domain)", from: first, to: second, sharing: ["example.com"]) == nil,
+                    "\(domain) \(first) \(second)")
+            }
+        }
     }
 
     @Test(arguments: ["", "=", ";", " ; a=1", "a=\u{1}", "a\u{7F}=1", "a=1\r\nb=2", " = "])
@@ -162,14 +175,31 @@ struct CookieStoreTests {
         #expect(try sent("a=1", from: plain, to: tls) == "a=1")
     }
 
+    @Test(arguments: [
+        "localhost", "localhost:8080", "a.localhost", "LOCALHOST.", "127.0.0.1", "127.1.2.3", "127.1", "[::1]:80",
+    ])
+    func secureCookiesNeedNoTLSOnThisMachine(host: String) throws {
+        let home = "http://\(host)/x"
+        for field in ["a=1; Secure", "__Host-a=1; Secure; Path=/", "__Secure-a=1; Secure"] {
+            #expect(try sent(field, from: home) == String(field.prefix { $0 != ";" }))
+        }
+        #expect(try sent("__Host-a=1; Path=/", from: home) == nil)
+    }
+
+    @Test(arguments: ["localhost.example", "mylocalhost", "128.0.0.1", "0.0.0.0", "[::2]", "10.0.0.1"])
+    func secureCookiesNeedTLSElsewhere(host: String) throws {
+        #expect(try sent("a=1; Secure", from: "http://\(host)/x") == nil)
+        #expect(try sent("a=1; Secure", from: "https://\(host)/x", to: "http://\(host)/x") == nil)
+    }
+
     @Test func insecureCookieDoesNotHideASecureOne() throws {
         var store = CookieStore()
         let (tls, plain) = (try request("https://a.example.com/x/y"), try request("http://a.example.com/x/y"))
         let other = try request("http://a.example.com/")
-        let storedSecure = store.store(Array("a=1; Secure; Path=/x".utf8), from: tls, sharing: [], at: now)
-        let storedOver = store.store(Array("a=2; Path=/x".utf8), from: plain, sharing: [], at: now)
-        let storedBelow = store.store(Array("a=2; Path=/x/y".utf8), from: plain, sharing: [], at: now)
-        let storedAbove = store.store(Array("a=2; Path=/".utf8), from: other, sharing: [], at: now)
+        let storedSecure = store.store(Array("a=1; Secure; Path=/x".utf8), from: tls, sharing: .none, at: now)
+        let storedOver = store.store(Array("a=2; Path=/x".utf8), from: plain, sharing: .none, at: now)
+        let storedBelow = store.store(Array("a=2; Path=/x/y".utf8), from: plain, sharing: .none, at: now)
+        let storedAbove = store.store(Array("a=2; Path=/".utf8), from: other, sharing: .none, at: now)
         #expect(storedSecure && !storedOver && !storedBelow && storedAbove)
         #expect(store.field(for: tls, at: now)?.octets == Array("a=1; a=2".utf8))
     }
@@ -189,7 +219,7 @@ struct CookieStoreTests {
         for field in [
             "a=1; HttpOnly; SameSite=Strict", "b=2; samesite=lax", "c=3; SameSite=None; Secure", "d=4; SameSite=x",
         ] {
-            _ = try store.store(Array(field.utf8), from: request("https://a.example.com/"), sharing: [], at: now)
+            _ = try store.store(Array(field.utf8), from: request("https://a.example.com/"), sharing: .none, at: now)
         }
         let cookies = store.cookies(at: now)
         #expect(cookies.map(\.sameSite) == [.strict, .lax, .none, .default])
@@ -212,8 +242,8 @@ struct CookieStoreTests {
     @Test func secureCookiesAreEvictedLast() throws {
         var store = CookieStore()
         let request = try request("https://a.example.com/")
-        _ = store.store(Array("safe=1; Secure".utf8), from: request, sharing: [], at: now)
-        for number in 0..<60 { _ = store.store(Array("c\(number)=1".utf8), from: request, sharing: [], at: now) }
+        _ = store.store(Array("safe=1; Secure".utf8), from: request, sharing: .none, at: now)
+        for number in 0..<60 { _ = store.store(Array("c\(number)=1".utf8), from: request, sharing: .none, at: now) }
         let names = store.cookies(at: now).map(\.name)
         #expect(names.count == CookieStore.maximumCountPerDomain)
         #expect(names.contains("safe") && names.contains("c59") && !names.contains("c0"))
@@ -222,7 +252,8 @@ struct CookieStoreTests {
     @Test func aJarHasABound() throws {
         var store = CookieStore()
         for number in 0..<(CookieStore.maximumCount + 5) {
-            _ = try store.store(Array("a=1".utf8), from: request("https://h\(number).example/"), sharing: [], at: now)
+            _ = try store.store(
+                Array("a=1".utf8), from: request("https://h\(number).example/"), sharing: .none, at: now)
         }
         #expect(store.cookies(at: now).count == CookieStore.maximumCount)
         let oldest = try request("https://h0.example/")
@@ -235,27 +266,27 @@ struct CookieStoreTests {
         var versions = [store.version]
         func note() { versions.append(store.version) }
         for octets: [UInt8] in [[0xFF], [0xFE], [0xFE, 0xFF]] {
-            _ = store.store(Array("a=".utf8) + octets, from: request, sharing: [], at: now)
+            _ = store.store(Array("a=".utf8) + octets, from: request, sharing: .none, at: now)
             note()
         }
-        _ = store.store(Array("b=1; Max-Age=5".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("b=1; Max-Age=5".utf8), from: request, sharing: .none, at: now)
         note()
         store.removeEnded(at: now.addingTimeInterval(6))
         note()
         for number in 0...CookieStore.maximumCountPerDomain {
-            _ = store.store(Array("c\(number)=1".utf8), from: request, sharing: [], at: now)
+            _ = store.store(Array("c\(number)=1".utf8), from: request, sharing: .none, at: now)
             note()
         }
         let beforeEviction = store.version
-        _ = store.store(Array("d=1".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("d=1".utf8), from: request, sharing: .none, at: now)
         #expect(store.version == beforeEviction + 2, "one came, another had to make room")
         store.removeAll()
         note()
         #expect(Set(versions.dropLast()).count == versions.count - 1)
         #expect(versions.last == versions.first, "empty stores are the same")
-        _ = store.store(Array("a=1".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("a=1".utf8), from: request, sharing: .none, at: now)
         let version = store.version
-        _ = store.store(Array("a=1; Path=/".utf8), from: request, sharing: [], at: now)
+        _ = store.store(Array("a=1; Path=/".utf8), from: request, sharing: .none, at: now)
         store.removeEnded(at: now)
         #expect(store.version == version, "nothing changed")
     }

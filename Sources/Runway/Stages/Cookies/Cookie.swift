@@ -36,7 +36,7 @@ public struct Cookie: Sendable, Equatable {
     public var path: String
     /// When it expires; `nil` is when the process ends.
     public var expiry: Date?
-    /// Whether it is sent over TLS only.
+    /// Whether it is sent over TLS only, and to this machine itself.
     public var isSecure: Bool
     /// Whether scripts of a page may not see it.
     public var isHTTPOnly: Bool

@@ -27,6 +27,8 @@ final class CookieJars: Sendable {
         var counter: UInt64 = 0
     }
 
+    /// The list of public suffixes for services that declare no domains.
+    let suffixes = PublicSuffixes()
     /// Guards the jars.
     private let state = Mutex(State())
 

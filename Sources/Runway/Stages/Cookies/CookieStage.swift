@@ -22,11 +22,13 @@ struct CookieStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        guard case .jar(let domains) = flight.configuration.settings.cookies else {
+        guard case .jar(let declared) = flight.configuration.settings.cookies else {
             return try await next.send(request, in: flight)
         }
+        let domains = CookieDomains(declared: declared, suffixes: jars.suffixes)
         var request = request
         var version: UInt64?
+        var sent: [UInt8]?
         if request.head.headerFields[.cookie] == nil {
             let (head, date) = (request.head, flight.clock.date)
             let jar = jars.withJar(of: flight) { jar in (field: jar.field(for: head, at: date), version: jar.version) }
@@ -34,11 +36,13 @@ struct CookieStage: RequestStage {
             if let field = jar?.field {
                 // Assigned by its name, it would be split, which HTTP/1.1 does not allow (RFC 6265bis §5.8.1).
                 request.head.headerFields.append(HTTPField(name: .cookie, value: field.octets))
+                sent = field.octets
                 flight.note(CookieDecision.sent(field.count))
             }
         }
         var response = try await next.send(request, in: flight)
         if let version { response.cookieVersion = version }
+        response.sentCookies = sent
         let fields = response.head.headerFields[fields: .setCookie].map(\.octets)
         if !fields.isEmpty {
             let (head, date) = (request.head, flight.clock.date)

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTypes
 
-/// The cookies of one service and account: which of a response are stored, and which are sent with a request (RFC 6265bis §5.7,
-/// §5.8). A value without I/O or a clock.
+/// The cookies of one service and account: which of a response are stored, and which are sent with a request (RFC
+/// 6265bis §5.7, §5.8). A value without I/O or a clock.
 struct CookieStore {
-    /// The most cookies of one domain. The least recently used are evicted first, those without `Secure` before the others.
+    /// The most cookies of one domain. The least recently used are evicted first, those without `Secure` before the
+    /// others.
     static let maximumCountPerDomain = 50
     /// The most cookies in all. The least recently used are evicted first.
     static let maximumCount = 3000
@@ -42,10 +43,10 @@ struct CookieStore {
     /// Stores the cookie that a response sets. Returns whether it was stored, or removed a stored one; `false` if it is
     /// ignored.
     mutating func store(
-        _ field: [UInt8], from request: HTTPRequest, sharing domains: Set<String>, at date: Date
+        _ field: [UInt8], from request: HTTPRequest, sharing domains: CookieDomains, at date: Date
     ) -> Bool {
         guard let set = SetCookie(field), let cookie = Self.cookie(set, request, domains, date) else { return false }
-        let isSecureOrigin = request.isSecure
+        let isSecureOrigin = request.keepsCookiesSecure
         guard isSecureOrigin || !cookie.isSecure, isSecureOrigin || !shadowsSecure(cookie) else { return false }
         insert(cookie, at: date)
         return true
@@ -65,14 +66,17 @@ struct CookieStore {
     }
 
     private static func cookie(
-        _ set: SetCookie, _ request: HTTPRequest, _ domains: Set<String>, _ date: Date
+        _ set: SetCookie, _ request: HTTPRequest, _ domains: CookieDomains, _ date: Date
     ) -> Cookie? {
         let host = Origin(request).host
         var (domain, isHostOnly) = (host, true)
         if let named = set.domain {
             guard named.utf8.allSatisfy({ $0 < 0x80 }), host.isWithin(named) else { return nil }
-            // Without a list of public suffixes only the app can say that a domain has one owner.
-            if domains.contains(where: { named.isWithin($0.lowercased()) }) { (domain, isHostOnly) = (named, false) }
+            switch domains.scope(of: named, from: host) {
+            case .domain: (domain, isHostOnly) = (named, false)
+            case .host: break
+            case .none: return nil
+            }
         }
         let cookie = Cookie(
             nameOctets: set.name, valueOctets: set.value, domain: domain, isHostOnly: isHostOnly,
@@ -130,7 +134,7 @@ struct CookieStore {
     /// Returns the value of the `Cookie` field for a request, and how many cookies are in it; `nil` if there are none.
     mutating func field(for request: HTTPRequest, at date: Date) -> (octets: [UInt8], count: Int)? {
         let (host, path) = (Origin(request).host, request.cookiePath)
-        let isSecure = request.isSecure
+        let isSecure = request.keepsCookiesSecure
         var sent = stored.values.filter { entry in
             let cookie = entry.cookie
             return !cookie.hasEnded(at: date) && (isSecure || !cookie.isSecure) && path.isBelow(cookie.path)
@@ -153,7 +157,7 @@ extension Cookie {
 
 extension String {
     /// Whether a host is a domain or below it (RFC 6265bis §5.1.3); an address is only itself.
-    fileprivate func isWithin(_ domain: String) -> Bool {
+    func isWithin(_ domain: String) -> Bool {
         self == domain || (hasSuffix(".\(domain)") && !isAddress)
     }
 
@@ -169,7 +173,9 @@ extension String {
 }
 
 extension HTTPRequest {
-    fileprivate var isSecure: Bool { scheme?.lowercased() == "https" }
+    /// Whether cookies with `Secure` may be stored and sent: over TLS, and to this machine itself, since nobody can
+    /// read what does not leave it. RFC 6265bis §5.7 leaves that to the client; browsers and curl do the same.
+    fileprivate var keepsCookiesSecure: Bool { scheme?.lowercased() == "https" || Origin(self).isLoopback }
 
     /// The path without its query; it begins with a slash.
     fileprivate var cookiePath: String {

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 // Which cookies identify the sender of a call, for what separates responses by sender.
 extension Flight {
     /// The version of the cookies that identify the sender, if no account does; 0 if an account is signed in, no jar is in use,
@@ -22,6 +24,15 @@ extension Flight {
     }
 }
 
+extension Flight {
+    /// The value of the `Cookie` field that the jar would add to a request; `nil` if it would add none.
+    func cookies(for request: HTTPRequest) -> [UInt8]? {
+        guard case .jar = configuration.settings.cookies, request.headerFields[.cookie] == nil else { return nil }
+        let date = clock.date
+        return context.cookieJars.withJar(of: self) { $0.field(for: request, at: date)?.octets } ?? nil
+    }
+}
+
 /// The version of the cookies when a call first asked for it.
 private enum FirstCookieVersion: StageValueKey {
     static var defaultValue: UInt64? { nil }
@@ -32,7 +43,18 @@ private enum CookieVersion: StageValueKey {
     static var defaultValue: UInt64? { nil }
 }
 
+/// The value of the `Cookie` field that the jar added to a request.
+private enum SentCookies: StageValueKey {
+    static var defaultValue: [UInt8]? { nil }
+}
+
 extension Response {
+    /// The value of the `Cookie` field that the jar added to the request; `nil` if it added none.
+    var sentCookies: [UInt8]? {
+        get { values[SentCookies.self] }
+        set { values[SentCookies.self] = newValue }
+    }
+
     /// The version of the cookies that the request was sent with, or that the response made if it set the first ones; `nil` if no
     /// jar was used.
     var cookieVersion: UInt64? {

@@ -1,0 +1,84 @@
+import Foundation
+import Synchronization
+
+/// The domains below which everybody can register a name, by the Public Suffix List that the system has.
+///
+/// Linux distributions install the list with the package `publicsuffix`, and update it as they update certificate
+/// authorities. The file is read when a cookie first names a domain. Apple's systems have no such file.
+final class PublicSuffixes: Sendable {
+    /// Where distributions install the list.
+    static let systemPath = "/usr/share/publicsuffix/public_suffix_list.dat"
+    /// The largest list that is read: 4 MiB. It has 0.3 MiB today.
+    private static let maximumByteCount = 4 << 20
+
+    private let path: String
+    /// Guards the rules, in ASCII; `nil` until they are read, and empty if there is no list.
+    private let rules = Mutex<Set<String>?>(nil)
+
+    /// Names a list, which is read later.
+    init(path: String = PublicSuffixes.systemPath) { self.path = path }
+
+    /// Whether everybody can register names below a domain in lower case; `nil` if there is no list.
+    func contains(_ domain: String) -> Bool? {
+        rules.withLock { rules in
+            let known = rules ?? Self.rules(at: path)
+            rules = known
+            return known.isEmpty ? nil : Self.contains(domain, known)
+        }
+    }
+
+    /// The algorithm of the list, with one difference: the domain in front of which a rule has `*` is a public suffix,
+    /// too.
+    private static func contains(_ domain: String, _ rules: Set<String>) -> Bool {
+        let labels = domain.split(separator: ".")
+        let name = labels.joined(separator: ".")
+        if rules.contains("!\(name)") { return false }
+        let parent = labels.dropFirst().joined(separator: ".")
+        // A domain that no rule names is one if it has no other above it: the list's rule "*".
+        return labels.count < 2 || rules.contains(name) || rules.contains("*.\(name)") || rules.contains("*.\(parent)")
+    }
+
+    private static func rules(at path: String) -> Set<String> {
+        guard let file = FileHandle(forReadingAtPath: path),
+            let data = try? file.read(upToCount: maximumByteCount + 1), data.count <= maximumByteCount
+        else { return [] }
+        var rules: Set<String> = []
+        for line in data.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            // A rule ends at the first blank. A comment begins with two slashes.
+            let rule = String(decoding: line.prefix { $0 > 0x20 }, as: UTF8.self)
+            if !rule.isEmpty, !rule.hasPrefix("//"), let rule = inASCII(rule) { rules.insert(rule) }
+        }
+        return rules
+    }
+
+    /// A rule as hosts are written: names beyond ASCII as A-labels (RFC 5890).
+    private static func inASCII(_ rule: String) -> String? {
+        if rule.utf8.allSatisfy({ $0 < 0x80 }) { return rule.lowercased() }
+        let mark = rule.hasPrefix("*.") ? "*." : rule.hasPrefix("!") ? "!" : ""
+        return (try? URIAuthority(rule.dropFirst(mark.count).utf8)).map { mark + $0.host.lowercased() }
+    }
+}
+
+/// Which hosts share the cookies that name a domain.
+struct CookieDomains: Sendable {
+    /// The domains that the service declared as those of one owner. If there are any, no other is shared.
+    let declared: Set<String>
+    let suffixes: PublicSuffixes
+
+    enum Scope {
+        /// The hosts of the domain.
+        case domain
+        /// The host that set the cookie.
+        case host
+        /// None: the cookie is ignored.
+        case none
+    }
+
+    /// The hosts that share a cookie which a host within the domain set (RFC 6265bis §5.7, steps 9 and 10).
+    func scope(of domain: String, from host: String) -> Scope {
+        if !declared.isEmpty { return declared.contains { domain.isWithin($0.lowercased()) } ? .domain : .host }
+        // Without a list, only the service can say that a domain has one owner.
+        guard let isPublic = suffixes.contains(domain) else { return .host }
+        return !isPublic ? .domain : domain == host ? .host : .none
+    }
+}
