@@ -85,6 +85,8 @@ package enum RedirectDecision: StageDecision, Equatable {
     case followed(status: Int, hop: Int)
     /// The target is not allowed for this request, or its body can't be sent again.
     case notFollowed
+    /// The redirect leads to a request that the call has sent before, with nothing new in it.
+    case alreadySent
 
     package static var step: FlightStep { .redirecting }
 
@@ -94,6 +96,7 @@ package enum RedirectDecision: StageDecision, Equatable {
             .init("followed", ["status": status, "hop": hop], "following \(status), hop \(hop)")
         case .notFollowed:
             .init("notFollowed", "not followed: the target is not allowed, or the body can't be sent again")
+        case .alreadySent: .init("alreadySent", "not followed: it leads to a request that was sent already")
         }
     }
 }

@@ -32,7 +32,8 @@ extension RequestPipeline.Rest {
 }
 
 extension Request {
-    /// The request that follows a response to this one, for the record, too; `nil` if the response is no redirect, or may not be followed.
+    /// The request that follows a response to this one, for the record, too; `nil` if the response is no redirect, may not be followed, or
+    /// leads to a request that was sent already.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` for `Location` fields that differ, and for more redirects than one call follows.
     fileprivate func following(_ response: Response, in flight: Flight) throws(NetworkError) -> Request? {
@@ -47,6 +48,10 @@ extension Request {
             flight.note(RedirectDecision.notFollowed)
             return nil
         }
+        if isRepeated(by: following, after: response, in: flight) {
+            flight.note(RedirectDecision.alreadySent)
+            return nil
+        }
         guard response.hops.count < RedirectHop.maximumCount else {
             throw NetworkError(
                 .invalidResponse, in: RedirectDecision.step,
@@ -54,6 +59,25 @@ extension Request {
         }
         flight.note(RedirectDecision.followed(status: response.head.status.code, hop: response.hops.count + 1))
         return following
+    }
+
+    /// Whether `following` is this request, or one that was redirected to it, with the same cookies. The server would redirect it again, or
+    /// carry out the same change again.
+    private func isRepeated(by following: Request, after response: Response, in flight: Flight) -> Bool {
+        let earlier = response.hops.map { (request: $0.request, cookies: $0.response.sentCookies) }
+        let same = (earlier + [(self, response.sentCookies)]).filter { $0.request.isSame(as: following) }
+        if same.isEmpty { return false }
+        let cookies = flight.cookies(for: following.head)
+        return same.contains { $0.cookies == cookies }
+    }
+
+    /// Whether another request has the same method, target, fields and body, apart from the preconditions of a cache.
+    private func isSame(as following: Request) -> Bool {
+        var plain = self
+        plain.removeCacheConditions()
+        return plain.head.method == following.head.method && Origin(plain.head) == Origin(following.head)
+            && plain.head.escapedTarget == following.head.escapedTarget
+            && plain.head.headerFields == following.head.headerFields && plain.body.isSame(as: following.body)
     }
 
     /// The request that follows a redirect; `nil` if it may not be followed.

@@ -48,10 +48,55 @@ struct RedirectingStageTests {
         #expect(eleven.transport.requests.count == 11)
     }
 
-    @Test func loopEndsAtTheBound() async throws {
-        let layer = layer([start: start])
-        #expect(try await layer.failure(of: QueryCall()).kind == .invalidResponse)
-        #expect(layer.transport.requests.count == 11)
+    @Test(arguments: ["", "#top", "query", "//library.test/v1/query", "https://LIBRARY.test:443/v1/query"])
+    func redirectToTheSameRequestEndsAtOnce(_ location: String) async throws {
+        let layer = layer([start: location])
+        let error = try await layer.failure(of: QueryCall())
+        #expect(error.kind == .refused && error.status == .found)
+        #expect(layer.transport.requests.count == 1)
+        #expect(try await layer.record().decisions(of: RedirectDecision.self) == [.alreadySent])
+    }
+
+    @Test func loopEndsBeforeItsFirstRepetition() async throws {
+        let (a, b) = ("https://library.test/a", "https://library.test/b")
+        let layer = layer([start: a, a: b, b: "/a#again"])
+        #expect(try await layer.failure(of: QueryCall()).status == .found)
+        #expect(layer.transport.requests.map(\.url) == [start, a, b])
+    }
+
+    @Test(arguments: [HTTPResponse.Status.temporaryRedirect, .permanentRedirect])
+    func redirectNeverRepeatsAnUnsafeMethod(_ status: HTTPResponse.Status) async throws {
+        let layer = layer(["https://library.test/v1/json": ""], status: status)
+        let error = try await layer.failure(of: JSONCall(given: ["a": 1]))
+        #expect(error.kind == .refused && error.status == status)
+        #expect(layer.transport.requests.map(\.head.method) == [.post])
+    }
+
+    @Test func postThatBecomesGetIsAnotherRequest() async throws {
+        let target = "https://library.test/v1/json"
+        let layer = StubbedLayer { request in
+            if request.head.method == .get { return .json(#"{"done":true}"#) }
+            var head = HTTPResponse(status: .seeOther)
+            head.headerFields[.location] = ""
+            return Response(head: head, body: .whole(RawData([], response: head)))
+        }
+        #expect(try await layer.network.call(JSONCall(given: ["a": 1]))["done"].bool == true)
+        #expect(layer.transport.requests.map(\.url) == [target, target])
+    }
+
+    @Test func newCookieMakesARepetitionANewRequest() async throws {
+        for (setting, count) in [("a=1", 2), ("a=1; Path=/other", 1), ("a=1; Domain=other.test", 1)] {
+            let layer = StubbedLayer { request in
+                if request.head.headerFields[.cookie] == "a=1" { return .json("{}") }
+                var head = HTTPResponse(status: .temporaryRedirect)
+                head.headerFields[.location] = ""
+                head.headerFields[.setCookie] = setting
+                return Response(head: head, body: .whole(RawData([], response: head)))
+            }
+            layer.network.configure(QueryCall.service) { $0.cookies = .jar() }
+            let isDone = (try? await layer.network.call(QueryCall())) != nil
+            #expect(isDone == (count == 2) && layer.transport.requests.count == count, "\(setting)")
+        }
     }
 
     @Test(arguments: ["http://library.test/x", "https://user:hunter2@b.test/", "ftp://b.test/", "https://[::1"])
