@@ -116,6 +116,7 @@ let package = Package(
                 product("RawStructuredFieldValues", of: "swift-http-structured-headers", with: "Signing"),
                 product("Crypto", of: "swift-crypto", with: "Signing"),
                 product("CryptoExtras", of: "swift-crypto", with: "Signing"),
+                product("SwiftASN1", of: "swift-asn1", with: "Signing"),
             ],
             exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),

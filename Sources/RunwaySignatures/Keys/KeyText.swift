@@ -10,8 +10,15 @@ extension VerificationKey {
         switch algorithm {
         case .ecdsaP256SHA256: self = .p256(try P256.Signing.PublicKey(pemRepresentation: text))
         case .ecdsaP384SHA384: self = .p384(try P384.Signing.PublicKey(pemRepresentation: text))
-        case .rsaPSSSHA512: self = .rsaPSS(try _RSA.Signing.PublicKey(pemRepresentation: text))
-        case .rsaPKCS1SHA256: self = .rsaPKCS1(try _RSA.Signing.PublicKey(pemRepresentation: text))
+        case .rsaPSSSHA512:
+            if let structure = try PSSKeyStructure(pem: text) {
+                self = .rsaPSS(try _RSA.Signing.PublicKey(derRepresentation: structure.key))
+            } else {
+                self = .rsaPSS(try _RSA.Signing.PublicKey(pemRepresentation: text))
+            }
+        case .rsaPKCS1SHA256:
+            try text.checkUseForPKCS1()
+            self = .rsaPKCS1(try _RSA.Signing.PublicKey(pemRepresentation: text))
         case .ed25519 where text.isPEM: self = .ed25519(try Curve25519.Signing.PublicKey(pemRepresentation: text))
         case .ed25519: self = .ed25519(try Curve25519.Signing.PublicKey(rawRepresentation: text.rawKey()))
         case .hmacSHA256: self = try .hmac(SymmetricKey(data: text.rawKey()))
@@ -39,8 +46,15 @@ extension SigningKey {
         switch algorithm {
         case .ecdsaP256SHA256: self = .p256(try P256.Signing.PrivateKey(pemRepresentation: text))
         case .ecdsaP384SHA384: self = .p384(try P384.Signing.PrivateKey(pemRepresentation: text))
-        case .rsaPSSSHA512: self = .rsaPSS(try _RSA.Signing.PrivateKey(pemRepresentation: text))
-        case .rsaPKCS1SHA256: self = .rsaPKCS1(try _RSA.Signing.PrivateKey(pemRepresentation: text))
+        case .rsaPSSSHA512:
+            if let structure = try PSSKeyStructure(pem: text) {
+                self = .rsaPSS(try _RSA.Signing.PrivateKey(derRepresentation: structure.key))
+            } else {
+                self = .rsaPSS(try _RSA.Signing.PrivateKey(pemRepresentation: text))
+            }
+        case .rsaPKCS1SHA256:
+            try text.checkUseForPKCS1()
+            self = .rsaPKCS1(try _RSA.Signing.PrivateKey(pemRepresentation: text))
         case .ed25519 where text.isPEM: self = .ed25519(try Curve25519.Signing.PrivateKey(pemRepresentation: text))
         case .ed25519: self = .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: text.rawKey()))
         case .hmacSHA256: self = try .hmac(SymmetricKey(data: text.rawKey()))
@@ -98,6 +112,11 @@ extension SealedKey.Caller {
 
 extension String {
     fileprivate var isPEM: Bool { hasPrefix("-----BEGIN ") }
+
+    /// Throws if the text is a key for RSASSA-PSS, which is for no other signatures (RFC 4055 §1.2).
+    fileprivate func checkUseForPKCS1() throws(SignatureError) {
+        if try PSSKeyStructure(pem: self) != nil { throw SignatureError(.invalidKey, "a key for RSASSA-PSS") }
+    }
 
     /// The bytes of Base64.
     fileprivate func rawKey() throws(SignatureError) -> [UInt8] {

@@ -50,6 +50,18 @@ struct SignTests {
         #expect(tool.output == vectors.bases[1])
     }
 
+    @Test func keyOfTheStandardSigns() async throws {
+        try await withTemporaryFolder { folder in
+            let key = try folder.privateFile("key.pem", RSAPSSKey.text)
+            let request = "GET https://api.example.com/orders HTTP/1.1\r\n\r\n"
+            let signed = try await Tool.run("sign", "--key", key, "--key-id", "rfc", input: Array(request.utf8))
+            #expect(signed.status == 0 && signed.output.contains("keyid=\"rfc\""), "\(signed.errors)")
+            let other = try await Tool.run(
+                "sign", "--key", key, "--key-id", "rfc", "--alg", "rsa-v1_5-sha256", input: Array(request.utf8))
+            #expect(other.status == 2 && other.errors.contains("no key of rsa-v1_5-sha256"), "\(other.errors)")
+        }
+    }
+
     @Test func curlCommandIsSignedLikeItsRequest() async throws {
         let vectors = try #require(vectors)
         let curl = """

@@ -9,8 +9,7 @@ enum ExampleKeys {
     static func signing(_ id: String) throws -> SigningKey {
         switch id {
         case "test-key-rsa": .rsaPKCS1(try _RSA.Signing.PrivateKey(pemRepresentation: rsa))
-        // The key's algorithm identifier is id-RSASSA-PSS, which BoringSSL does not read: the same key, as a PKCS #1 structure.
-        case "test-key-rsa-pss": .rsaPSS(try _RSA.Signing.PrivateKey(derRepresentation: try rsaPSSInPKCS1()))
+        case "test-key-rsa-pss": try SigningKey(.rsaPSSSHA512, text: rsaPSS)
         case "test-key-ecc-p256": .p256(try P256.Signing.PrivateKey(pemRepresentation: p256))
         case "test-key-ed25519": .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: base64(ed25519)))
         default: try .hmac(SymmetricKey(data: base64(sharedSecret)))
@@ -28,11 +27,6 @@ enum ExampleKeys {
     }
 
     private static func base64(_ text: String) -> Data { Data(base64Encoded: text) ?? Data() }
-
-    /// The PKCS #1 key is the last element of the PKCS #8 structure, 24 bytes after its beginning.
-    private static func rsaPSSInPKCS1() throws -> Data {
-        base64(rsaPSS.split(separator: "\n").dropFirst().dropLast().joined()).dropFirst(24)
-    }
 
     private static let sharedSecret =
         "uzvJfB4u3N0Jy4T7NZ75MDVcr8zSTInedJtkgcu46YW4XByzNJjxBdtjUkdJPBtbmHhIDi6pcl8jsasjlTMtDQ=="
@@ -103,7 +97,7 @@ enum ExampleKeys {
         2wIDAQAB
         -----END PUBLIC KEY-----
         """
-    private static let rsaPSS = """
+    static let rsaPSS = """
         -----BEGIN PRIVATE KEY-----
         MIIEvgIBADALBgkqhkiG9w0BAQoEggSqMIIEpgIBAAKCAQEAr4tmm3r20Wd/Pbqv
         P1s2+QEtvpuRaV8Yq40gjUR8y2Rjxa6dpG2GXHbPfvMs8ct+Lh1GH45x28Rw3Ry5
