@@ -146,14 +146,15 @@ extension FlightRecorder {
     /// Starts the record of a request that goes to the transport at an instant of the clock, and returns its index.
     func beginAttempt(_ request: Request, at now: Duration) -> Int {
         let elapsed = now - start
+        let head = request.head.withoutDefaultPort
         let body: [UInt8]? =
             if recordsBodies, case .bytes(let bytes) = request.body { request.uncompressedBody ?? bytes } else { nil }
         return state.withLock { state in
             state.attempts.append(
                 Attempt(
-                    request: request.head,
+                    request: head,
                     record: FlightRecord.Attempt(
-                        method: request.head.method, url: "", headerFields: request.head.headerFields,
+                        method: head.method, url: "", headerFields: head.headerFields,
                         requestByteCount: request.body.byteCount, requestBody: body, start: elapsed)))
             return state.attempts.count - 1
         }

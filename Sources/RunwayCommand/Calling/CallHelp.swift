@@ -58,6 +58,8 @@ enum CallHelp {
           and 64 tokens. A damaged file is moved to NAME.json.damaged. A token
           that the server refuses with 401 is not stored. Without --session,
           cookies are sent only within one call, to the targets of redirects.
+          A cookie for a domain is sent to all hosts of the domain, if this system
+          has the Public Suffix List; if not, only to the host that set it.
 
         CONNECTION
           --insecure accepts any certificate of the URL's host, with a warning;
@@ -67,8 +69,8 @@ enum CallHelp {
           Without --proxy, the variables https_proxy, http_proxy, all_proxy and
           no_proxy of the environment count, in lower case first and then in
           upper case; HTTP_PROXY is not read. They are ignored for calls to this
-          machine itself; --proxy is not. "--proxy none" uses no proxy. A proxy is
-          asked for a tunnel (CONNECT) for http, too.
+          machine itself; --proxy is not. "--proxy none" uses no proxy. A variable
+          that names no usable proxy fails only the calls that would use it.
 
         SIGNATURES
           --sign FILE signs every request to the URL's origin, retries and
@@ -79,10 +81,12 @@ enum CallHelp {
 
         RESPONSE
           JSON is indented, at most 32 levels, and on a terminal coloured. Other
-          text is shown as it is. What is not text is described by size and type
-          on a terminal, and written byte for byte to a file or pipe; so is a body
-          in a content coding that is not known here. JSON of more than 16 MiB, or
-          of more than 512 levels, is written as it comes. HEAD prints the head.
+          text is written in UTF-8, whatever its charset; one that is not UTF-8 is
+          written when all of it was received, and above 16 MiB as it comes. What
+          is not text is described by size and type on a terminal, and written
+          byte for byte to a file or pipe; so is a body in a content coding that
+          is not known here. JSON of more than 16 MiB, or of more than 512 levels,
+          is written as it comes. HEAD prints the head.
 
           On a terminal, control characters in what a server sent, and those that
           change the direction of text, are written as \\u001B. "--output -"
@@ -99,16 +103,18 @@ enum CallHelp {
           with the time of FILE. A server may ignore that: as with curl's "-C -",
           only the number of bytes is certain.
 
-          Redirects are followed, at most ten.
+          Redirects are followed, at most ten. One that leads to a request that
+          was sent already, with no new cookie, is not followed: it is printed.
 
         JSON FOR PROGRAMS
           --json prints {"request", "response", "flight", "error"}; what there is
           not is left out. Header fields are pairs [name, value] in their order.
           A body is text in "body" or, if it is not text, Base64 in "bodyBase64";
-          that of the response may have 64 MiB. "contentCoding" names a coding that
-          is not known here; the body is Base64 then. Times are seconds. "flight"
-          has the outcome, every decision of the layer, and every request that was
-          sent ("attempts"). With --offline there is only "request".
+          text with malformed bytes is in both. A response may have 64 MiB.
+          "contentCoding" names a coding that is not known here; the body is Base64
+          then. Times are seconds. "flight" has the outcome, every decision of the
+          layer, and every request that was sent ("attempts"). With --offline there
+          is only "request".
 
           Secrets in the request, in header fields and in the flight are replaced
           by [redacted] unless --show-secrets is given. The body of the response is

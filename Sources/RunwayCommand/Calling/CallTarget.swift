@@ -4,7 +4,8 @@ import Runway
 struct CallTarget: Equatable {
     let scheme: String
     let authority: String
-    /// Path and query, beginning with a slash. Only characters that are not allowed in a request line are percent-encoded.
+    /// Path and query, beginning with a slash. Only characters that are not allowed in a request line are
+    /// percent-encoded.
     private(set) var path: String
 
     /// The port; the scheme's default if the URL names none.
@@ -31,8 +32,8 @@ struct CallTarget: Equatable {
 
     /// Reads a URL in which the scheme may be absent, and the host before a port or a path, too.
     ///
-    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine itself is called by `http`, and every other
-    /// host by `https`, so that nothing is sent in plain text unless the URL says so.
+    /// `:8080/x` and `:/x` are for `http://localhost`. Without a scheme, this machine itself is called by `http`, and
+    /// every other host by `https`, so that nothing is sent in plain text unless the URL says so.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(shorthand text: String) throws(CommandFailure) {
@@ -47,13 +48,25 @@ struct CallTarget: Equatable {
             }
             try self.init("http://localhost" + (rest.first?.isNumber == true ? ":" : "") + rest)
         } else {
-            let plain = try CallTarget("http://\(text)")
+            let plain = try CallTarget(text, scheme: "http")
             if Origin(scheme: "http", host: plain.host, port: plain.port).isLoopback {
                 self = plain
             } else {
-                try self.init("https://\(text)")
+                try self.init(text, scheme: "https")
             }
         }
+    }
+
+    /// Reads a URL without its scheme.
+    ///
+    /// - Throws: ``CommandFailure`` that names the problem, also for a colon without a port: `http:/host`, with a slash missing, would call a
+    ///   host named `http`.
+    init(_ text: String, scheme: String) throws(CommandFailure) {
+        if text.prefix(while: { !"/?#\\".contains($0) }).hasSuffix(":") {
+            throw CommandFailure(
+                "The URL \"\(text)\" has no port after \":\"; a URL has the form https://host[:port]/path.")
+        }
+        try self.init("\(scheme)://\(text)")
     }
 
     private static func text(of problem: HTTPTarget.Problem, in text: String) -> String {

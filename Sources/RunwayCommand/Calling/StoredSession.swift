@@ -9,10 +9,10 @@ struct StoredSession: Codable, Equatable, Sendable {
     /// The most origins with an `Authorization` field; the newest remain.
     static let maximumTokenCount = 64
 
-    /// A cookie whose name and value are text.
+    /// A cookie as it is written in the file.
     struct StoredCookie: Codable, Equatable, Sendable {
-        var name: String
-        var value: String
+        var name: Octets
+        var value: Octets
         var domain: String
         var isHostOnly: Bool
         var path: String
@@ -22,11 +22,9 @@ struct StoredSession: Codable, Equatable, Sendable {
         var isHTTPOnly: Bool
         var sameSite: String
 
-        init?(_ cookie: Cookie) {
-            guard let name = String(validating: cookie.nameOctets, as: UTF8.self),
-                let value = String(validating: cookie.valueOctets, as: UTF8.self)
-            else { return nil }
-            (self.name, self.value, domain, path) = (name, value, cookie.domain, cookie.path)
+        init(_ cookie: Cookie) {
+            (name, value) = (Octets(cookie.nameOctets), Octets(cookie.valueOctets))
+            (domain, path) = (cookie.domain, cookie.path)
             (isHostOnly, isSecure, isHTTPOnly) = (cookie.isHostOnly, cookie.isSecure, cookie.isHTTPOnly)
             expires = cookie.expiry
             sameSite = cookie.sameSite.rawValue
@@ -34,9 +32,36 @@ struct StoredSession: Codable, Equatable, Sendable {
 
         var cookie: Cookie {
             Cookie(
-                nameOctets: Array(name.utf8), valueOctets: Array(value.utf8), domain: domain, isHostOnly: isHostOnly,
-                path: path, expiry: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly,
+                nameOctets: name.octets, valueOctets: value.octets, domain: domain, isHostOnly: isHostOnly, path: path,
+                expiry: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly,
                 sameSite: Cookie.SameSite(rawValue: sameSite) ?? .default)
+        }
+    }
+
+    /// Octets as text if they are UTF-8, otherwise as an object with the member `base64`.
+    struct Octets: Codable, Equatable, Sendable {
+        let octets: [UInt8]
+
+        private enum CodingKeys: String, CodingKey { case base64 }
+
+        init(_ octets: [UInt8]) { self.octets = octets }
+
+        init(from decoder: any Decoder) throws {
+            if let text = try? decoder.singleValueContainer().decode(String.self) {
+                octets = Array(text.utf8)
+            } else {
+                octets = Array(try decoder.container(keyedBy: CodingKeys.self).decode(Data.self, forKey: .base64))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            if let text = String(validating: octets, as: UTF8.self) {
+                var container = encoder.singleValueContainer()
+                try container.encode(text)
+            } else {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(Data(octets), forKey: .base64)
+            }
         }
     }
 
@@ -58,7 +83,7 @@ struct StoredSession: Codable, Equatable, Sendable {
 
     /// Replaces the cookies.
     mutating func setCookies(_ cookies: [Cookie]) {
-        self.cookies = cookies.suffix(Self.maximumCookieCount).compactMap { StoredCookie($0) }
+        self.cookies = cookies.suffix(Self.maximumCookieCount).map { StoredCookie($0) }
     }
 
     /// Stores the value of `Authorization` for an origin.

@@ -150,7 +150,7 @@ private struct CurlReader {
     func request() throws(CommandFailure) -> RequestInput {
         guard let url else { throw CommandFailure("The curl command has no URL.") }
         // Without a scheme, curl takes http.
-        var target = try CallTarget(url.beginsWithScheme ? url : "http://\(url)")
+        var target = try url.beginsWithScheme ? CallTarget(url) : CallTarget(url, scheme: "http")
         try check(url, target)
         if isQuery, let data {
             guard data.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x25 && $0 != 0x23 }) else {

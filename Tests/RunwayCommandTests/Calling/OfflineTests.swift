@@ -53,6 +53,29 @@ struct OfflineTests {
         }
     }
 
+    @Test(arguments: [
+        ("http://origin.invalid:80/x", nil, "origin.invalid"), ("https://ORIGIN.invalid:443/x", nil, "ORIGIN.invalid"),
+        ("http://origin.invalid:443/x", nil, "origin.invalid:443"), ("http://[::1]:80/x", nil, "[::1]"),
+        ("http://origin.invalid/x", "Host:other.invalid:80", "other.invalid"),
+        ("http://origin.invalid/x", "Host:other.invalid:8080", "other.invalid:8080"),
+    ])
+    func hostIsShownAsItIsWritten(_ url: String, _ item: String?, _ host: String) async throws {
+        let words = ["call", url] + (item.map { [$0] } ?? [])
+        let offline = try await Tool.run(Tool.path, words + ["--offline"], input: [], environment: [:])
+        let lines = offline.output.split(separator: "\n")
+        #expect(lines.filter { $0.lowercased().hasPrefix("host:") } == ["Host: \(host)"], "\(offline.errors)")
+    }
+
+    @Test(arguments: [
+        "http:/host", "https:/host/x", "HTTP:/host", "http:", "ftp:/x", "http:?q", "[::1]:/x", "a.invalid:/x",
+    ])
+    func urlWithoutSlashesOrPortIsRefused(_ url: String) async throws {
+        let tool = try await Tool.run("call", "GET", url, "--offline")
+        #expect(
+            tool.status == 2 && tool.output.isEmpty && tool.errors.contains("https://host[:port]/path"),
+            "\(tool.errors)")
+    }
+
     @Test func verboseShowsBothHeads() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .redirect(to: "/b"))

@@ -64,6 +64,21 @@ struct SessionTests {
         }
     }
 
+    @Test func cookiesSurviveBetweenCallsByteForByte() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("fine"))
+            let value: [UInt8] = [0xE9, 0xFF, 0x41]
+            let start = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Secure; Path=/\r\nSet-Cookie: n\u{E9}="
+            origin.on("/set", respond: .raw(Array(start.utf8), value, Array("; Path=/\r\n\r\n".utf8)))
+            try await withTemporaryFolder { folder in
+                _ = try await call(folder, "\(origin.baseURL)/set", "--session", "work")
+                _ = try await call(folder, "\(origin.baseURL)/x", "--session", "work")
+                let head = try #require(origin.requests.last?.head)
+                #expect(head.firstRange(of: Array("\r\nCookie: a=1; n\u{E9}=".utf8) + value + [0x0D, 0x0A]) != nil)
+            }
+        }
+    }
+
     @Test func refusedTokenIsNotStored() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/x", respond: .status(.unauthorized))
