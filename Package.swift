@@ -470,3 +470,30 @@ let package = Package(
         ),
     ]
 )
+
+// `Scripts/sample-server.sh` builds the samples here, with what is built of this package: as packages of their own they would compile it anew.
+// Nobody who uses the package builds them.
+if Context.environment["RUNWAY_SAMPLES"] != nil {
+    package.targets += [
+        .executableTarget(
+            name: "SampleServer",
+            dependencies: [
+                "RunwayServer", "RunwayServerStorage", "RunwaySignatures",
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Command"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
+            ],
+            path: "Samples/Server/Sources/SampleServer"
+        ),
+        .executableTarget(
+            name: "SampleClient",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwaySigning", "RunwayStorage", "RunwayStreams", "RunwayTransport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("Crypto", of: "swift-crypto", with: "Command"),
+            ],
+            path: "Samples", exclude: ["SwiftUI", "UIKit", "README.md", "Server/Package.swift", "Server/Sources"],
+            sources: ["Shared", "Server/Client"]
+        ),
+    ]
+}

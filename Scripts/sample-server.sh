@@ -1,0 +1,78 @@
+#!/bin/bash
+# Builds the sample server with what it imports, runs it, and uses every part of it over a socket: by SampleClient, which has the code of
+# the apps in Samples/Shared, and by requests that must be refused. The manifest in Samples/Server is read, and compared with the build's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+server=
+trap 'if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi; rm -rf "$work"' EXIT
+
+swift package --package-path Samples/Server --scratch-path "$work/manifest" dump-package >"$work/manifest.json"
+for module in $(sed -n 's/^import //p' Samples/Server/Sources/SampleServer/*.swift | sort -u); do
+    grep -q "\"$module\"" "$work/manifest.json" || [ "$module" = Foundation ] ||
+        { echo "Samples/Server/Package.swift lacks $module"; exit 1; }
+done
+lines=$(cat Samples/Server/Package.swift Samples/Server/Sources/SampleServer/*.swift | wc -l)
+[ "$lines" -lt 250 ] || { echo "the sample server has $lines lines"; exit 1; }
+
+export SWIFT_DETERMINISTIC_HASHING=1 RUNWAY_SAMPLES=1
+for product in SampleServer SampleClient; do swift build --product "$product"; done
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+url=http://127.0.0.1:$port
+serve() {
+    SAMPLE_ACCOUNTS=anna:secret,ben:other,eve:third .build/debug/SampleServer "$work/data" "$port" >"$work/output" &
+    server=$!
+    for _ in $(seq 100); do curl -s -o "$work/body" "$url/v1/rentals/1" && return; sleep 0.1; done
+    echo "the server does not start"; exit 1
+}
+# expect STATUS CURL-ARGUMENTS: a request, and the status of its response.
+expect() {
+    local wanted=$1 found
+    shift
+    found=$(curl -s -o "$work/body" -w '%{http_code}' "$@")
+    [ "$found" = "$wanted" ] || { echo "$found instead of $wanted: $*"; cat "$work/body"; exit 1; }
+}
+token() {
+    curl -s -H 'Content-Type: application/json' -d "{\"name\":\"$1\",\"password\":\"$2\"}" "$url/v1/tokens" |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["access_token"])'
+}
+
+serve
+.build/debug/SampleClient "$url" "$work/client"
+
+json=(-H 'Content-Type: application/json')
+# Who names an account without proof.
+expect 401 "${json[@]}" -d '{"name":"anna"}' "$url/v1/tokens"
+expect 401 "${json[@]}" -d '{"name":"anna","password":""}' "$url/v1/tokens"
+expect 401 "${json[@]}" -d '{"refreshToken":"refresh.9999999999.anna.AAAA"}' "$url/v1/tokens"
+for route in events chat/anna-ben/messages chat/anna-ben/members device-keys; do
+    expect 401 "$url/v1/$route"
+    expect 401 -H 'Authorization: anna' "$url/v1/$route"
+    expect 401 -H 'Authorization: Bearer access.9999999999.anna.AAAA' "$url/v1/$route"
+done
+expect 401 "${json[@]}" -d '{}' "$url/v1/log"
+expect 401 -X DELETE "$url/v1/log"
+expect 401 "${json[@]}" -d '{"rental":7}' "$url/v1/viewings"
+expect 401 "${json[@]}" -d '{}' "$url/v1/device-keys/challenge"
+expect 401 -X PUT --data-binary x "$url/v1/rentals/7/film"
+expect 401 -X PUT --data-binary x -H 'Upload-Complete: ?0' -H 'Upload-Draft-Interop-Version: 8' "$url/v1/rentals/7/film"
+# Who has one account, and wants what is another's.
+eve=(-H "Authorization: Bearer $(token eve third)")
+expect 200 "${eve[@]}" "$url/v1/chat/anna-eve/messages"
+expect 404 "${eve[@]}" "$url/v1/chat/anna-ben/messages"
+expect 404 "${eve[@]}" "${json[@]}" -d '{}' "$url/v1/chat/anna-ben/messages"
+expect 403 "${eve[@]}" "$url/v1/events?topics=chat/anna-ben"
+expect 403 "${eve[@]}" "$url/v1/events?topics=viewings/anna"
+# A web page of others, and a name that is not the server's.
+expect 403 -H 'Origin: https://evil.example' "$url/v1/rentals"
+expect 403 -H 'Host: evil.example' "$url/v1/rentals"
+
+# A restart keeps what was stored: the token is accepted, and the conversation is there.
+anna=(-H "Authorization: Bearer $(token anna secret)")
+kill "$server"
+wait "$server" || true
+serve
+expect 200 "${anna[@]}" "$url/v1/chat/anna-ben/messages"
+grep -q 'Shall we see it?' "$work/body"
+echo "The sample server, in $lines lines, is as documented."
