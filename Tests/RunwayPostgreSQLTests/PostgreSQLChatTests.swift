@@ -167,9 +167,22 @@
             var seen: Set<String> = []
             let (_, events) = try await log().events(after: 0, upTo: 10_000)
             let texts = events.map(\.data).filter { seen.insert($0).inserted }
-            #expect(texts == page.messages.map { ChatJSON.text($0) })
+            let epoch = try await services[0].epoch()
+            #expect(texts == page.messages.map { ChatJSON.text($0, epoch: epoch) })
             try await expectAllEvents(first.hub, first.connection)
             try await expectAllEvents(second.hub, second.connection)
+        }
+
+        @Test func newEpochHoldsForLogsAndConversations() async throws {
+            let (before, range) = (try await store().epoch(), try await log().append([PublishedEvent(topic: "a", data: "")]))
+            #expect(try await store().epoch() == before && before != nil, "all processes have the same")
+            let epochs = [
+                try await PostgreSQLChatStore.beginEpoch(at: Self.url, tenant: tenant),
+                try await PostgreSQLEventLog.beginEpoch(at: Self.url, tenant: tenant),
+            ]
+            #expect(try await store().epoch() == epochs[0] && epochs[0] != before)
+            let renewed = try await log().range()
+            #expect(renewed.epoch == epochs[1] && renewed.epoch != range.epoch && renewed.last == range.last)
         }
 
         @Test func offsetsBecomeVisibleInOrder() async throws {
