@@ -23,7 +23,8 @@ enum HTTP2ConnectionFuzz {
             (try? channel.connect(to: address).wait()) != nil
         else { preconditionFailure("there is no connection") }
         let pool = OriginPool(
-            Origin(scheme: "https", host: "h.test", port: 443), on: channel.eventLoop, dialer: dialer, configuration)
+            Origin(scheme: "https", host: "h.test", port: 443), on: channel.eventLoop, dialer: dialer, configuration,
+            HTTP1Origins(configuration, dialer))
         // Nothing of it is dialled: what is lost here ends.
         pool.shutDown()
         channel.embeddedEventLoop.run()

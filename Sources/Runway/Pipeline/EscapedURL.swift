@@ -13,9 +13,15 @@ extension Request {
 
 extension HTTPRequest {
     /// The target of the request: path and query, escaped likewise, with the slash at its start that RFC 9112 §3.2.1 requires.
-    package var escapedTarget: String {
+    package var escapedTarget: String { target(\.escapedAsTarget) }
+
+    /// The target as a proxy forwards it: whatever clients write without escapes stays as it is. Only what would end the target or the line
+    /// is escaped.
+    package var receivedTarget: String { target { $0.percentEncoded(allowing: PercentEncoding.received) } }
+
+    private func target(_ escaped: (String) -> String) -> String {
         guard let path, !path.isEmpty else { return "/" }
-        let target = path.escapedAsTarget
+        let target = escaped(path)
         return target.utf8.first == UInt8(ascii: "/") || (target == "*" && method == .options) ? target : "/" + target
     }
 }

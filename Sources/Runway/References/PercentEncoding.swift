@@ -6,6 +6,8 @@ package enum PercentEncoding {
     static let path = Allowed("-._~!$&'()*+,;=:@/%")
     /// The characters allowed in a path or a query without an escape (RFC 3986 §3.3, §3.4).
     static let target = Allowed("-._~!$&'()*+,;=:@/?")
+    /// These, the percent sign, and those that URL parsers of browsers leave without an escape in a path or a query.
+    static let received = Allowed("-._~!$&'()*+,;=:@/?%[]{}|^`\\")
 
     /// A set of ASCII bytes: letters, digits and the ones named.
     struct Allowed: Sendable {

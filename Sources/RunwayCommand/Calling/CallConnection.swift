@@ -14,21 +14,18 @@ struct CallConnection: Sendable {
     /// The proxy's URL, or `none`; `nil` for the proxies of the environment.
     var proxy: String?
 
-    /// The proxy that `--proxy` and the environment name.
+    /// The proxy that `--proxy` names, or those of the environment.
     ///
-    /// - Throws: ``CommandFailure``. A value, which may hold a password, is not shown.
+    /// - Throws: ``CommandFailure`` for `--proxy`. Its value, which may hold a password, is not shown.
     func proxies() throws(CommandFailure) -> ProxySettings {
         if proxy == "none" { return .none }
-        let usage = CommandFailure("--proxy needs http://[user:password@]host:port, socks5://host:port, or none.")
-        if proxy?.isEmpty == true { throw usage }
-        do throws(NetworkError) {
-            guard let proxy else { return try ProxySettings(environment: ProcessInfo.processInfo.environment) }
-            var settings = try ProxySettings(environment: ["all_proxy": proxy])
-            settings.includesLoopback = true
-            return settings
-        } catch {
-            throw proxy == nil ? CommandFailure(error.detail) : usage
+        guard let proxy else { return ProxySettings(environment: ProcessInfo.processInfo.environment) }
+        guard !proxy.isEmpty, let server = RunwayTransport.ProxyServer(url: proxy) else {
+            throw CommandFailure("--proxy needs http://[user:password@]host:port, socks5://host:port, or none.")
         }
+        var settings = ProxySettings(https: server, http: server)
+        settings.includesLoopback = true
+        return settings
     }
 
     /// The settings of the transport for calls to a host.

@@ -16,8 +16,8 @@ struct CapturedBody: Sendable {
 
     init(_ fields: HTTPFields) {
         contentType = fields[.contentType]
-        let named = fields[.contentEncoding]
-        coding = named?.lowercased() == "identity" ? nil : named
+        let codings = fields.contentCodings
+        coding = codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
     mutating func append(_ part: [UInt8]) {

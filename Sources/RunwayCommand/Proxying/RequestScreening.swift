@@ -62,6 +62,10 @@ struct RequestScreening: Sendable {
         }
         if let length { head.headers.replaceOrAdd(name: "Content-Length", value: "\(length)") }
         if codings.isEmpty { return }
+        // Otherwise the length is unknown (RFC 9112 §6.3).
+        guard codings.last == "chunked" else {
+            throw Refusal(.badRequest, "The end of the request's body is ambiguous.")
+        }
         guard codings == ["chunked"] else {
             throw Refusal(
                 .notImplemented, "The transfer coding \"\(codings.joined(separator: ", "))\" is not undone here.")
@@ -88,6 +92,10 @@ struct RequestScreening: Sendable {
             throw Refusal(.badRequest, "A request has one Host field (RFC 9112 §3.2), and this one has \(hosts.count).")
         }
         let named: RequestAuthority? = if let host = hosts.first { try RequestAuthority(host) } else { nil }
+        guard head.uri.mayBeTarget else {
+            throw Refusal(
+                .badRequest, "The target of the request has a character that no target may have (RFC 9112 §3.2).")
+        }
         if head.uri.hasPrefix("/") {
             guard origin == nil else { return named }
             throw Refusal(.badRequest, "A forward proxy needs a target in absolute form (RFC 9112 §3.2.2).")
@@ -130,6 +138,18 @@ struct RequestScreening: Sendable {
                 .notImplemented, "Max-Forwards ends the request at this proxy, which has no resources of its own.")
         }
         head.headers.replaceOrAdd(name: "Max-Forwards", value: "\(maximum - 1)")
+    }
+}
+
+extension String {
+    /// Whether it may be the target of a request (RFC 9112 §3.2): what needs an escape has one.
+    ///
+    /// Some characters that need one by RFC 3986 are forwarded as they are, since browsers send them so: `[]{}|^` and the backtick, a percent
+    /// sign alone, and the backslash in a query.
+    fileprivate var mayBeTarget: Bool {
+        let path = utf8.prefix { $0 != UInt8(ascii: "?") }
+        return !path.contains(UInt8(ascii: "\\"))
+            && utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"#<>".utf8.contains($0) }
     }
 }
 

@@ -13,7 +13,7 @@
 
         deinit { BrotliDecoderDestroyInstance(state) }
 
-        func beginAnother(_ input: ByteBuffer) -> Bool { false }
+        func beginAnother(_ input: ByteBuffer) -> Bool? { false }
 
         func read(
             _ input: inout ByteBuffer, upTo room: Int

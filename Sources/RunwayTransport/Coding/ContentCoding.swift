@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import Runway
 
 /// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1). Those that compress best come first.
 package enum ContentCoding: String, Sendable, CaseIterable {
@@ -35,9 +36,8 @@ package enum ContentCoding: String, Sendable, CaseIterable {
         }
     }
 
-    /// The coding of this name; `nil` if it can't be undone.
-    fileprivate init?(named name: Substring) {
-        let name = name.lowercased()
+    /// The coding of this name in lower case; `nil` if it can't be undone.
+    private init?(named name: String) {
         // RFC 9110 §8.4.1.3: an old name of the same coding.
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
@@ -45,10 +45,8 @@ package enum ContentCoding: String, Sendable, CaseIterable {
     /// The codings of a body that can be undone, the last applied one first: all that are named, or those that were applied
     /// after the last unknown one. Codings are named in the order in which they were applied (RFC 9110 §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
-        // Most responses have none.
-        guard let value = fields[.contentEncoding] else { return [] }
         var codings: [ContentCoding] = []
-        for name in value.namedCodings.reversed() {
+        for name in fields.contentCodings.reversed() {
             guard let coding = ContentCoding(named: name) else { break }
             codings.append(coding)
         }
@@ -66,8 +64,10 @@ protocol CodingReader: AnyObject {
         _ input: inout ByteBuffer, upTo room: Int
     ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool)
 
-    /// Prepares for what follows the end of the body. Returns `false` if nothing may follow, or nothing that begins so.
-    func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool
+    /// Prepares for what follows the end of the body: another coded body, which continues it, or nothing that belongs to it.
+    ///
+    /// - Returns: Whether another one begins; `nil` if more bytes are needed to tell.
+    func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool?
 }
 
 extension HTTPResponse {
@@ -75,14 +75,8 @@ extension HTTPResponse {
     func undoing(_ codingCount: Int) -> HTTPResponse {
         guard codingCount > 0 else { return self }
         var head = self
-        let inner = (head.headerFields[.contentEncoding] ?? "").namedCodings.dropLast(codingCount)
-        head.headerFields[.contentEncoding] = inner.isEmpty ? nil : inner.joined(separator: ", ")
+        head.headerFields.removeContentCodings(last: codingCount)
         head.headerFields[.contentLength] = nil
         return head
     }
-}
-
-extension String {
-    /// The codings that the value of a field names; empty elements of the list are ignored (RFC 9110 §5.6.1).
-    fileprivate var namedCodings: [Substring] { split(separator: ",").map(\.withoutBlanks).filter { !$0.isEmpty } }
 }

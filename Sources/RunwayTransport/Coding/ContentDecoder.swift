@@ -3,6 +3,9 @@ import Runway
 
 /// Decodes the content codings of a response, part by part and with limits.
 ///
+/// What follows the end of the coded body, such as zeros or the end of a line, is ignored, as browsers do, up to
+/// ``maximumSurplusByteCount``; ``surplusByteCount`` says how much it was.
+///
 /// Coded bytes are pushed, and decoded ones pulled in parts of at most ``partByteCount`` bytes, so that a small part that is large
 /// when decoded is stored coded until it is read. After each ``push(_:)`` the caller pulls until ``pull()`` returns `nil`; at the
 /// end ``finish()`` checks that the body was complete.
@@ -19,6 +22,9 @@ final class ContentDecoder {
 
     /// The maximum number of codings of one body. Bodies with more are refused, since each coding costs the memory of a decoder.
     static let maximumCodingCount = 5
+
+    /// The most bytes behind the end of a coded body that are ignored: 64 KiB.
+    static let maximumSurplusByteCount = 64 << 10
 
     /// How much a response may grow when it is decoded.
     struct Limits: Sendable {
@@ -41,7 +47,7 @@ final class ContentDecoder {
         case malformed
         /// It ends before its end.
         case truncated
-        /// Something follows its end.
+        /// More than ``maximumSurplusByteCount`` follow its end.
         case trailingBytes
         /// It grows more than ``Limits/maximumRatio`` allows.
         case ratio(limit: Int)
@@ -56,11 +62,19 @@ final class ContentDecoder {
             switch self {
             case .malformed: "it does not match its content coding"
             case .truncated: "it ends too early"
-            case .trailingBytes: "something follows its end"
+            case .trailingBytes: "more than \(ContentDecoder.maximumSurplusByteCount) bytes follow its end"
             case .ratio(let limit): "it grows to more than \(limit) times its size"
             case .size(let limit): "it grows to more than \(limit) bytes"
             case .tooManyCodings: "it has more than \(ContentDecoder.maximumCodingCount) content codings"
             case .outOfMemory: "there is no memory to decode it with"
+            }
+        }
+
+        /// Whether a body that is sent again fails in the same way.
+        var isLasting: Bool {
+            switch self {
+            case .malformed, .trailingBytes, .ratio, .tooManyCodings: true
+            case .truncated, .size, .outOfMemory: false
             }
         }
     }
@@ -83,6 +97,10 @@ final class ContentDecoder {
     private var room = 0
     /// Whether the end of the coded body was read.
     private var isAtEnd = false
+    /// How many bytes behind that end were ignored.
+    private var ignoredByteCount = 0
+    /// How many bytes behind the end of the coded body were ignored, for all codings.
+    var surplusByteCount: Int { ignoredByteCount + (inner?.surplusByteCount ?? 0) }
 
     /// Undoes codings within limits.
     ///
@@ -136,8 +154,13 @@ final class ContentDecoder {
         while true {
             if isAtEnd {
                 guard input.readableBytes > 0 else { return nil }
-                guard try reader.beginAnother(input) else { throw .trailingBytes }
-                isAtEnd = false
+                switch ignoredByteCount == 0 ? try reader.beginAnother(input) : false {
+                case true?: isAtEnd = false
+                case nil: return nil
+                case false?:
+                    try ignoreInput()
+                    return nil
+                }
             }
             let before = input.readableBytes
             let (part, isAtEnd) = try reader.read(&input, upTo: room)
@@ -157,11 +180,18 @@ final class ContentDecoder {
         }
     }
 
+    private func ignoreInput() throws(Failure) {
+        ignoredByteCount += input.readableBytes
+        input = ByteBuffer()
+        if ignoredByteCount > Self.maximumSurplusByteCount { throw .trailingBytes }
+    }
+
     /// Ends the input.
     ///
     /// - Throws: ``Failure/truncated`` if the coded body has not ended. An input without bytes is an empty body.
     func finish() throws(Failure) {
         if hasStarted, !isAtEnd { throw .truncated }
+        try ignoreInput()
         try inner?.finish()
     }
 }

@@ -5,6 +5,8 @@ struct DecodedParts {
     private let codings: [ContentCoding]
     private let limits: ContentDecoder.Limits
     private var decoder: ContentDecoder?
+    /// How many bytes behind the end of the coded body were ignored so far.
+    var surplusByteCount: Int { decoder?.surplusByteCount ?? 0 }
 
     /// - Parameter codings: The codings to undo, in this order; with none the parts are passed unchanged.
     init(undoing codings: [ContentCoding], limits: ContentDecoder.Limits) {

@@ -31,11 +31,11 @@ final class Inflater: CodingReader {
         return inflater
     }
 
-    /// A member of gzip may follow another (RFC 1952 §2.2).
-    func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool {
-        guard format == .gzip, let inflater,
-            input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F
-        else { return false }
+    /// A member of gzip may follow another (RFC 1952 §2.2). Each begins with two fixed bytes and the method, which is always 8.
+    func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool? {
+        let start = input.readableBytesView.prefix(3)
+        guard format == .gzip, let inflater, zip(start, [0x1F, 0x8B, 8]).allSatisfy(==) else { return false }
+        guard start.count == 3 else { return nil }
         guard runway_inflater_reset(inflater) != 0 else { throw .malformed }
         return true
     }

@@ -14,8 +14,16 @@
 
         deinit { ZSTD_freeDCtx(context) }
 
-        /// A frame may follow another (RFC 8878 §3.1).
-        func beginAnother(_ input: ByteBuffer) -> Bool { true }
+        /// A frame may follow another, or one that is skipped (RFC 8878 §3.1). Each begins with a number of four bytes.
+        func beginAnother(_ input: ByteBuffer) -> Bool? {
+            let start = input.readableBytesView.prefix(4)
+            let isFrame = zip(start, [0x28, 0xB5, 0x2F, 0xFD]).allSatisfy(==)
+            let isSkipped = zip(start, [0x50, 0x2A, 0x4D, 0x18]).enumerated().allSatisfy { index, pair in
+                index == 0 ? pair.0 & 0xF0 == pair.1 : pair.0 == pair.1
+            }
+            guard isFrame || isSkipped else { return false }
+            return start.count == 4 ? true : nil
+        }
 
         func read(
             _ input: inout ByteBuffer, upTo room: Int

@@ -14,7 +14,11 @@ final class DialOperation {
     private let promise: EventLoopPromise<DialedConnection>
     private let start = NIODeadline.now()
 
-    private let proxy: ProxyServer?
+    private let route: ProxySettings.Route
+    private var proxy: ProxyServer? { route.proxy }
+    /// Whether the proxy forwards requests, so that it is not asked for a tunnel: over TLS it could not read them, and for plain `http` most
+    /// proxies open none (RFC 9112 §3.2.2).
+    private let isForwarded: Bool
     /// The host that is dialled: the origin's, or a proxy's.
     private let host: String
     private let port: Int
@@ -35,7 +39,8 @@ final class DialOperation {
 
     init(
         _ origin: Origin, with dialer: Dialer, on eventLoop: any EventLoop, deadline: NIODeadline,
-        avoiding avoided: Set<IPAddress>, _ promise: EventLoopPromise<DialedConnection>
+        avoiding avoided: Set<IPAddress>, carrying purpose: Dialer.Purpose,
+        _ promise: EventLoopPromise<DialedConnection>
     ) {
         self.origin = origin
         self.dialer = dialer
@@ -43,7 +48,9 @@ final class DialOperation {
         self.deadline = deadline
         self.avoided = avoided
         self.promise = promise
-        proxy = dialer.proxies.server(for: origin)
+        route = dialer.proxies.route(to: origin)
+        let proxy = route.proxy
+        isForwarded = proxy?.kind == .http && origin.scheme == "http" && purpose == .requests
         host = proxy?.host ?? origin.bareHost
         port = proxy?.port ?? origin.port
         if let address = IPAddress(host) {
@@ -75,6 +82,7 @@ final class DialOperation {
         if origin.host.hasPrefix("["), !origin.bareHost.contains(":") {
             return "its host in brackets is no IPv6 address"
         }
+        if case .unusable(let reason) = route { return reason }
         if let proxy, proxy.host.isEmpty || !(1...65535).contains(proxy.port) {
             return "its proxy \(proxy) has an empty host or an invalid port"
         }
@@ -115,6 +123,7 @@ final class DialOperation {
         var connection = winner
         connection.wire.dns = lookupTime
         connection.wire.dialed = dialed
+        if isForwarded { connection.forwardProxy = proxy }
         if proxy == nil, let address = connection.address.ipAddress.flatMap({ IPAddress($0) }), IPAddress(host) == nil {
             connection.report = AddressReport(
                 address: address, host: host, selector: dialer.selector, hosts: dialer.hosts)
@@ -171,7 +180,7 @@ extension DialOperation {
         dialed.append(DialedAddress("\(address)", at: now))
         let target = DialAttempt.Target(
             address: socketAddress, host: origin.bareHost, tls: origin.scheme == "https" ? dialer.tls : nil,
-            tunnel: proxy.map { ProxyHandshake($0, host: origin.bareHost, port: origin.port) })
+            tunnel: isForwarded ? nil : proxy.map { ProxyHandshake($0, host: origin.bareHost, port: origin.port) })
         let attempt = DialAttempt(to: target, on: eventLoop) { self.handle($0, of: address, socketAddress) }
         attempts[address] = attempt
         attempt.run()

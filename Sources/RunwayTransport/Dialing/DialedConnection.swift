@@ -17,6 +17,8 @@ struct DialedConnection: Sendable {
     var wire: WireRecord
     /// Records how the address performs; `nil` for a proxy's.
     var report: AddressReport?
+    /// The proxy at its end, which forwards requests; `nil` for a connection that leads to the server.
+    var forwardProxy: ProxyServer?
     /// Stores what comes until ``takeOver()``.
     var handover: NIOLoopBound<HandoverHandler>
 

@@ -63,17 +63,28 @@ struct Dialer: Sendable {
         start(origin, on: eventLoop, deadline: deadline).connection
     }
 
+    /// What a connection is for.
+    enum Purpose {
+        /// Requests and responses, which an HTTP proxy may forward.
+        case requests
+        /// A protocol that follows an upgrade, for which the connection has to lead to the server.
+        case anyProtocol
+    }
+
     /// Starts to make a connection to an origin, on this loop, until a deadline. From any thread.
     ///
-    /// - Parameter avoided: Addresses that are dialled after all others. The default is empty.
+    /// - Parameters:
+    ///   - avoided: Addresses that are dialled after all others. The default is empty.
+    ///   - purpose: What it is for. The default is ``Purpose/requests``.
     func start(
-        _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline, avoiding avoided: Set<IPAddress> = []
+        _ origin: Origin, on eventLoop: any EventLoop, deadline: NIODeadline, avoiding avoided: Set<IPAddress> = [],
+        carrying purpose: Purpose = .requests
     ) -> Dial {
         let promise = eventLoop.makePromise(of: DialedConnection.self)
         let box = NIOLoopBoundBox.makeEmptyBox(valueType: DialOperation.self, eventLoop: eventLoop)
         let begin = { @Sendable in
             let operation = DialOperation(
-                origin, with: self, on: eventLoop, deadline: deadline, avoiding: avoided, promise)
+                origin, with: self, on: eventLoop, deadline: deadline, avoiding: avoided, carrying: purpose, promise)
             box.value = operation
             operation.run()
         }

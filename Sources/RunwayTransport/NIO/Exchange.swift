@@ -252,8 +252,10 @@ extension Exchange {
 
     /// The connection was lost before the response was complete: the request moves to another connection, or fails.
     ///
-    /// - Parameter isUnprocessed: Whether the server certainly did not process the request. The default is `false`.
-    func lost(_ error: any Error, isUnprocessed: Bool = false) {
+    /// - Parameters:
+    ///   - isUnprocessed: Whether the server certainly did not process the request. The default is `false`.
+    ///   - isUnsent: Whether nothing of it was written, since the connection turned out to be lost. The default is `false`.
+    func lost(_ error: any Error, isUnprocessed: Bool = false, isUnsent: Bool = false) {
         guard !isOver else { return }
         if !hasResponse, TLSFailure(error)?.refusesClient == true {
             // It would on any connection. With TLS 1.3 it does so before its side of the handshake is complete, without reading a
@@ -266,8 +268,10 @@ extension Exchange {
         sentBefore = sentBefore.and(failure.sending)
         let loss = LostRequest(
             isUnprocessed: isUnprocessed, wasReused: isReused, hasResponse: hasResponse,
-            isIdempotent: request.head.method.isIdempotent, isReplayable: upload?.canRestart ?? true, moves: moves,
-            begun: meter.begun ?? submitted)
+            isIdempotent: request.head.method.isIdempotent,
+            requiresHTTP1: (error as? WireError)?.requiresHTTP1 == true, isReplayable: upload?.canRestart ?? true,
+            moves: moves,
+            begun: meter.begun ?? submitted, isUnsent: isUnsent)
         if loss.mayMove {
             moves += 1
             upload?.stop()
@@ -315,7 +319,7 @@ extension Exchange {
         self.whole = nil
         let response = WireResponse(
             head: responseHead, omittedFields: omittedFields, body: .whole(whole.bytes), codings: [],
-            isDecoded: isDecoded)
+            isDecoded: isDecoded, surplusByteCount: whole.surplusByteCount)
         continuation.resume(returning: (.success(response), wireRecord))
     }
 

@@ -17,7 +17,8 @@ public import Runway
 /// connection saves its whole handshake.
 ///
 /// A request that the server certainly did not process, or an idempotent one on a reused connection that the server was closing, is
-/// sent again on another connection (RFC 9112 §9.3.1). Every other retry is up to the layer, also after a reset of the stream or
+/// sent again on another connection (RFC 9112 §9.3.1). So is one that the server refuses over HTTP/2 because it requires HTTP/1.1 (RFC 9113
+/// §7), which later requests to its origin use as well. Every other retry is up to the layer, also after any other reset of the stream or
 /// after an error with which the server closed the connection. The deinit of a transport closes its connections at once;
 /// ``shutdown(_:)`` waits for the requests in flight.
 ///
@@ -28,6 +29,7 @@ public final class NIOTransport: Transport {
     private let selector: HostSelector
     private let isTransparent: Bool
     let configuration: TransportConfiguration
+    let http1: HTTP1Origins
     let upgraded: UpgradedConnections
     let gauge = RequestGauge()
 
@@ -45,7 +47,8 @@ public final class NIOTransport: Transport {
         isTransparent = configuration.isTransparent
         self.configuration = configuration
         upgraded = UpgradedConnections(configuration, dialer)
-        pools = OriginPools(configuration, dialer: dialer)
+        http1 = HTTP1Origins(configuration, dialer)
+        pools = OriginPools(configuration, dialer: dialer, http1)
         arrival = NetworkArrival(dialer)
         selector = dialer.selector
     }

@@ -12,6 +12,7 @@ extension Response {
             let reader = ResponseReader(stream, of: exchange, in: flight, holding: lease)
             self.init(head: response.head, body: .stream(BodyStream(reader, undoing: response.codings)))
         }
+        flight.noteSurplus(response.surplusByteCount)
         isDecoded = response.isDecoded
         omittedFields = response.omittedFields
     }
@@ -58,6 +59,9 @@ private final class ResponseReader: Sendable {
         return NetworkError(transport: error, from: exchange.request.head.authority)
     }
 
+    /// The body was read to its end, and so many bytes behind that of the coded body were ignored.
+    func noteSurplus(_ byteCount: Int) { flight.noteSurplus(byteCount) }
+
     private func noteWire() {
         if let wire = stream.wire { flight.noteWire(wire, of: exchange.request) }
     }
@@ -71,11 +75,19 @@ extension BodyStream {
             var parts = DecodedParts(undoing: codings, limits: limits)
             return {
                 do {
-                    return try await parts.next { try await reader.nextPart() }
+                    let part = try await parts.next { try await reader.nextPart() }
+                    if part == nil { reader.noteSurplus(parts.surplusByteCount) }
+                    return part
                 } catch {
                     throw reader.fail(error)
                 }
             }
         }
+    }
+}
+
+extension Flight {
+    fileprivate func noteSurplus(_ byteCount: Int) {
+        if byteCount > 0 { note(SurplusDecision(byteCount: byteCount)) }
     }
 }

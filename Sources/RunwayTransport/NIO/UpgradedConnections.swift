@@ -31,28 +31,10 @@ final class UpgradedConnections: Sendable {
     private let configuration: TransportConfiguration
     /// Guards the connections.
     private let state = Mutex(State())
-    /// Guards the dialer of such connections, which is made for the first of them.
-    private let ownDialer = Mutex<Dialer?>(nil)
 
     init(_ configuration: TransportConfiguration, _ dialer: Dialer) {
         self.configuration = configuration
         self.dialer = dialer
-    }
-
-    /// A dialer that offers HTTP/1.1 alone: a server that chose HTTP/2 could not be asked for an upgrade (RFC 9113 §8.6).
-    ///
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that can't be applied.
-    func http1Dialer() throws(NetworkError) -> Dialer {
-        if case .http1Only = configuration.httpVersions { return dialer }
-        let result: Result<Dialer, NetworkError> = ownDialer.withLock { own in
-            if let own { return .success(own) }
-            return Result { () throws(NetworkError) in
-                let made = try dialer.offeringHTTP1Alone(configuration)
-                own = made
-                return made
-            }
-        }
-        return try result.get()
     }
 
     /// Adds a connection. Returns `false` after the shutdown.

@@ -101,6 +101,8 @@ struct ConnectionFacts {
     var wire: WireRecord
     /// Records how the address performs.
     var report: AddressReport?
+    /// The proxy that forwards requests; `nil` for a connection that leads to the server.
+    let forwardProxy: ProxyServer?
 
     init(_ dialed: DialedConnection) {
         wire = dialed.wire
@@ -112,6 +114,7 @@ struct ConnectionFacts {
         }
         localAddress = dialed.channel.localAddress?.ipAddress.flatMap { IPAddress($0) }
         report = dialed.report
+        forwardProxy = dialed.forwardProxy
     }
 
     /// What is recorded of a request on the connection. The times of the dial are those of the request that opened it.

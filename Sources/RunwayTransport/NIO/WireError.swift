@@ -35,6 +35,8 @@ enum WireError: Error, Equatable {
     case switchedProtocols
     /// What came is not HTTP, or is ambiguous, for this reason.
     case malformed(String)
+    /// The chunks of an HTTP/1.1 response are malformed, for this reason.
+    case chunks(String)
     /// The body of an HTTP/1.1 response has this transfer coding, which is not supported.
     case transferCoding(String)
     /// The server reset the stream of the request.
@@ -71,7 +73,8 @@ extension WireError {
             (.invalidResponse, "\(place) sent bytes before any request, which could be taken for a response.")
         case .switchedProtocols:
             (.invalidResponse, "\(place) responded with status 101, which the request had not asked for.")
-        case .malformed(let reason): (.invalidResponse, "The response of \(place) is not HTTP: \(reason).")
+        case .malformed(let reason), .chunks(let reason):
+            (.invalidResponse, "The response of \(place) is not HTTP: \(reason).")
         case .transferCoding(let name):
             (
                 .invalidResponse,
@@ -86,6 +89,9 @@ extension WireError {
             (.noNetwork, "\(place) closed the HTTP/2 connection with an error during the request: \(code).")
         }
     }
+
+    /// Whether the server ended the stream or the connection because it requires HTTP/1.1 (RFC 9113 §7).
+    var requiresHTTP1: Bool { [.reset(.http11Required), .ended(.http11Required)].contains(self) }
 
     /// Whether any of the request was sent, as far as the error itself says.
     var sending: SendState {

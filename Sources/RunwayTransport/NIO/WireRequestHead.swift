@@ -9,6 +9,8 @@ struct WireRequestHead: Sendable {
     let authority: String
     /// Path and query, escaped.
     let target: String
+    /// The authority of the URL, in the same form: it names the host that is connected to, whatever the field `Host` names.
+    private let urlAuthority: String
     /// The fields, without `Host`, `Content-Length` and `Transfer-Encoding`, and without `Expect: 100-continue`.
     let fields: HTTPFields
     /// The length of the body to send; `nil` if it is unknown, or 0 and the method usually has no body.
@@ -24,8 +26,11 @@ struct WireRequestHead: Sendable {
         let head = request.head
         method = head.method
         scheme = try Self.scheme(head)
-        target = head.escapedTarget
-        authority = try Self.authority(head, scheme: scheme)
+        target = isTransparent ? head.receivedTarget : head.escapedTarget
+        urlAuthority = try Self.authority(head.authority, scheme: scheme)
+        // A caller such as a proxy may set another host than the URL's.
+        let named = HTTPField.Name("host").flatMap { head.headerFields[$0] }
+        authority = if let named { try Self.authority(named, scheme: scheme) } else { urlAuthority }
         var fields = head.headerFields
         asksForContinue = fields[.expect]?.lowercased() == "100-continue"
         if let name = HTTPField.Name("host") { fields[name] = nil }
@@ -51,6 +56,9 @@ struct WireRequestHead: Sendable {
         if method == .trace, hasBody { throw WireError.traceWithBody }
     }
 
+    /// The target in absolute form (RFC 9112 §3.2.2), of `OPTIONS *` without a path (§3.2.4).
+    var absoluteTarget: String { "\(scheme)://\(urlAuthority)\(target == "*" ? "" : target)" }
+
     /// Whether bytes follow the head, or may follow it.
     var hasBody: Bool { hasUnknownLength || (contentLength ?? 0) > 0 }
 
@@ -67,12 +75,9 @@ struct WireRequestHead: Sendable {
         return scheme
     }
 
-    private static func authority(_ head: HTTPRequest, scheme: String) throws(WireError) -> String {
-        // A caller such as a proxy may set another host than the URL's.
-        let named = HTTPField.Name("host").flatMap { head.headerFields[$0] }
-        guard let authority = named ?? head.authority, !authority.isEmpty else {
-            throw .unusableURL("it names no host")
-        }
+    /// A host and a port, without the scheme's default port.
+    private static func authority(_ authority: String?, scheme: String) throws(WireError) -> String {
+        guard let authority, !authority.isEmpty else { throw .unusableURL("it names no host") }
         guard authority.utf8.allSatisfy(\.isAuthorityCharacter) else {
             throw .unusableURL("its host contains a character that no host may have")
         }

@@ -17,6 +17,8 @@ struct WireResponse: Sendable {
     let codings: [ContentCoding]
     /// Whether the body was decoded, or its reader decodes it.
     let isDecoded: Bool
+    /// How many bytes behind the end of a whole coded body were ignored.
+    var surplusByteCount = 0
 }
 
 /// Whether a response of this status to this method has no body (RFC 9112 §6.3).
@@ -34,6 +36,8 @@ struct WholeBody {
     private(set) var bytes: [UInt8] = []
     private let maximumByteCount: Int
     private let decoder: ContentDecoder?
+    /// How many bytes behind the end of the coded body were ignored.
+    var surplusByteCount: Int { decoder?.surplusByteCount ?? 0 }
 
     /// - Throws: ``BodyTooLarge`` if the length in the head exceeds the limit.
     init(_ decoder: ContentDecoder?, contentLength: Int?, upTo maximumByteCount: Int) throws {

@@ -13,6 +13,7 @@ final class OriginPool: @unchecked Sendable {
     let eventLoop: any EventLoop
     let configuration: TransportConfiguration
     let dialer: Dialer
+    private let http1: HTTP1Origins
     /// Returns the origin's current main pool; `nil` if this is the main pool.
     private let main: (@Sendable () -> OriginPool?)?
     /// Whether it avoids the addresses of the origin's main pool.
@@ -39,14 +40,16 @@ final class OriginPool: @unchecked Sendable {
 
     init(
         _ origin: Origin, on eventLoop: any EventLoop, dialer: Dialer, _ configuration: TransportConfiguration,
-        beside main: (@Sendable () -> OriginPool?)? = nil
+        _ http1: HTTP1Origins, beside main: (@Sendable () -> OriginPool?)? = nil
     ) {
+        self.http1 = http1
         self.main = main
         self.origin = origin
         self.eventLoop = eventLoop
         self.dialer = dialer
         self.configuration = configuration
-        let mayShare = origin.scheme == "https" && configuration.httpVersions != .http1Only
+        let mayShare =
+            origin.scheme == "https" && configuration.httpVersions != .http1Only && !http1.contains(origin)
         machine = PoolMachine(
             limits: PoolMachine.Limits(
                 maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
@@ -148,6 +151,12 @@ extension OriginPool {
     /// Connections of the pool take no more exchanges.
     func drain(_ connections: [ConnectionID]) { perform(machine.drain(connections, now: .now())) }
 
+    /// The server requires HTTP/1.1: the shared connection takes no more exchanges, and new ones offer nothing else (RFC 9113 §7).
+    func requireHTTP1() {
+        http1.insert(origin)
+        perform(machine.requireExclusive(now: .now()))
+    }
+
     /// A connection closed. It reports the loss of its exchanges after this.
     func closed(_ connection: ConnectionID) {
         // A connection that closed before it was added is reported as a failed dial.
@@ -213,6 +222,12 @@ extension OriginPool {
     }
 
     private func connect(_ id: ConnectionID) {
+        let dialer: Dialer
+        do throws(NetworkError) {
+            dialer = try http1.contains(origin) ? http1.dialer() : self.dialer
+        } catch {
+            return eventLoop.execute { self.connectFailed(id, error) }
+        }
         let dial = dialer.start(
             origin, on: eventLoop, deadline: .now() + machine.limits.connectTimeout, avoiding: avoidedAddresses)
         dials[id] = dial

@@ -30,12 +30,14 @@ final class OriginPools: Sendable {
 
     private let dialer: Dialer
     private let configuration: TransportConfiguration
+    private let http1: HTTP1Origins
     /// Guards the pools and the number of their leases.
     private let state = Mutex(State())
 
-    init(_ configuration: TransportConfiguration, dialer: Dialer) {
+    init(_ configuration: TransportConfiguration, dialer: Dialer, _ http1: HTTP1Origins) {
         self.configuration = configuration
         self.dialer = dialer
+        self.http1 = http1
     }
 
     /// Returns the pool of an origin for one exchange, which has to ``leave(_:isSpare:)`` it; `nil` after the shutdown, and if there is
@@ -51,7 +53,7 @@ final class OriginPools: Sendable {
                 let main = { @Sendable [weak self] in self?.main(of: origin) }
                 // All connections and exchanges of a pool share one loop.
                 let pool = OriginPool(
-                    origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration,
+                    origin, on: MultiThreadedEventLoopGroup.singleton.next(), dialer: dialer, configuration, http1,
                     beside: isSpare ? main : nil)
                 state.entries[key] = Entry(pool: pool)
             }

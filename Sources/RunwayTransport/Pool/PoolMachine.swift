@@ -55,6 +55,8 @@ struct PoolMachine {
     }
 
     let limits: Limits
+    /// Whether a connection may be a shared one.
+    private var mayShare: Bool
     /// Whether connections are shared; `nil` until the first is made.
     private(set) var isShared: Bool?
     private(set) var connections: [Connection] = []
@@ -74,6 +76,7 @@ struct PoolMachine {
     ///   - mayShare: Whether a connection may be a shared one.
     init(limits: Limits, mayShare: Bool) {
         self.limits = limits
+        self.mayShare = mayShare
         isShared = mayShare ? nil : false
     }
 
@@ -184,7 +187,7 @@ extension PoolMachine {
         case .exclusive: connections[index].state = .exclusive
         case .shared(let limit): connections[index].state = .shared(limit: limit)
         }
-        isShared = sharing != .exclusive
+        isShared = mayShare && sharing != .exclusive
         if connections[index].isDraining || (hasShared && isShared == true) {
             connections.remove(at: index)
             return [.close(connection)] + connectAsNeeded(now: now)
@@ -235,6 +238,13 @@ extension PoolMachine {
         let unused = connections.filter { $0.isDraining && $0.inUse == 0 && $0.state != .connecting }
         connections.removeAll { connection in unused.contains { $0.id == connection.id } }
         return unused.map { .close($0.id) } + connectAsNeeded(now: now)
+    }
+
+    /// No connection may be shared from now on. Those that are, or may become it, take no further request; requests in flight may complete.
+    mutating func requireExclusive(now: NIODeadline) -> [PoolAction] {
+        mayShare = false
+        isShared = false
+        return drain(connections.filter { $0.state != .exclusive }.map(\.id), now: now)
     }
 
     /// No connection takes a further request, since the network changed; requests in flight may complete.

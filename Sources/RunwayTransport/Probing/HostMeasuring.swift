@@ -93,7 +93,7 @@ struct HostMeasuring: Sendable {
     private var targets: [(host: String, address: IPAddress)] {
         let hosts = (dialer.hosts?.list?.addresses.keys.sorted() ?? []).compactMap { host -> (String, [IPAddress])? in
             let addresses = dialer.hosts?.addresses(of: host, scheme: scheme) ?? []
-            let isProxied = dialer.proxies.server(for: Origin(scheme: scheme, host: host, port: port)) != nil
+            let isProxied = dialer.proxies.route(to: Origin(scheme: scheme, host: host, port: port)) != .direct
             guard addresses.count > 1, !isProxied else { return nil }
             return (host, addresses.filter { !dialer.selector.isMeasured($0, of: host, within: age) })
         }

@@ -39,7 +39,7 @@ final class NetworkArrival: Sendable {
     @concurrent private static func measure(_ origin: Origin, with dialer: Dialer) async {
         // A single address leaves no choice, and a proxy is dialled instead of the host.
         guard (dialer.hosts?.addresses(of: origin.bareHost, scheme: origin.scheme) ?? []).count > 1,
-            dialer.proxies.server(for: origin) == nil
+            dialer.proxies.route(to: origin) == .direct
         else { return }
         let probe = HostProbe(dialer, timeout: longestMeasurement)
         // It records results and failures with the selector.

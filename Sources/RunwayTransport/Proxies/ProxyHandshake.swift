@@ -1,4 +1,3 @@
-import Foundation
 import Runway
 
 /// The handshake with a proxy before it passes bytes on, by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928). Pure.
@@ -73,8 +72,7 @@ struct ProxyHandshake {
         let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         var head = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n"
         if let credentials = server.credentials {
-            let text = Data("\(credentials.name):\(credentials.password)".utf8).base64EncodedString()
-            head += "Proxy-Authorization: Basic \(text)\r\n"
+            head += "Proxy-Authorization: \(credentials.authorization)\r\n"
         }
         return Array((head + "\r\n").utf8)
     }

@@ -1,8 +1,11 @@
+import Foundation
+
 /// A proxy that connections are made through.
 public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     /// The protocol of a proxy.
     public enum Kind: String, Sendable, Hashable {
-        /// HTTP's CONNECT (RFC 9110 §9.3.6), for `https` and plain `http` alike.
+        /// HTTP: it forwards requests of plain `http` (RFC 9112 §3.2.2), and opens a tunnel by CONNECT for `https` and for WebSockets (RFC
+        /// 9110 §9.3.6).
         case http
         /// SOCKS version 5 (RFC 1928); the proxy looks up the host's name.
         case socks5
@@ -20,6 +23,9 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
             self.name = name
             self.password = password
         }
+
+        /// The value of `Proxy-Authorization` (RFC 7617).
+        var authorization: String { "Basic \(Data("\(name):\(password)".utf8).base64EncodedString())" }
 
         /// A constant, without name and password.
         public var description: String { "credentials" }

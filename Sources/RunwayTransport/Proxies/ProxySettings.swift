@@ -1,17 +1,25 @@
-public import Runway
+import Runway
 
 /// Decides which proxy connections to which hosts are made through. By default no proxy is used, whatever the environment contains.
 ///
 /// No proxy is used for this machine itself, whatever an app sets: `localhost` and names below it, 127.0.0.0/8 and ::1.
 ///
 /// ```swift
-/// configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
+/// configuration.proxies = ProxySettings(environment: ProcessInfo.processInfo.environment)
 /// ```
 public struct ProxySettings: Sendable, Hashable {
     /// The proxy for `https` hosts. The default is `nil`: no proxy.
-    public var https: ProxyServer?
+    public var https: ProxyServer? {
+        get { secure.proxy }
+        set { secure = Route(newValue) }
+    }
     /// The proxy for plain `http` hosts. The default is `nil`: no proxy.
-    public var http: ProxyServer?
+    public var http: ProxyServer? {
+        get { plain.proxy }
+        set { plain = Route(newValue) }
+    }
+    private var secure = Route.direct
+    private var plain = Route.direct
     /// Hosts that no proxy is used for: `*` is all, `example.com` and `.example.com` the host and all below it, an address is
     /// itself, `10.0.0.0/8` a block of addresses; each may end in a port. The default is empty.
     public var bypassed: [String]
@@ -23,43 +31,49 @@ public struct ProxySettings: Sendable, Hashable {
 
     /// Sets which requests go through which proxy; see the properties for the defaults.
     public init(https: ProxyServer? = nil, http: ProxyServer? = nil, bypassed: [String] = []) {
+        self.bypassed = bypassed
         self.https = https
         self.http = http
-        self.bypassed = bypassed
     }
 
     /// Reads the settings from the environment's variables: `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, in lower case
     /// first and then in upper case. `HTTP_PROXY` is not read: where a server starts programs, a request could set it.
     ///
-    /// - Throws: `NetworkError.Kind.invalidConfiguration` for a variable without a usable proxy.
-    public init(environment: [String: String]) throws(NetworkError) {
-        func value(_ name: String, isLowerCaseAlone: Bool = false) -> (name: String, text: String)? {
-            for name in isLowerCaseAlone ? [name] : [name, name.uppercased()] {
-                if let text = environment[name], !text.isEmpty { return (name, text) }
+    /// A variable that names no usable proxy fails the calls that would use it as `NetworkError.Kind.invalidConfiguration`, and no others.
+    public init(environment: [String: String]) {
+        func route(_ names: String...) -> Route {
+            for name in names {
+                guard let text = environment[name], !text.isEmpty else { continue }
+                return ProxyServer(url: text).map(Route.proxy)
+                    ?? .unusable(
+                        "the variable \(name) names no proxy that can be used: http:// and socks5:// are known")
             }
-            return nil
+            return .direct
         }
-        func server(_ value: (name: String, text: String)?) throws(NetworkError) -> ProxyServer? {
-            guard let value else { return nil }
-            guard let server = ProxyServer(url: value.text) else {
-                throw NetworkError(
-                    .invalidConfiguration, in: .transporting,
-                    "The variable \(value.name) names no proxy that can be used: http:// and socks5:// are known.")
-            }
-            return server
-        }
-        let all = value("all_proxy")
-        https = try server(value("https_proxy") ?? all)
-        http = try server(value("http_proxy", isLowerCaseAlone: true) ?? all)
-        bypassed = (value("no_proxy")?.text ?? "").split { $0 == "," || $0 == " " }.map(String.init)
+        secure = route("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+        plain = route("http_proxy", "all_proxy", "ALL_PROXY")
+        let list = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        bypassed = (list ?? "").split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// The proxy for an origin; `nil` for a direct connection.
-    func server(for origin: Origin) -> ProxyServer? {
-        guard includesLoopback || !origin.isLoopback, let server = origin.scheme == "https" ? https : http else {
-            return nil
-        }
-        return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? nil : server
+    /// How a connection to an origin is made.
+    func route(to origin: Origin) -> Route {
+        let route = origin.scheme == "https" ? secure : plain
+        if origin.isLoopback, !includesLoopback { return .direct }
+        return bypassed.contains { origin.matches(bypass: $0.lowercased()) } ? .direct : route
+    }
+
+    /// How connections are made.
+    enum Route: Sendable, Hashable {
+        case direct
+        case proxy(ProxyServer)
+        /// Not at all, for this reason.
+        case unusable(String)
+
+        fileprivate init(_ proxy: ProxyServer?) { self = proxy.map(Self.proxy) ?? .direct }
+
+        /// The proxy; `nil` if none is used.
+        var proxy: ProxyServer? { if case .proxy(let server) = self { server } else { nil } }
     }
 }
 
@@ -94,8 +108,9 @@ extension Origin {
 }
 
 extension ProxyServer {
-    /// Parses the value of a variable: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or `host:port`.
-    fileprivate init?(url text: String) {
+    /// Parses the value of a variable: `http://name:password@host:port`, `socks5://host`, `socks5h://host` or `host:port`; `nil` for any
+    /// other.
+    package init?(url text: String) {
         let uri = URIReference((text.contains("://") ? text : "http://\(text)").utf8)
         guard let scheme = uri.scheme, let authority = uri.authority else { return nil }
         let kind: Kind

@@ -17,7 +17,7 @@ extension NIOTransport {
             defer { gauge.end() }
             let opening = WebSocketOpening(
                 try WebSocketRequest(request, offer, isTransparent: configuration.isTransparent), to: request.head,
-                over: try upgraded.http1Dialer(),
+                over: try http1.dialer(),
                 or: PoolLease(to: Origin(request.head), of: pools, makesPool: false, countedBy: gauge), configuration,
                 on: MultiThreadedEventLoopGroup.singleton.next()
             ) { flight.noteHTTPVersion($0, of: request) }

@@ -103,13 +103,14 @@ extension WebSocketOpening {
         return true
     }
 
-    /// A stream whose request was certainly not processed, as the connection was about to close, is no reason to fail.
+    /// A stream whose request was certainly not processed, as the connection was about to close, is no reason to fail, nor is a server that
+    /// wants the handshake over HTTP/1.1 (RFC 9113 §7).
     private func streamEnded(
         _ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel
     ) {
-        guard case .failure(let error as WireError) = result, error.sending == .notSent, !isOver else {
-            return ended(result, on: channel)
-        }
+        guard case .failure(let error as WireError) = result, !isOver,
+            error.sending == .notSent || error.requiresHTTP1
+        else { return ended(result, on: channel) }
         timer?.cancel()
         (self.channel, handler, sent) = (nil, nil, nil)
         connect()
@@ -117,7 +118,8 @@ extension WebSocketOpening {
 
     private func connect() {
         onVersion("HTTP/1.1")
-        let dial = dialer.start(origin, on: eventLoop, deadline: .now() + TimeAmount(configuration.connectTimeout))
+        let dial = dialer.start(
+            origin, on: eventLoop, deadline: .now() + TimeAmount(configuration.connectTimeout), carrying: .anyProtocol)
         self.dial = dial
         dial.connection.assumeIsolated().whenComplete { result in
             self.dial = nil
@@ -145,9 +147,11 @@ extension WebSocketOpening {
         }
         wait(on: dialed.channel, ConnectionFacts(dialed), isReused: false)
         dialed.takeOver()
-        guard !isOver else { return }
-        sent = .now()
-        handler.start(on: dialed.channel)
+        dialed.channel.afterReading {
+            guard !self.isOver else { return }
+            self.sent = .now()
+            handler.start(on: dialed.channel)
+        }
     }
 
     /// Waits for the response, as long as that of any request is waited for.

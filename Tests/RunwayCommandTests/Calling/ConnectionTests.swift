@@ -79,14 +79,31 @@ struct ConnectionTests {
     func proxyOfTheCommandLineIncludesThisMachine(_ isOption: Bool) async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
-            let (output, _) = try await forwarding("--allow-local", "--connect-port", "\(origin.port)") { proxy in
+            let (output, _) = try await forwarding("--allow-local") { proxy in
                 let tool = try await Tool.run(
                     Tool.path, ["call", "\(origin.baseURL)/x"] + (isOption ? ["--proxy", proxy.url] : []), input: [],
                     environment: ["http_proxy": proxy.url])
                 #expect(tool.status == 0 && tool.output.contains("fine"), "\(tool.errors)")
             }
-            #expect(output.contains("CONNECT 127.0.0.1:\(origin.port)") == isOption, "\(output)")
+            #expect(output.contains("GET /x → 200") == isOption, "\(output)")
         }
+    }
+
+    @Test func unusableProxyOfTheEnvironmentFailsOnlyItsCalls() async throws {
+        try await withScriptedOrigin { origin in
+            origin.otherwise(respond: .text("fine"))
+            func call(_ url: String, _ environment: [String: String]) async throws -> Tool {
+                try await Tool.run(Tool.path, ["call", url], input: [], environment: environment)
+            }
+            let unusable = ["ALL_PROXY": "socks://127.0.0.1:1"]
+            #expect(try await call("\(origin.baseURL)/x", unusable).output.contains("fine"))
+            let far = try await call("https://origin.invalid/x", unusable)
+            #expect(far.status == 2 && far.errors.contains("ALL_PROXY"), "\(far.errors)")
+            let excluded = try await call("https://origin.invalid/x", unusable.merging(["no_proxy": "*"]) { $1 })
+            #expect(excluded.status == 3 && !excluded.errors.contains("ALL_PROXY"), "\(excluded.errors)")
+        }
+        let explicit = try await Tool.run("call", "https://origin.invalid/", "--proxy", "socks://127.0.0.1:1")
+        #expect(explicit.status == 2 && explicit.errors.contains("--proxy needs"), "\(explicit.errors)")
     }
 
     @Test(arguments: [(["--proxy", "none"], ""), ([], ".invalid")])

@@ -61,12 +61,51 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func trailingBytesAreAnError() {
-        for (coding, body) in Self.vectors.prefix(3) {
-            #expect(throws: ContentDecoder.Failure.self) {
-                try ContentDecoder.decode(body + Array("more".utf8), coding)
+    /// What servers send behind a coded body, and the start of what could be another one.
+    static let surplus: [[UInt8]] = [
+        [UInt8](repeating: 0, count: 8), Array("\r\n".utf8), Array("more".utf8), [0x1F], [0x1F, 0x8B], [0x1F, 0x8B, 7],
+        [0x28, 0xB5, 0x2F], [0x50, 0x2A, 0x4D, 0x19], [0] + Coded.gzip,
+    ]
+
+    @Test(arguments: [1, 3, .max]) func surplusBytesAreIgnored(pieces: Int) throws {
+        for (coding, body) in Self.vectors.prefix(4) {
+            let plain = try ContentDecoder.decode(body, coding)
+            for surplus in Self.surplus {
+                #expect(try ContentDecoder.decode(body + surplus, coding, pieces: pieces) == plain, "\(surplus)")
             }
         }
+    }
+
+    @Test func ignoredBytesAreCountedAndBounded() throws {
+        for count in [1, ContentDecoder.maximumSurplusByteCount, ContentDecoder.maximumSurplusByteCount + 1] {
+            let decoder = try ContentDecoder(.gzip)
+            decoder.push(ByteBuffer(bytes: Coded.gzip + [UInt8](repeating: 0, count: count)))
+            if count > ContentDecoder.maximumSurplusByteCount {
+                #expect(throws: ContentDecoder.Failure.trailingBytes) { while try decoder.pull() != nil {} }
+            } else {
+                while try decoder.pull() != nil {}
+                try decoder.finish()
+                #expect(decoder.surplusByteCount == count)
+            }
+        }
+    }
+
+    @Test func damagedSecondMemberIsAnError() {
+        var second = Coded.gzip
+        second[20] ^= 0xFF
+        for rest in [second, Array(Coded.gzip.dropLast()), Array(Coded.gzip.prefix(3))] {
+            #expect(throws: ContentDecoder.Failure.self) { try ContentDecoder.decode(Coded.gzip + rest, .gzip) }
+        }
+    }
+
+    @Test func surplusOfAnInnerCodingIsIgnored() async throws {
+        let coded = try await Tool.run("/bin/sh", ["-c", "gzip -c"], Coded.gzip + [0, 0])
+        let decoder = try ContentDecoder([.gzip, .gzip])
+        decoder.push(ByteBuffer(bytes: coded + [0]))
+        var decoded: [UInt8] = []
+        while let part = try decoder.pull() { decoded += part }
+        try decoder.finish()
+        #expect(decoded == Array(Coded.text.utf8) && decoder.surplusByteCount == 3)
     }
 
     @Test func whatIsNoCodingIsMalformed() {
@@ -128,7 +167,8 @@ struct ContentDecoderTests {
         arguments: [
             (["gzip"], [.gzip]), (["X-GZIP "], [.gzip]), (["gzip, Deflate"], [.deflate, .gzip]),
             (["deflate", " gzip"], [.gzip, .deflate]), (["gzip, ,"], [.gzip]), (["gzip, compress"], []),
-            (["gzip, compress, gzip"], [.gzip]), ([], []), ([""], []),
+            (["gzip, compress, gzip"], [.gzip]), ([], []), ([""], []), (["UTF-8"], []), (["none, gzip"], [.gzip]),
+            (["gzip,aws-chunked"], [.gzip]), (["identity", "GZIP"], [.gzip]), (["gzip;q=1"], []),
         ] as [([String], [ContentCoding])])
     func codingsAreUndoneUpToTheFirstUnknown(values: [String], codings: [ContentCoding]) {
         var fields = HTTPFields()
@@ -168,8 +208,8 @@ struct ContentDecoderTests {
             #expect(throws: ContentDecoder.Failure.truncated) {
                 try ContentDecoder.decode(Array(coded.dropLast()), .brotli)
             }
-            #expect(throws: ContentDecoder.Failure.trailingBytes) {
-                try ContentDecoder.decode(coded + [1], .brotli)
+            for surplus in Self.surplus {
+                #expect(try ContentDecoder.decode(coded + surplus, .brotli, pieces: pieces) == plain)
             }
             let bomb = try await Tool.run("/usr/bin/brotli", ["-c"], [UInt8](repeating: 0, count: 64 << 20))
             #expect(throws: ContentDecoder.Failure.ratio(limit: 250)) { try ContentDecoder.decode(bomb, .brotli) }
@@ -182,6 +222,11 @@ struct ContentDecoderTests {
             let coded = try await Tool.run("/usr/bin/zstd", ["-c"], plain)
             #expect(try ContentDecoder.decode(coded, .zstd, pieces: pieces) == plain)
             #expect(try ContentDecoder.decode(coded + coded, .zstd, pieces: pieces) == plain + plain)
+            let skipped: [UInt8] = [0x5A, 0x2A, 0x4D, 0x18, 1, 0, 0, 0, 9]
+            #expect(try ContentDecoder.decode(coded + skipped + coded, .zstd, pieces: pieces) == plain + plain)
+            for surplus in Self.surplus {
+                #expect(try ContentDecoder.decode(coded + surplus, .zstd, pieces: pieces) == plain)
+            }
             #expect(throws: ContentDecoder.Failure.truncated) {
                 try ContentDecoder.decode(Array(coded.dropLast()), .zstd)
             }

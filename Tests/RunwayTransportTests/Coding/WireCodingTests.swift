@@ -1,6 +1,7 @@
 import HTTPTypes
 import Runway
 import RunwayTestServer
+import RunwayTesting
 import Testing
 
 @testable import RunwayTransport
@@ -18,7 +19,7 @@ struct WireCodingTests {
     /// Runs `body` with a layer whose calls of "a" get a coded body.
     private func withResponse(
         _ coded: [UInt8], _ coding: String, over version: Version, _ wire: WireSettings = WireSettings(),
-        _ body: (NetworkLayer) async throws -> Void
+        sinks: [any EventSink] = [], _ body: (NetworkLayer) async throws -> Void
     ) async throws {
         switch version {
         case .http1:
@@ -26,7 +27,9 @@ struct WireCodingTests {
                 origin.on("/a", respond: .bytes(coded).header(.contentEncoding, coding).framed(.chunked))
                 var configuration = TransportConfiguration(connectTimeout: .seconds(300))
                 configuration.wire = wire
-                try await body(NetworkLayer(to: origin.baseURL, over: NIOTransport(configuration: configuration)))
+                try await body(
+                    NetworkLayer(
+                        to: origin.baseURL, over: NIOTransport(configuration: configuration), sinks: sinks))
             }
         case .http2:
             try await RawHTTP2Server.run { connection, frame in
@@ -43,7 +46,7 @@ struct WireCodingTests {
                 }
                 connection.write(RawFrame(.data, flags: RawFrame.endStream, stream: frame.stream))
             } _: { server in
-                try await body(server.layer(wire))
+                try await body(server.layer(wire, sinks: sinks))
             }
         }
     }
@@ -89,9 +92,21 @@ struct WireCodingTests {
     }
 
     @Test(arguments: Version.allCases) func whatIsBrokenIsRefused(version: Version) async throws {
-        for coded in [Array(Coded.gzip.dropLast(9)), Coded.gzip + [1], Array("plain".utf8)] {
+        let flood = Coded.gzip + [UInt8](repeating: 0, count: ContentDecoder.maximumSurplusByteCount + 1)
+        for coded in [Array(Coded.gzip.dropLast(9)), flood, Array("plain".utf8)] {
             for error in try await failures(coded, "gzip", over: version) {
                 #expect(error.kind == .invalidResponse && error.detail.contains("compressed body"), "\(error)")
+            }
+        }
+    }
+
+    @Test(arguments: Version.allCases) func ignoredBytesAreRecorded(version: Version) async throws {
+        let records = RecordCollector()
+        try await withResponse(Coded.gzip + [0, 0, 0], "gzip", over: version, sinks: [records]) { network in
+            #expect(try await network.call(Fetch<GET>("a")).text == Coded.text)
+            #expect(try await network.stream(Fetch<GET>("a")).body.text() == Coded.text)
+            for record in try await records.records(count: 2) {
+                #expect(record.decisions(of: SurplusDecision.self) == [SurplusDecision(byteCount: 3)])
             }
         }
     }

@@ -94,21 +94,24 @@ struct ProxyHandshakeTests {
 
 /// Which proxy is used for which host.
 struct ProxySettingsTests {
-    private func server(_ environment: [String: String], _ url: (String, String, Int)) throws -> String? {
-        try ProxySettings(environment: environment)
-            .server(for: Origin(scheme: url.0, host: url.1, port: url.2)).map { "\($0)" }
+    private func route(_ environment: [String: String], _ url: (String, String, Int)) -> ProxySettings.Route {
+        ProxySettings(environment: environment).route(to: Origin(scheme: url.0, host: url.1, port: url.2))
+    }
+
+    private func server(_ environment: [String: String], _ url: (String, String, Int)) -> String? {
+        route(environment, url).proxy.map { "\($0)" }
     }
 
     @Test func theEnvironmentsVariablesAreRead() throws {
         let environment = ["https_proxy": "http://Ada:p%40ss@proxy.test:8080", "http_proxy": "socks5://[::1]"]
-        let settings = try ProxySettings(environment: environment)
+        let settings = ProxySettings(environment: environment)
         #expect(settings.https?.credentials == ProxyServer.Credentials(name: "Ada", password: "p@ss"))
         #expect("\(try #require(settings.https))" == "http://proxy.test:8080")
         #expect(settings.http == ProxyServer(.socks5, host: "::1", port: 1080))
-        #expect(try server(["ALL_PROXY": "p.test:3128"], ("https", "a.test", 443)) == "http://p.test:3128")
+        #expect(server(["ALL_PROXY": "p.test:3128"], ("https", "a.test", 443)) == "http://p.test:3128")
         // A request could set this one where a server starts programs.
-        #expect(try server(["HTTP_PROXY": "p.test:3128"], ("http", "a.test", 80)) == nil)
-        #expect(try server([:], ("https", "a.test", 443)) == nil)
+        #expect(server(["HTTP_PROXY": "p.test:3128"], ("http", "a.test", 80)) == nil)
+        #expect(server([:], ("https", "a.test", 443)) == nil)
     }
 
     @Test(arguments: [
@@ -118,12 +121,12 @@ struct ProxySettingsTests {
     func noProxyIsUsedForThisMachine(host: String) throws {
         for scheme in ["http", "https"] {
             for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY"] {
-                #expect(try server([name: "p.test:1", "no_proxy": "a.test"], (scheme, host, 8080)) == nil)
+                #expect(server([name: "p.test:1", "no_proxy": "a.test"], (scheme, host, 8080)) == nil)
             }
             let proxy = ProxyServer(.socks5, host: "p.test", port: 1)
             let settings = ProxySettings(https: proxy, http: proxy)
-            #expect(settings.server(for: Origin(scheme: scheme, host: host, port: 1)) == nil)
-            #expect(settings.server(for: Origin(scheme: scheme, host: "\(host)x.test", port: 1)) != nil)
+            #expect(settings.route(to: Origin(scheme: scheme, host: host, port: 1)) == .direct)
+            #expect(settings.route(to: Origin(scheme: scheme, host: "\(host)x.test", port: 1)) == .proxy(proxy))
         }
     }
 
@@ -131,14 +134,28 @@ struct ProxySettingsTests {
         ("http://b\u{FC}cher.example", "xn--bcher-kva.example"), ("xn--bcher-kva.example:1", "xn--bcher-kva.example"),
     ])
     func aProxysNameIsNotDecoded(text: String, host: String) throws {
-        #expect(try ProxySettings(environment: ["https_proxy": text]).https?.host == host)
+        #expect(ProxySettings(environment: ["https_proxy": text]).https?.host == host)
     }
 
-    @Test(arguments: ["https://p.test", "ftp://p.test", "socks4://p.test", "http://", "http://p.test:99999", "::"])
-    func variableThatNamesNoProxyIsAMistake(text: String) {
-        let error = #expect(throws: NetworkError.self) { try ProxySettings(environment: ["https_proxy": text]) }
-        #expect(error?.kind == .invalidConfiguration)
-        #expect(error?.detail.contains("https_proxy") == true)
+    @Test(arguments: [
+        "https://p.test", "ftp://p.test", "socks://p.test", "socks4://p.test", "http://", "http://p.test:99999", "::",
+    ])
+    func unusableVariableFailsOnlyItsOwnCalls(text: String) {
+        for name in ["https_proxy", "all_proxy", "ALL_PROXY"] {
+            let environment = [name: text, "no_proxy": "b.test", "http_proxy": "p.test:1"]
+            guard case .unusable(let reason) = route(environment, ("https", "a.test", 443)) else {
+                Issue.record("\(name) can be used")
+                continue
+            }
+            #expect(reason.contains("the variable \(name) names no proxy that can be used"))
+            #expect(route(environment, ("https", "b.test", 443)) == .direct)
+            #expect(route(environment, ("https", "localhost", 443)) == .direct)
+            #expect(route(environment, ("http", "a.test", 80)).proxy?.host == "p.test")
+            #expect(route(environment.merging(["no_proxy": "*"]) { $1 }, ("https", "a.test", 443)) == .direct)
+            var settings = ProxySettings(environment: environment)
+            settings.https = nil
+            #expect(settings.route(to: Origin(scheme: "https", host: "a.test", port: 443)) == .direct)
+        }
     }
 
     @Test(arguments: [
@@ -152,7 +169,7 @@ struct ProxySettingsTests {
         ("a.test, LOCALHOST", "localhost", 443, true),
     ])
     func someHostsNeedNoProxy(list: String, host: String, port: Int, isBypassed: Bool) throws {
-        let found = try server(["https_proxy": "p.test:1", "no_proxy": list], ("https", host, port))
+        let found = server(["https_proxy": "p.test:1", "no_proxy": list], ("https", host, port))
         #expect((found == nil) == isBypassed)
     }
 }

@@ -41,9 +41,10 @@
     extension Exchange {
         /// An exchange that no connection carries.
         fileprivate static func onItsOwn() throws -> Exchange {
+            let dialer = try TestDialer().dialer
             let pool = OriginPool(
                 Origin(scheme: "https", host: dialHost, port: 443), on: MultiThreadedEventLoopGroup.singleton.next(),
-                dialer: try TestDialer().dialer, TransportConfiguration())
+                dialer: dialer, TransportConfiguration(), HTTP1Origins(TransportConfiguration(), dialer))
             let request = Request(head: HTTPRequest(method: .get, scheme: "https", authority: dialHost, path: "/"))
             return Exchange(
                 request, try WireRequestHead(request, isTransparent: false), in: pool, isLongLived: false

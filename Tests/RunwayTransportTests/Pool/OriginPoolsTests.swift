@@ -14,7 +14,9 @@ struct OriginPoolsTests {
     private func origin(_ number: Int) -> Origin { Origin(scheme: "https", host: "h\(number).test", port: 443) }
 
     @Test func sparePoolIsSeparateFromTheMainOne() throws {
-        let pools = OriginPools(TransportConfiguration(), dialer: try TestDialer().dialer)
+        let dialer = try TestDialer().dialer
+        let pools = OriginPools(
+            TransportConfiguration(), dialer: dialer, HTTP1Origins(TransportConfiguration(), dialer))
         defer { pools.shutDown() }
         let spare = try #require(pools.enter(origin(0), isSpare: true))
         #expect(spare.avoidedAddresses.isEmpty)

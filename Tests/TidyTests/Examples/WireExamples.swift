@@ -37,7 +37,7 @@ func warm(_ network: NetworkLayer) {
 
 func wireThroughProxies() throws -> NIOTransport {
     var configuration = TransportConfiguration()
-    configuration.proxies = try ProxySettings(environment: ProcessInfo.processInfo.environment)
+    configuration.proxies = ProxySettings(environment: ProcessInfo.processInfo.environment)
     return try NIOTransport(configuration: configuration)
 }
 

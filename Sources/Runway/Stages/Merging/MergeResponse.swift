@@ -88,7 +88,7 @@ extension Response {
             fields.append(HTTPField(name: name, value: value))
         }
         fields = fields.endToEnd
-        if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
+        guard fields.contentCodings.isEmpty else {
             throw MergeResponse.invalid("The merged response has coded content for this request.", envelope)
         }
         // The age of a response is computed from its date.

@@ -166,8 +166,5 @@ struct DownloadPlan: Sendable {
 
 extension HTTPFields {
     /// Whether a body with these fields is in a content coding.
-    var isCoded: Bool {
-        guard let coding = self[.contentEncoding] else { return false }
-        return !FieldList.elements(of: coding).allSatisfy { $0.lowercased() == "identity" }
-    }
+    var isCoded: Bool { !contentCodings.isEmpty }
 }

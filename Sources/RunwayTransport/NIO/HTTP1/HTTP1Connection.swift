@@ -22,6 +22,8 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
     private var reader: HTTP1ResponseReader
     /// The exchange whose request the machine carries.
     private var exchange: Exchange?
+    /// The exchange whose request waits until all that came before it is read.
+    private var unsent: Exchange?
     /// Sends the body if the server does not send status 100 in time.
     private var continueTimer: Scheduled<Void>?
     private let wakeUp: WakeUp
@@ -49,6 +51,13 @@ final class HTTP1Connection: ChannelDuplexHandler, WireConnection {
 /// Sends the request.
 extension HTTP1Connection {
     func send(_ exchange: Exchange) {
+        unsent = exchange
+        channel.afterReading { [weak self] in self?.sendUnsent() }
+    }
+
+    private func sendUnsent() {
+        // Without one, the connection has closed meanwhile.
+        guard let exchange = unsent.take() else { return }
         let now = NIODeadline.now()
         let start = machine.start(
             exchange.id, Self.body(of: exchange), expectsContinue: exchange.expectsContinue, now: now)
@@ -56,7 +65,7 @@ extension HTTP1Connection {
         self.exchange = exchange
         reader.expectResponse(to: exchange.head.method)
         var buffer = channel.allocator.buffer(capacity: 512)
-        buffer.writeHTTP1(exchange.head, expectsContinue: exchange.expectsContinue)
+        buffer.writeHTTP1(exchange.head, expectsContinue: exchange.expectsContinue, through: facts.forwardProxy)
         if start == .writeHead {
             write(buffer)
             setContinueTimer(for: exchange)
@@ -233,13 +242,14 @@ extension HTTP1Connection {
 /// Closes the connection, and ends or moves the exchange that it carries.
 extension HTTP1Connection {
     func cancel(_ exchange: Exchange) {
-        if machine.cancel(exchange.id) { closeChannel() }
+        if machine.cancel(exchange.id) || unsent === exchange && machine.close() { closeChannel() }
     }
 
     func close(failing error: any Error) {
-        let exchange = exchange
+        let (exchange, unsent) = (exchange, unsent.take())
         if machine.close() { closeChannel() }
         exchange?.failed(error)
+        unsent?.finish(failing: ExchangeFailure(error))
     }
 
     func abandon(_ error: any Error) {
@@ -268,13 +278,15 @@ extension HTTP1Connection {
         }
     }
 
-    /// Closes the channel of a connection that the machine has just closed.
+    /// Closes the channel of a connection that the machine has just closed. A request that waits moves to another connection.
     private func closeChannel() {
         exchange = nil
+        let unsent = unsent.take()
         cancelContinueTimer()
         wakeUp.stop()
         pool.closed(id)
         context?.close(promise: nil)
+        unsent?.lost(closeReason ?? .closed, isUnprocessed: true, isUnsent: true)
     }
 
     private func checkSilence() {

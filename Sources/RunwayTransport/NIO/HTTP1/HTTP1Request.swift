@@ -5,14 +5,22 @@ extension ByteBuffer {
     /// Writes the head of a request (RFC 9112 §3).
     ///
     /// Neither the target, which is escaped, nor a field, by its type, can contain the end of a line.
-    mutating func writeHTTP1(_ head: WireRequestHead, expectsContinue: Bool) {
+    ///
+    /// - Parameter proxy: The proxy that forwards the request, which needs the target in absolute form, and is sent its credentials (RFC
+    ///   9112 §3.2.2, RFC 9110 §11.7.2); `nil` for a connection that leads to the server. The default is `nil`.
+    mutating func writeHTTP1(_ head: WireRequestHead, expectsContinue: Bool, through proxy: ProxyServer? = nil) {
         writeString(head.method.rawValue)
         writeStaticString(" ")
-        writeString(head.target)
+        writeString(proxy == nil ? head.target : head.absoluteTarget)
         writeStaticString(" HTTP/1.1\r\nhost: ")
         writeString(head.authority)
         writeStaticString("\r\n")
-        for field in head.fields {
+        if let credentials = proxy?.credentials {
+            writeStaticString("proxy-authorization: ")
+            writeString(credentials.authorization)
+            writeStaticString("\r\n")
+        }
+        for field in head.fields where proxy?.credentials == nil || field.name != .proxyAuthorization {
             writeString(field.name.rawName)
             writeStaticString(": ")
             _ = field.withUnsafeBytesOfValue { writeBytes($0) }

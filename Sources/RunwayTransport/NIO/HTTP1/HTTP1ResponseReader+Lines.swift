@@ -56,6 +56,8 @@ extension HTTP1ResponseReader {
     mutating func endHead() throws(WireError) -> Event {
         if status == .switchingProtocols {
             guard mayUpgrade else { throw .switchedProtocols }
+            // A server of HTTP/1.0 has no Upgrade (RFC 9110 §7.8).
+            guard !isHTTP10 else { throw .malformed("it switches protocols, which HTTP/1.0 can't") }
             state = .idle
             return .head(HTTPResponse(status: status, headerFields: fields), isEmpty: true, contentLength: nil)
         }
@@ -66,18 +68,15 @@ extension HTTP1ResponseReader {
         let head = HTTPResponse(status: status, headerFields: fields)
         let isEmpty = isBodiless(status, to: method)
         let contentLength = try fields.contentLength()
-        let codings = isEmpty ? [] : try transferCodings()
-        guard contentLength == nil || codings.isEmpty else {
+        guard isEmpty || contentLength == nil || !fields.contains(.transferEncoding) else {
             throw .malformed("it has both Content-Length and Transfer-Encoding")
         }
+        let hasChunks = isEmpty ? false : try isChunked()
         isPersistent = isHTTP10 ? fields.names("keep-alive", in: .connection) : !fields.names("close", in: .connection)
         headByteCount = 0
         if isEmpty {
             state = .body(remaining: 0)
-        } else if let unknown = codings.first(where: { $0 != "chunked" }) {
-            isPersistent = false
-            state = .undecodable(unknown)
-        } else if !codings.isEmpty {
+        } else if hasChunks {
             state = .chunkSize
         } else if let contentLength {
             state = .body(remaining: contentLength)
@@ -88,24 +87,30 @@ extension HTTP1ResponseReader {
         return .head(head, isEmpty: isEmpty, contentLength: contentLength)
     }
 
-    /// The transfer codings of the body in lower case, in the order in which they were applied (RFC 9112 §6.1).
+    /// Whether the body comes in chunks. If not, a body with a transfer coding ends with the connection (RFC 9112 §6.1, §6.3).
     ///
-    /// A response with other codings than `chunked` is valid, and its body ends with its chunks or with the connection (§6.3), but
-    /// only `chunked` is decoded here.
-    private func transferCodings() throws(WireError) -> [String] {
-        let codings = fields[values: .transferEncoding].flatMap { value in
+    /// Only `chunked` is decoded here. Any other coding is refused with the head, before anybody takes the response for a complete one.
+    /// `identity`, which HTTP/1.1 had until RFC 7230, is no coding.
+    private func isChunked() throws(WireError) -> Bool {
+        let values = fields[values: .transferEncoding]
+        if values.isEmpty { return false }
+        let codings = values.flatMap { value in
             value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }
         }
-        guard !isHTTP10 || codings.isEmpty else {
-            throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not define")
-        }
-        // A coding has a short name, and may have parameters, of which `chunked` has none (RFC 9112 §7.1).
+        guard !isHTTP10 else { throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not define") }
+        // A coding has a short name, and may have parameters, of which these two have none (RFC 9112 §7.1).
         let names = codings.map { String($0.prefix { $0 != ";" }.withoutBlanks) }
-        guard codings.isEmpty == fields[values: .transferEncoding].isEmpty,
-            names.allSatisfy({ HTTPField.Name($0) != nil && $0.utf8.count <= 32 }),
-            names.count(where: { $0 == "chunked" }) <= 1, names.contains("chunked") == codings.contains("chunked")
+        guard !codings.isEmpty, names.allSatisfy({ HTTPField.Name($0) != nil && $0.utf8.count <= 32 }),
+            zip(names, codings).allSatisfy({ $0 == $1 || !["chunked", "identity"].contains($0) }),
+            names.count(where: { $0 == "chunked" }) <= 1
         else { throw .malformed("its Transfer-Encoding is malformed") }
-        return names
+        let unknown = names.first { !["chunked", "identity"].contains($0) }
+        if let unknown { throw .transferCoding(unknown) }
+        // Behind `chunked`, some recipients would read to the end of the chunks, and others to that of the connection.
+        guard names.last == "chunked" || !names.contains("chunked") else {
+            throw .malformed("its Transfer-Encoding does not end with \"chunked\"")
+        }
+        return names.contains("chunked")
     }
 
     /// Reads the size of a chunk, and ignores its extensions (RFC 9112 §7.1.1).
@@ -113,12 +118,10 @@ extension HTTP1ResponseReader {
         let bytes = line.readableBytesView
         let digits = bytes.prefix(while: \.isHexadecimalDigit)
         let rest = bytes[digits.endIndex...]
-        let isExtended = rest.drop(while: \.isBlank).first == UInt8(ascii: ";")
-        guard rest.isEmpty || isExtended, rest.allSatisfy(\.isValueCharacter),
-            let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
-        else {
-            throw .malformed("the size of a chunk is not a number, or too large")
+        guard let size = Int(String(decoding: digits, as: UTF8.self), radix: 16) else {
+            throw .chunks("the size of a chunk is not a number, or too large")
         }
+        guard rest.areChunkExtensions else { throw .chunks("something follows the size of a chunk") }
         extensionByteCount += rest.count
         guard extensionByteCount <= Self.maximumExtensionByteCount else {
             throw .malformed("its chunks have extensions of more than \(Self.maximumExtensionByteCount) bytes")
@@ -138,6 +141,12 @@ extension UInt8 {
     fileprivate var isHexadecimalDigit: Bool {
         isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
     }
+
+    /// Whether a token may contain it (RFC 9110 §5.6.2).
+    fileprivate var isTokenCharacter: Bool {
+        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+            || "!#$%&'*+-.^_`|~".utf8.contains(self)
+    }
 }
 
 extension Substring {
@@ -153,6 +162,45 @@ extension ByteBufferView {
     /// Whether the bytes and the text are alike as far as the shorter of both goes.
     func starts(withAsMuchOf text: StaticString) -> Bool {
         text.withUTF8Buffer { zip(self, $0).allSatisfy { $0 == $1 } }
+    }
+
+    /// Whether these are extensions of a chunk, or none: each a semicolon, a name, and perhaps a value (RFC 9112 §7.1.1).
+    fileprivate var areChunkExtensions: Bool {
+        guard allSatisfy(\.isValueCharacter) else { return false }
+        var rest = self
+        while !rest.isEmpty {
+            rest = rest.drop(while: \.isBlank)
+            guard rest.popFirst() == UInt8(ascii: ";") else { return false }
+            rest = rest.drop(while: \.isBlank)
+            guard rest.removeToken() else { return false }
+            var value = rest.drop(while: \.isBlank)
+            guard value.first == UInt8(ascii: "=") else { continue }
+            value = value.dropFirst().drop(while: \.isBlank)
+            guard value.removeToken() || value.removeQuotedString() else { return false }
+            rest = value
+        }
+        return true
+    }
+
+    /// Removes the token at the start (RFC 9110 §5.6.2); returns `false` if there is none.
+    private mutating func removeToken() -> Bool {
+        let rest = drop(while: \.isTokenCharacter)
+        defer { self = rest }
+        return rest.count < count
+    }
+
+    /// Removes the quoted string at the start (RFC 9110 §5.6.4); returns `false` if there is none.
+    private mutating func removeQuotedString() -> Bool {
+        guard first == UInt8(ascii: "\"") else { return false }
+        var isEscaped = false
+        for index in indices.dropFirst() {
+            if !isEscaped, self[index] == UInt8(ascii: "\"") {
+                self = self[(index + 1)...]
+                return true
+            }
+            isEscaped = !isEscaped && self[index] == UInt8(ascii: "\\")
+        }
+        return false
     }
 
     /// Without the blanks at both ends.

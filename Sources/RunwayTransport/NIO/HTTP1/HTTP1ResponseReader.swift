@@ -27,8 +27,6 @@ struct HTTP1ResponseReader {
         case chunk(remaining: Int)
         case chunkEnd
         case trailers
-        /// The body has a transfer coding that is not known here.
-        case undecodable(String)
     }
 
     /// The longest line of a chunk's size, extensions included.
@@ -132,13 +130,12 @@ struct HTTP1ResponseReader {
                 return .body(part)
             case .chunkEnd:
                 guard let line = try nextLine(upTo: 2) else { return nil }
-                guard line.readableBytes == 0 else { throw .malformed("a chunk is longer than it says") }
+                guard line.readableBytes == 0 else { throw .chunks("a chunk is longer than it says") }
                 headByteCount = 0
                 state = .chunkSize
             case .trailers:
                 guard let line = try nextLine(upTo: maximumHeadByteCount) else { return nil }
                 if line.readableBytes > 0 { try readField(line) } else { return end() }
-            case .undecodable(let coding): throw .transferCoding(coding)
             }
         }
     }

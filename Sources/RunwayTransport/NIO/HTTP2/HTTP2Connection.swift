@@ -174,6 +174,7 @@ extension HTTP2Connection {
     private func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
         isDraining = true
         if goAwayCode == nil || code != .noError { goAwayCode = code }
+        if code == .http11Required { pool.requireHTTP1() }
         pool.drain(id)
         tunnels.receiveGoAway(last, code)
         streams.receiveGoAway(last, code)
@@ -283,7 +284,7 @@ extension HTTP2Connection {
     }
 
     /// Reports the loss of the connection to its exchanges. They may move to another, unless the server closed the connection with
-    /// an error, and so may have processed them (RFC 9113 §6.8).
+    /// an error, and so may have processed them (RFC 9113 §6.8). If it requires HTTP/1.1, idempotent ones may.
     private func lose(_ error: (any Error)?) {
         let carried = streams.takeAll()
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
@@ -293,7 +294,9 @@ extension HTTP2Connection {
         for tunnel in tunnels.takeAll() { tunnel.end(failure ?? silence ?? .closed) }
         let isAnnounced = goAwayCode != nil && error?.isCloseOrReset ?? true
         for stream in carried {
-            if let failure {
+            if let failure, failure.requiresHTTP1 {
+                stream.exchange.lost(failure)
+            } else if let failure {
                 stream.exchange.failed(failure)
             } else if isAnnounced, stream.mayBeSilent, stream.missingByteCount ?? 0 == 0 {
                 // A response that stays open until the server ends it has no other end.

@@ -149,8 +149,14 @@ extension HTTP2Streams {
     func receiveReset(_ code: NIOHTTP2.HTTP2ErrorCode, on id: HTTP2StreamID) {
         guard let stream = streams[id] else { return }
         let error = WireError.reset(code)
-        // With any other code the server may have processed the request (RFC 9113 §8.7).
-        if code == .refusedStream { refused(stream, error) } else { end(stream, error) }
+        switch code {
+        case .refusedStream: refused(stream, error)
+        case .http11Required:
+            pool.requireHTTP1()
+            refused(stream, error)
+        // The server may have processed the request (RFC 9113 §8.7).
+        default: end(stream, error)
+        }
     }
 
     /// The server will not process streams with numbers greater than this one.
@@ -197,10 +203,10 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// The server ended a stream without processing its request.
+    /// The server ended a stream without processing its request, unless it has begun to respond.
     private func refused(_ stream: HTTP2Stream, _ error: WireError) {
         remove(stream)
-        stream.exchange.lost(error, isUnprocessed: true)
+        stream.exchange.lost(error, isUnprocessed: !stream.exchange.hasResponse)
         pool.ended(id)
     }
 

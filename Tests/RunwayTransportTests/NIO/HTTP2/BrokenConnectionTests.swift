@@ -28,7 +28,7 @@ struct BrokenConnectionTests {
                 try channel.pipeline.syncOperations.addHandler(closing)
                 let pool = OriginPool(
                     Origin(scheme: "https", host: dialHost, port: 443), on: channel.eventLoop, dialer: dialer,
-                    TransportConfiguration())
+                    TransportConfiguration(), HTTP1Origins(TransportConfiguration(), dialer))
                 let dialed = DialedConnection(
                     channel: channel, address: address, wire: WireRecord(),
                     handover: NIOLoopBound(HandoverHandler(), eventLoop: channel.eventLoop))

@@ -26,7 +26,7 @@ struct EndedByServerTests {
 
     private func arrivals(at server: RawHTTP2Server) -> Int { server.requests.count { $0.path == "/ended" } }
 
-    @Test(arguments: [0, 1, 2, 8, 11, 13])
+    @Test(arguments: [0, 1, 2, 8, 11])
     func readThatWasResetIsNotSentAgain(code: Int) async throws {
         try await RawHTTP2Server.run(Self.ending { $0.write(.reset($1, code)) }) { server in
             let records = RecordCollector()

@@ -68,10 +68,15 @@ final class RawHTTP2Server: Sendable {
     }
 
     /// Runs a server for as long as `body` does.
-    static func run(_ script: @escaping Script, _ body: (RawHTTP2Server) async throws -> Void) async throws {
+    ///
+    /// - Parameter versions: What it accepts. Over HTTP/1.1 it responds to every request with `over HTTP/1.1`. The default is HTTP/2 alone.
+    static func run(
+        accepting versions: [String] = ["h2"], _ script: @escaping Script,
+        _ body: (RawHTTP2Server) async throws -> Void
+    ) async throws {
         let certificate = try TestCertificate()
         var tls = try certificate.tls.configuration
-        tls.applicationProtocols = ["h2"]
+        tls.applicationProtocols = versions
         let context = try NIOSSLContext(configuration: tls)
         let holder = Holder()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -79,7 +84,8 @@ final class RawHTTP2Server: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
-                        NIOSSLServerHandler(context: context), RawConnection(script, holder))
+                        NIOSSLServerHandler(context: context),
+                        RawConnection(script, holder, awaitsPreface: versions.count > 1))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -178,9 +184,13 @@ final class RawConnection: ChannelInboundHandler {
     private var bytes: [UInt8] = []
     private var hasPreface = false
 
-    init(_ script: @escaping RawHTTP2Server.Script, _ holder: Holder) {
+    /// Whether only the preface of the client shows that it speaks HTTP/2.
+    private let awaitsPreface: Bool
+
+    init(_ script: @escaping RawHTTP2Server.Script, _ holder: Holder, awaitsPreface: Bool) {
         self.script = script
         self.holder = holder
+        self.awaitsPreface = awaitsPreface
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -189,22 +199,34 @@ final class RawConnection: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         number = server?.opened() ?? 0
-        script(self, nil)
+        if !awaitsPreface { script(self, nil) }
         context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         bytes += unwrapInboundIn(data).readableBytesView
+        let isHTTP2 = hasPreface || bytes.starts(with: Array("PRI".utf8).prefix(bytes.count))
+        if awaitsPreface, !isHTTP2 { return respondOverHTTP1() }
         if !hasPreface {
             guard bytes.count >= 24 else { return }
             bytes.removeFirst(24)
             hasPreface = true
+            if awaitsPreface { script(self, nil) }
         }
         while let frame = RawFrame(from: &bytes) {
             if frame.is(.headers) { noteRequest(frame) }
             server?.received(frame, on: number)
             script(self, frame)
         }
+    }
+
+    /// Responds to a request without a body.
+    private func respondOverHTTP1() {
+        guard bytes.suffix(4) == Array("\r\n\r\n".utf8)[...] else { return }
+        let target = String(decoding: bytes, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
+        bytes = []
+        server?.asked(for: String(target), on: number)
+        write(Array("HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nover HTTP/1.1".utf8))
     }
 
     private func noteRequest(_ frame: RawFrame) {
