@@ -72,10 +72,21 @@ extension NetworkError {
     /// The error of a request whose signature the server refused.
     init(refused response: Response, _ problem: SignatureProblem?, _ difference: BaseDifference?) {
         self.init(
-            .refused, in: .signing,
             "The server refused the signature of the request\(problem.map { ": \($0.reason)" } ?? "")."
-                + (difference.map { " \($0)" } ?? ""),
-            status: response.head.status, underlying: problem?.refusal)
+                + (difference.map { " \($0)" } ?? ""), response, problem)
+    }
+
+    /// The error of a request that the server refused since it has no signature.
+    init(unsigned response: Response, _ problem: SignatureProblem?, of account: String?) {
+        let advice =
+            account.map { "\($0) has no key yet. Call DeviceEnrolment.enrol(), or have the key store return a key." }
+            ?? "nobody is signed in, who could have a key. Sign in, and call DeviceEnrolment.enrol()."
+        self.init("The server wants a signature, and the request has none: \(advice)", response, problem)
+    }
+
+    private init(_ detail: String, _ response: Response, _ problem: SignatureProblem?) {
+        self.init(
+            .refused, in: .signing, detail, status: response.head.status, underlying: problem?.refusal)
         if case .whole(let rawData) = response.body { self.rawData = rawData }
     }
 }

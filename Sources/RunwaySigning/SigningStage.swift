@@ -26,7 +26,8 @@ import RunwaySignatures
 ///
 /// If the server refuses a signature with status 401, the stage tries once more with the server's time, if the clock of the device
 /// was wrong, and once with the nonce and the components that it asked for in `Accept-Signature`. A 401 that has neither
-/// `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged.
+/// `Accept-Signature` with the tag of the policy nor a problem of a signature passes unchanged. One that has either never reaches the stage
+/// that renews access tokens, also if the request was not signed since its account has no key yet.
 ///
 /// A request that may not be executed twice is sent again only if the server certainly did not execute it: not if its nonce was used, since
 /// then a copy of it was accepted before, and under ``SigningPolicy/responses`` only if the refusal has the server's signature and excludes
@@ -112,15 +113,20 @@ public struct SigningStage: RequestStage {
         _ corrections: inout Corrections, after response: Response, to signed: SignedRequest,
         sent: ServerTime.Moment, in flight: Flight
     ) async throws(NetworkError) -> SigningDecision? {
-        guard signed.keyID != nil, response.mayRefuseSignature else { return nil }
+        guard response.mayRefuseSignature else { return nil }
         let problem = SignatureProblem(response)
         guard response.head.status == .unauthorized else {
             // A body, a component or an authority that the server does not find as it was signed: nothing can be corrected.
             if let problem { throw refusal(response, problem, of: signed, in: flight) }
             return nil
         }
-        corrections.isRefused = true
         let wanted = policy.way.wantedSignature(in: response.head.headerFields)
+        guard signed.keyID != nil else {
+            // Without a key there is nothing to correct, and it is no refusal of an access token, which would be renewed in vain.
+            if wanted != nil || problem != nil { throw refusal(response, problem, of: signed, in: flight) }
+            return nil
+        }
+        corrections.isRefused = true
         var decision: SigningDecision?
         // The nonce of an older refusal was used, or is as old as the refusal.
         corrections.wanted?.nonce = wanted?.nonce
@@ -183,7 +189,10 @@ public struct SigningStage: RequestStage {
             difference = BaseDifference(signed: signed.base, received: received, in: flight)
         }
         if let difference { flight.note(SigningDecision.compared("\(difference)")) }
-        var error = NetworkError(refused: response, problem, difference)
+        var error =
+            signed.keyID == nil
+            ? NetworkError(unsigned: response, problem, of: flight.account)
+            : NetworkError(refused: response, problem, difference)
         // Nobody vouches for the body.
         if policy.responses != nil { error.rawData = nil }
         return error

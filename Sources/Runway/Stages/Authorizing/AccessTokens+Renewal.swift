@@ -8,7 +8,10 @@ extension AccessTokens {
         if let held = usableToken(for: flight) { return held }
         let identity = TokenIdentity(flight)
         if identity.account != nil { return nil }
-        throw needsLogin("Nobody is signed in to \(flight.service.name).", identity, [flight], ifVersion: 0)
+        let advice =
+            "call signIn(_:to:), or set the account of its ServiceSettings; a public call has the authorization none."
+        throw needsLogin(
+            "Nobody is signed in to \(flight.service.name): \(advice)", identity, [flight], ifVersion: 0)
     }
 
     /// Waits for the store to load the token of a call, or for the service to issue a new one, together with all calls that need it.
@@ -140,10 +143,11 @@ extension AccessTokens {
 private struct InvalidToken: Error {}
 
 extension NetworkError {
-    /// Whether a refresh failed for a reason that says nothing about the token: no network, a server that fails, a timeout, or a user
-    /// who declined to log in.
+    /// Whether a refresh failed for a reason that says nothing about the token: no network, a server that fails, a timeout, a signature
+    /// that is missing or was refused, or a user who declined to log in.
     fileprivate var leavesTokenValid: Bool {
-        switch kind {
+        if step == .signing { return true }
+        return switch kind {
         case .noNetwork, .notCached, .timedOut, .cancelled, .notTrusted, .overloaded, .unavailable, .storage,
             .loginCancelled, .invalidConfiguration, .invalidParameters:
             true
