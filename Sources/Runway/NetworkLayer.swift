@@ -210,7 +210,7 @@ extension NetworkLayer {
     private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setSentParameters(content.parameters)
-        if E.offline.isQueued { flight.recorder.setSubjects(endpoint.offlineSubjects) }
+        if E.offline.isQueued { flight.recorder.setQueued(endpoint) }
         flight.readInvalidations(of: endpoint)
         return content
     }

@@ -7,10 +7,13 @@ struct ChangeCheck {
     private var durableCount = 0
     private var queuedCount = 0
     private var effectCount = 0
+    private var interruptedCount = 0
+    private var uncertainCount = 0
 
     /// How much was compared.
     var totals: String {
-        "\(durableCount) changes acknowledged to their clients, \(queuedCount) of them stored, \(effectCount) effects"
+        "\(durableCount) changes acknowledged to their clients, \(queuedCount) of them stored, \(interruptedCount) whose first attempt was "
+            + "killed, \(uncertainCount) refused after they may have been sent, \(effectCount) effects"
     }
 
     init(_ changers: [ClientFiles], in folder: URL) throws {
@@ -40,19 +43,27 @@ struct ChangeCheck {
         let durable = queued.union(try files.numbers(in: files.durable))
         let numbers = effects.map(\.number)
         let taken = Set(numbers)
+        let (sent, uncertain) = (Set(try files.numbers(in: files.sent)), Set(try files.numbers(in: files.uncertain)))
+        interruptedCount += sent.subtracting(durable).count
+        uncertainCount += uncertain.count
         durableCount += durable.count
         queuedCount += queued.count
         effectCount += effects.count
         if taken.count < numbers.count { findings.append("\(name): \(numbers.count - taken.count) had two effects.") }
+        let lost = sent.subtracting(taken).sorted()
+        if !lost.isEmpty {
+            findings.append("\(name): \(lost.count) were lost while they were sent, such as \(lost[0]).")
+        }
         let (missing, invented) = (durable.subtracting(taken).sorted(), taken.subtracting(offered).sorted())
         if !missing.isEmpty {
             findings.append(
                 "\(name): \(missing.count) were acknowledged and had no effect, the first is \(missing[0]).")
         }
         if !invented.isEmpty { findings.append("\(name): \(invented.count) were never made, such as \(invented[0]).") }
-        // A call that was not acknowledged, because its process was killed, may reach the server late, and once.
+        // A call that was not acknowledged, because its process was killed, may reach the server late, and once. So may
+        // one that was refused.
         for (account, effects) in Dictionary(grouping: effects, by: \.account) {
-            let order = effects.map(\.number).filter(durable.contains)
+            let order = effects.map(\.number).filter { durable.contains($0) && !uncertain.contains($0) }
             if let place = zip(order, order.dropFirst()).first(where: { $0 >= $1 }) {
                 findings.append("\(name), account \"\(account)\": \(place.1) comes after \(place.0).")
             }

@@ -39,9 +39,8 @@ struct ChangerProcess: AsyncParsableCommand {
         let wire = try NIOTransport()
         let queue = try queue(files)
         let network = NetworkLayer(
-            transport: bug?.transport(over: wire) ?? wire,
-            limits: LayerLimits(admission: .none, retrying: .none),
-            offlineQueue: bug == .overtaking ? OvertakingQueue(base: queue) : queue)
+            transport: NotingTransport(base: bug?.transport(over: wire) ?? wire, sent: try AppendedFile(files.sent)),
+            limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: bug?.queue(over: queue) ?? queue)
         network.configure(Changes.self) { $0.baseURLs = [.release: url] }
         if drain { return try await sendTheRest(of: queue, network) }
         let (offered, durable) = (try AppendedFile(files.offered), try AppendedFile(files.durable))
@@ -59,9 +58,11 @@ struct ChangerProcess: AsyncParsableCommand {
                 try (failure == nil ? durable : queued).append(number..<number + 1)
             }
             number = numbers.upperBound
+            try await retryUncertain(queue)
             // A queue that is empty at times has calls sent at once, too.
             while queue.currentState.waitingCount > 20 {
                 try await changeAccount(network)
+                try await retryUncertain(queue)
                 try await Task.sleep(for: .milliseconds(40))
             }
         }
@@ -80,8 +81,15 @@ struct ChangerProcess: AsyncParsableCommand {
         try await CrashToken.signIn(ClientFiles.accounts.randomElement() ?? nil, to: Changes.self, on: network)
     }
 
+    /// Sends the changes again that the gateway has refused, as a user would.
+    private func retryUncertain(_ queue: OfflineQueue) async throws {
+        guard queue.currentState.undecidedCount > 0 else { return }
+        try await queue.retry(Set(try await queue.changes().filter { $0.state == .uncertain }.map(\.id)))
+    }
+
     private func queue(_ files: ClientFiles) throws -> OfflineQueue {
         let (reported, refused) = (try AppendedFile(files.reported), try AppendedFile(files.refused))
+        let uncertain = try AppendedFile(files.uncertain)
         var options = OfflineQueueOptions()
         options.gap = .zero
         options.interval = .milliseconds(200)
@@ -94,6 +102,7 @@ struct ChangerProcess: AsyncParsableCommand {
                     let number = change.parameters["number"].int ?? 0
                     switch result {
                     case .success: try? reported.append(number..<number + 1)
+                    case .failure where change.state == .uncertain: try? uncertain.append(number..<number + 1)
                     case .failure(let error): try? refused.append(line: "\(number) is \(change.state): \(error.detail)")
                     }
                 }
@@ -105,6 +114,7 @@ struct ChangerProcess: AsyncParsableCommand {
             // Each account's are sent while it is signed in.
             let account = ClientFiles.accounts[round % ClientFiles.accounts.count]
             try await CrashToken.signIn(account, to: Changes.self, on: network)
+            try await retryUncertain(queue)
             await queue.flush()
             if try await queue.changes().isEmpty {
                 let state = queue.currentState

@@ -36,6 +36,10 @@ struct ClientFiles: Sendable {
     var queued: URL { folder.appending(path: "queued") }
     /// The numbers of stored changes whose success was reported.
     var reported: URL { folder.appending(path: "reported") }
+    /// The numbers of changes that a client had begun to send.
+    var sent: URL { folder.appending(path: "sent") }
+    /// The numbers of stored changes that the gateway refused, and that were sent again.
+    var uncertain: URL { folder.appending(path: "uncertain") }
     /// Why stored changes failed.
     var refused: URL { folder.appending(path: "refused") }
 

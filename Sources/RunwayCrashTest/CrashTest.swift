@@ -15,7 +15,8 @@ struct CrashTest: AsyncParsableCommand {
             EXIT CODES
               0  Every record that was acknowledged to its writer is at the server
                  once, none was invented, and each account's are in order. The same
-                 is true of the effects of changes, of which each was reported.
+                 is true of the effects of changes, of which each was reported, and
+                 each that a client had begun to send has its effect.
               1  Something was not so; the output says what.
               2  The test itself failed.
             """,
@@ -97,4 +98,6 @@ enum PlantedBug: String, CaseIterable, ExpressibleByArgument {
     case overtaking
     /// The server forgets the keys of changes that it has executed.
     case forgottenKeys
+    /// A change is sent without being stored before.
+    case unwritten
 }

@@ -106,7 +106,7 @@ final class Ledger: Sendable {
         try file.append(line: Entry.completed(key: Self.key(of: fields)).line)
     }
 
-    private static func key(of fields: HTTPFields) -> String {
+    fileprivate static func key(of fields: HTTPFields) -> String {
         HTTPField.Name("Idempotency-Key").flatMap { fields[$0] }?.filter { $0 != "\"" } ?? ""
     }
 
@@ -127,5 +127,22 @@ struct CompletionMiddleware<Context: RequestContext>: RouterMiddleware {
         let isReplayed = HTTPField.Name("Idempotency-Replayed").map { response.headers.contains($0) } ?? false
         if response.status == .ok, !isReplayed { try ledger.complete(request.headers) }
         return response
+    }
+}
+
+/// Refuses some requests whose key it has seen before, as a gateway that knows no keys: a deployment, a lost role, a
+/// body that is too large.
+final class GatewayMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// Guards the keys that came.
+    private let keys = Mutex<Set<String>>([])
+
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let isKnown = keys.withLock { !$0.insert(Ledger.key(of: request.headers)).inserted }
+        if isKnown, Int.random(in: 0..<5) == 0 {
+            throw HTTPError([.badRequest, .forbidden, .notFound, .contentTooLarge].randomElement() ?? .forbidden)
+        }
+        return try await next(request, context)
     }
 }

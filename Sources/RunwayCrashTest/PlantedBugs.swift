@@ -3,6 +3,7 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 import RunwayServer
+import RunwayStorage
 import RunwayTransport
 import Synchronization
 
@@ -14,7 +15,18 @@ extension PlantedBug {
         case .changedNumber: RenumberingTransport(wire: wire)
         case .changedKey: LossyTransport(wire: wire, changesKeys: true)
         case .forgottenKeys: LossyTransport(wire: wire, changesKeys: false)
-        case .earlyAcknowledgement, .overtaking: wire
+        case .earlyAcknowledgement, .overtaking, .unwritten: wire
+        }
+    }
+}
+
+extension PlantedBug {
+    /// The queue of a client with the bug.
+    func queue(over queue: OfflineQueue) -> any ChangeQueue {
+        switch self {
+        case .overtaking: OvertakingQueue(base: queue)
+        case .unwritten: UnwrittenQueue(base: queue)
+        case .earlyAcknowledgement, .changedNumber, .earlyRemoval, .changedKey, .forgottenKeys: queue
         }
     }
 }
@@ -147,7 +159,40 @@ struct OvertakingQueue: ChangeQueue {
     func start(_ link: ChangeLink) { base.start(link) }
     func accepts(_ endpoint: any Endpoint.Type) -> Bool { base.accepts(endpoint) }
     func hasToWait(_ change: UnsentChange) async throws -> Bool { false }
+    func writeAhead(_ change: UnsentChange) async throws -> UUID? { try await base.writeAhead(change) }
+    func removeWritten(_ change: UUID) { base.removeWritten(change) }
     func store(_ change: UnsentChange) async throws -> QueuedChange { try await base.store(change) }
     func settle(_ change: UUID, isQueued: Bool) async { await base.settle(change, isQueued: isQueued) }
     func servicesDidChange() { base.servicesDidChange() }
+}
+
+/// A queue that stores no call before it is sent.
+struct UnwrittenQueue: ChangeQueue {
+    let base: any ChangeQueue
+
+    func start(_ link: ChangeLink) { base.start(link) }
+    func accepts(_ endpoint: any Endpoint.Type) -> Bool { base.accepts(endpoint) }
+    func hasToWait(_ change: UnsentChange) async throws -> Bool { try await base.hasToWait(change) }
+    func store(_ change: UnsentChange) async throws -> QueuedChange { try await base.store(change) }
+    func settle(_ change: UUID, isQueued: Bool) async { await base.settle(change, isQueued: isQueued) }
+    func servicesDidChange() { base.servicesDidChange() }
+}
+
+/// Notes each change before it is sent, and waits up to 20 ms, so that kills often come in between. What was noted has
+/// an effect, whatever becomes of the client.
+struct NotingTransport: Transport {
+    let base: any Transport
+    let sent: AppendedFile
+
+    func send(_ request: Runway.Request, in flight: Flight) async throws(NetworkError) -> Runway.Response {
+        if case .bytes(let bytes) = request.body, let number = RawData(bytes)["number"].int {
+            do {
+                try sent.append(number..<number + 1)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...20)))
+            } catch {
+                throw NetworkError(.cancelled, in: .transporting, "\(error)", sending: .notSent)
+            }
+        }
+        return try await base.send(request, in: flight)
+    }
 }

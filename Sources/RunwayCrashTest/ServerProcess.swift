@@ -67,6 +67,7 @@ struct ServerProcess: AsyncParsableCommand {
         let stored = try await keys(files)
         let store: any IdempotencyStore = bug == .forgottenKeys ? ForgetfulStore(base: stored) : stored
         router.group()
+            .add(middleware: GatewayMiddleware())
             .add(middleware: CompletionMiddleware(ledger: ledger))
             .add(
                 middleware: IdempotencyMiddleware(rules, store: store) { request, _ in

@@ -72,7 +72,7 @@ private enum Notes: APIService {
     static let environments: [ServiceEnvironment: String] = [.release: "https://notes.example"]
 }
 
-private struct RenameNote: Endpoint {
+private struct RenameNote: Endpoint, Decodable {
     static let service = Notes.self
     static let method = HTTPRequest.Method.put
     static let offline = OfflinePolicy.queued
@@ -83,11 +83,11 @@ private struct RenameNote: Endpoint {
 }
 
 private actor NoteStore {
-    func finish(_ change: QueuedChange, _ result: Result<RawData, NetworkError>) {}
+    func finish(_ rename: RenameNote?, _ result: Result<RawData, NetworkError>) {}
 }
 
 extension RawData {
-    fileprivate func renaming(_ change: QueuedChange) -> RawData { self }
+    fileprivate func renaming(_ id: Int, to title: String) -> RawData { self }
 }
 
 private func offlineQueueExample(
@@ -95,14 +95,19 @@ private func offlineQueueExample(
 ) -> NetworkLayer {
     let queue = OfflineQueue(
         at: folder.appending(path: "changes.sqlite"),
-        replaying: [ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }])
+        replaying: [ReplayedEndpoint(RenameNote.self) { rename, _, result in await notes.finish(rename, result) }])
     let network = NetworkLayer(transport: transport, offlineQueue: queue)
     return network
 }
 
 private func replayedEndpointExample(_ notes: NoteStore) -> ReplayedEndpoint {
-    let endpoint = ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }
+    let endpoint = ReplayedEndpoint(RenameNote.self) { rename, _, result in await notes.finish(rename, result) }
     return endpoint
+}
+
+private func restoredCallExample(_ change: QueuedChange) -> RenameNote? {
+    let rename = change.call(as: RenameNote.self)
+    return rename
 }
 
 private func offlineQueueOptionsExample() -> OfflineQueueOptions {
@@ -114,7 +119,7 @@ private func offlineQueueOptionsExample() -> OfflineQueueOptions {
 
 private func optimisticExample(_ list: RawData, _ queue: OfflineQueue, on network: NetworkLayer) async throws -> RawData
 {
-    let rename = OptimisticChange(of: RenameNote.self) { change, list in list.renaming(change) }
+    let rename = OptimisticChange(of: RenameNote.self) { rename, list in list.renaming(rename.id, to: rename.title) }
     let shown = OptimisticChange.preview(list, with: try await queue.changes(of: Notes.self, on: network), [rename])
     return shown
 }

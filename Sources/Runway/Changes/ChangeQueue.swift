@@ -13,7 +13,18 @@ public protocol ChangeQueue: Sendable {
     /// Returns whether a change of the same service, environment and account waits, which this one must not overtake. Of those that wait
     /// for the app's decision, or are held because of one, only a change with a common subject counts.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
-    /// Stores a change. When it returns, the change survives the end of the process. It is not sent before ``settle(_:isQueued:)``.
+    /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
+    /// change, under the same key. Until then nobody sees the change, and none waits for it. The default implementation
+    /// stores nothing.
+    ///
+    /// - Returns: Identifies the change for ``store(_:)`` and ``removeWritten(_:)``; `nil` if it was not stored.
+    /// - Throws: Why the change can't be stored. The call is sent all the same.
+    func writeAhead(_ change: UnsentChange) async throws -> UUID?
+    /// Removes a change that was written ahead, since its call has ended. The implementation must return immediately.
+    /// The default implementation does nothing.
+    func removeWritten(_ change: UUID)
+    /// Stores a change, in place of the one with ``UnsentChange/id`` that was written ahead, if there is one. When it
+    /// returns, the change survives the end of the process. It is not sent before ``settle(_:isQueued:)``.
     ///
     /// - Throws: Why the change can't be stored, such as that the queue is full.
     func store(_ change: UnsentChange) async throws -> QueuedChange
@@ -40,6 +51,12 @@ public protocol ChangeQueue: Sendable {
 }
 
 extension ChangeQueue {
+    /// Stores nothing.
+    public func writeAhead(_ change: UnsentChange) async throws -> UUID? { nil }
+
+    /// Does nothing.
+    public func removeWritten(_ change: UUID) {}
+
     /// Does nothing.
     public func delayChanges(
         of service: any APIService.Type, in environment: ServiceEnvironment, for account: String?, owner: UUID,
@@ -47,7 +64,7 @@ extension ChangeQueue {
     ) {}
 }
 
-/// A call that could not be sent: what has to be stored to send it later.
+/// A call that may have to be sent later: what has to be stored for that.
 ///
 /// It has no token, cookie or signature: the stages add those whenever it is sent. Header fields that are common to the service are not
 /// part of it either, and those of the day on which it is sent are used.
@@ -58,6 +75,8 @@ public struct UnsentChange: Sendable {
     public var environment: ServiceEnvironment
     /// The account that made the call; `nil` if nobody was signed in.
     public var account: String?
+    /// The change that was written ahead of the call: what ``ChangeQueue/writeAhead(_:)`` returned.
+    public var id: UUID?
     /// The number of the call, whose order is the order in which changes are sent; `nil` for a change that was read from storage.
     public var flight: FlightID?
     /// The method of the request.
@@ -70,6 +89,9 @@ public struct UnsentChange: Sendable {
     public var body: [UInt8]
     /// The parameters of the call, without those common to the service, for a list of what waits.
     public var parameters: Parameters
+    /// The endpoint as JSON, with its ``Unencoded`` properties, for ``QueuedChange/call(as:)``; empty if it is not
+    /// `Decodable`.
+    public var call: [UInt8]
     /// What the call changes: ``Endpoint/offlineSubjects``.
     public var subjects: [String]
     /// The stored responses that the call makes wrong: ``Endpoint/invalidates``, by endpoints and services.
@@ -84,7 +106,7 @@ public struct UnsentChange: Sendable {
     package init(
         endpoint: any Endpoint.Type, environment: ServiceEnvironment, account: String?, flight: FlightID? = nil,
         method: HTTPRequest.Method, target: String, headerFields: HTTPFields, body: [UInt8],
-        parameters: Parameters = [:], subjects: [String], invalidates: [CacheScope] = [], key: UUID,
+        parameters: Parameters = [:], call: [UInt8] = [], subjects: [String], invalidates: [CacheScope] = [], key: UUID,
         mayHaveBeenSent: Bool
     ) {
         self.endpoint = endpoint
@@ -96,6 +118,7 @@ public struct UnsentChange: Sendable {
         self.headerFields = headerFields
         self.body = body
         self.parameters = parameters
+        self.call = call
         self.subjects = subjects
         self.invalidates = invalidates
         self.key = key

@@ -5,7 +5,7 @@ public import struct Foundation.UUID
 public struct QueuedChange: Sendable, Identifiable {
     /// What a change waits for. Later versions may add states.
     public struct State: Sendable, Hashable, CustomStringConvertible {
-        private enum Code: String { case waiting, sending, conflicting, refused, held, expired, sealed }
+        private enum Code: String { case waiting, sending, conflicting, refused, uncertain, held, expired, sealed }
 
         private let code: Code
 
@@ -20,6 +20,9 @@ public struct QueuedChange: Sendable, Identifiable {
         public static let conflicting = State(code: .conflicting)
         /// The server refused it for ever. The app decides.
         public static let refused = State(code: .refused)
+        /// A response refused it that does not show what became of an earlier attempt, which the server may have taken.
+        /// The app sends it again, under the same `Idempotency-Key`, or discards it.
+        public static let uncertain = State(code: .uncertain)
         /// An earlier change of one of its ``QueuedChange/subjects`` was refused, so that it can't be sent.
         public static let held = State(code: .held)
         /// It waited longer than the queue allows. The app decides.
@@ -50,12 +53,14 @@ public struct QueuedChange: Sendable, Identifiable {
     public let state: State
     /// Why the server refused it, or why it waits otherwise; empty if there is nothing to say.
     public let reason: String
+    /// The endpoint as JSON: ``UnsentChange/call``.
+    private let call: [UInt8]
 
     /// A change as a queue stores it, and for tests.
     public init(
         id: UUID, service: String, environment: ServiceEnvironment, account: String?, endpoint: String,
-        parameters: RawData, subjects: [String] = [], date: Date, byteCount: Int = 0, state: State = .waiting,
-        reason: String = ""
+        parameters: RawData, call: [UInt8] = [], subjects: [String] = [], date: Date, byteCount: Int = 0,
+        state: State = .waiting, reason: String = ""
     ) {
         self.id = id
         self.service = service
@@ -63,11 +68,28 @@ public struct QueuedChange: Sendable, Identifiable {
         self.account = account
         self.endpoint = endpoint
         self.parameters = parameters
+        self.call = call
         self.subjects = subjects
         self.date = date
         self.byteCount = byteCount
         self.state = state
         self.reason = reason
+    }
+}
+
+extension QueuedChange {
+    /// Returns the call that was made, with all properties of its endpoint, also those that are ``Unencoded``.
+    ///
+    /// ```swift
+    /// let rename = change.call(as: RenameNote.self)
+    /// ```
+    ///
+    /// - Parameter type: The endpoint, which must be `Decodable`.
+    /// - Returns: `nil` if the call is of another endpoint, or was stored by a version of the app in which the endpoint
+    ///   was not `Decodable` or had other properties. ``parameters`` and ``subjects`` have what they had.
+    public func call<E: Endpoint & Decodable>(as type: E.Type) -> E? {
+        guard endpoint == type.name, service == E.Service.name, !call.isEmpty else { return nil }
+        return StoredCall.endpoint(call, as: type)
     }
 }
 

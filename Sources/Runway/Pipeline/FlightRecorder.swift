@@ -29,8 +29,8 @@ struct FlightRecorder: ~Copyable, Sendable {
     struct State {
         var endpoint: (any Endpoint)?
         var sentParameters: Parameters?
-        /// What the call changes.
-        var subjects: [String] = []
+        /// The endpoint of a call that may be stored, as it is sent, and what the call changes.
+        var queued: (endpoint: any Endpoint, subjects: [String])?
         /// What the service made for the call.
         var commonParameters: Parameters?
         var decisions: [FlightRecord.Decision] = []
@@ -78,10 +78,14 @@ extension FlightRecorder {
     /// The parameters that are sent beside the common ones of the service.
     var sentParameters: Parameters { state.withLock { $0.sentParameters } ?? [:] }
 
-    /// What the call changes: ``Endpoint/offlineSubjects``.
-    var subjects: [String] { state.withLock { $0.subjects } }
+    /// The endpoint of a call that may be stored, as it is sent, and what the call changes (``Endpoint/offlineSubjects``); `nil` for any other
+    /// call.
+    var queued: (endpoint: any Endpoint, subjects: [String])? { state.withLock { $0.queued } }
 
-    func setSubjects(_ subjects: [String]) { state.withLock { $0.subjects = subjects } }
+    func setQueued(_ endpoint: any Endpoint) {
+        let subjects = endpoint.offlineSubjects
+        state.withLock { $0.queued = (endpoint, subjects) }
+    }
 
     /// The parameters that the service made for the call; `nil` if they were not needed yet.
     var commonParameters: Parameters? { state.withLock { $0.commonParameters } }

@@ -14,6 +14,8 @@ struct PlacedEntry: Sendable, Equatable {
         case setAside = 2
         /// It waits for the key with which it was encrypted.
         case sealed = 3
+        /// It was stored before its owner did what it stands for, and that is not over. No claim returns it.
+        case ahead = 4
     }
 
     var sequence: Int64
@@ -37,9 +39,12 @@ extension Journal {
 
     /// Stores an entry at a place or, if there is one already, at the next that is free, and evicts nothing.
     ///
+    /// - Parameter state: What it waits for. The default is to be claimed.
     /// - Returns: The place.
     /// - Throws: ``StorageError/Kind/full`` if there would be more entries or bytes than allowed, those that are set aside included.
-    func insert(_ entry: JournalEntry, at sequence: Int64, _ time: JournalTime) throws(StorageError) -> Int64 {
+    func insert(
+        _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: PlacedEntry.State = .waiting
+    ) throws(StorageError) -> Int64 {
         try write { database in
             let moment = try advance(database, to: time)
             let stored = try coder.sealed(entry)
@@ -48,11 +53,13 @@ extension Journal {
             let search = try database.cachedStatement(sql: "SELECT 1 FROM entry WHERE sequence = ?")
             while try Bool.fetchOne(search, arguments: [sequence]) != nil { sequence &+= 1 }
             try database.execute(
-                sql:
-                    "INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                sql: """
+                    INSERT INTO entry (sequence, id, scope, priority, moment, payload, checksum, state)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
                 arguments: [
                     sequence, Data(entry.id.bytes), entry.scope, entry.priority, moment, Data(stored.payload),
-                    RowChecksum.of(stored, sequence, at: moment),
+                    RowChecksum.of(stored, sequence, at: moment), state.rawValue,
                 ])
             return sequence
         }
@@ -127,7 +134,7 @@ extension Journal {
     /// - Parameters:
     ///   - isLimited: Whether the limits of the file are checked. The default is `true`.
     ///   - keepsAge: Whether it waits since it was first stored. The default is `false`: since now.
-    /// - Throws: As ``insert(_:at:_:)``.
+    /// - Throws: As ``insert(_:at:_:as:)``.
     func replace(
         _ placed: PlacedEntry, with payload: [UInt8], _ time: JournalTime, isLimited: Bool = true,
         keepsAge: Bool = false

@@ -104,6 +104,21 @@ final class Journal: Sendable {
         }
     }
 
+    /// Runs changes that do not wait for the drive: a power loss may undo them, and leaves the database consistent.
+    func withoutFlush(_ changes: () throws(StorageError) -> Void) throws(StorageError) {
+        func set(_ level: Int) throws(StorageError) {
+            do { try queue.inDatabase { try $0.execute(sql: "PRAGMA synchronous = \(level)") } } catch {
+                throw StorageError(error, at: url)
+            }
+        }
+        let level = queue.inDatabase { (try? Int.fetchOne($0, sql: "PRAGMA synchronous")) ?? 2 }
+        // NORMAL, as SQLite counts; FULL is 2.
+        try set(1)
+        let result = Result { () throws(StorageError) in try changes() }
+        try set(level)
+        try result.get()
+    }
+
     /// How many rows were added, changed or removed since the file was opened.
     var changeCount: Int { queue.inDatabase(\.totalChangesCount) }
 
@@ -115,6 +130,7 @@ final class Journal: Sendable {
                 switch try row.value(0) as Int {
                 case 2: counts.setAside += try row.value(2)
                 case 3: counts.sealed += try row.value(2)
+                case 4: break
                 default:
                     counts.waiting[try row.value(1), default: 0] += try row.value(2)
                     counts.waitingByteCount += try row.value(3)

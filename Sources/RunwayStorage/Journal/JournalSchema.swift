@@ -23,7 +23,8 @@ enum JournalSchema {
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    /// `state` of an entry: 0 waits, 1 is in the last batch of its stream, 2 is set aside, 3 waits for its key.
+    /// `state` of an entry: 0 waits, 1 is in the last batch of its stream, 2 is set aside, 3 waits for its key, 4 was
+    /// stored ahead.
     ///
     /// The triggers keep `tally` equal to what a count of the entries returns, in the transaction that changes them.
     private static func create(_ database: Database) throws {

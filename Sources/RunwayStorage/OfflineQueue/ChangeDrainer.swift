@@ -269,13 +269,15 @@ extension ChangeDrainer {
         let endpoint = endpoints[claim.change.service]?[claim.change.endpoint]?.endpoint
         guard let endpoint, let unsent = claim.change.unsent(as: endpoint) else {
             let reason = "The app has no endpoint \(claim.change.endpoint) any more."
-            let word: SetAsideReason.Word = claim.mayHaveBeenSent ? .uncertain : .refused
-            _ = try await journal.setAside(claim, SetAsideReason(word, reason), mayBeTaken: claim.mayHaveBeenSent)
+            _ = try await journal.setAside(claim, SetAsideReason(.refused, reason), claim.effectBefore)
             return .settled
         }
-        if claim.isForgotten {
-            let reason = SetAsideReason(.expired, "It may have been sent, and the server may have forgotten its key.")
-            if let change = try await journal.setAside(claim, reason, mayBeTaken: true) { await report(change) }
+        if claim.isTooOld {
+            let sentence =
+                claim.mayHaveBeenSent
+                ? "It may have been sent, and the server may have forgotten its key." : "It waited too long."
+            let change = try await journal.setAside(claim, SetAsideReason(.expired, sentence), claim.effectBefore)
+            if let change { await report(change) }
             return .settled
         }
         switch await send(unsent, claim) {
@@ -329,8 +331,12 @@ extension ChangeDrainer {
     private func fail(_ claim: ChangeJournal.Claim, _ error: NetworkError) async throws(StorageError)
         -> DrainSchedule.Outcome
     {
-        if error.sending == .notSent, !claim.mayHaveBeenSent { try await journal.release(claim) }
-        switch ReplayVerdict(error) {
+        let verdict = ReplayVerdict(error)
+        // The server has certainly not taken it, so that it can be edited (401: RFC 9110 §15.5.2).
+        if !claim.mayHaveBeenSent, error.sending == .notSent || verdict == .unauthorized {
+            try await journal.release(claim)
+        }
+        switch verdict {
         case .failed(let retryAfter): return .failed(retryAfter: retryAfter)
         case .unauthorized: return .unauthorized
         case .stopped: return .stopped
@@ -356,10 +362,7 @@ extension ChangeDrainer {
             word == .unanswered
             ? "The server took other changes, and no response came to this one."
             : (error.serviceError?.description ?? error.detail).cut(toByteCount: 2000)
-        let isTaken = !error.isCertainRefusal && claim.mayBeTaken(after: error)
-        let isUncertain = word == .refused && isTaken && !error.isReplayedFailure
-        let change = try await journal.setAside(
-            claim, SetAsideReason(isUncertain ? .uncertain : word, sentence), mayBeTaken: isTaken)
+        let change = try await journal.setAside(claim, SetAsideReason(word, sentence), claim.effect(after: error))
         noteSettled(claim)
         // It is stored as refused first: an app that ends in between finds it in the list.
         if let change { await deliver(change, .failure(error), isOver: false) }

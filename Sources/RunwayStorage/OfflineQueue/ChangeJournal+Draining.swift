@@ -19,7 +19,6 @@ extension ChangeJournal {
             }
             if self.state.withLock({ $0.unsettled[first] != nil }) { return nil }
             let placed = try journal.entry(first)
-            if let placed, placed.state == .waiting { try self.dateKey(of: placed, journal, time) }
             guard
                 let batch = try journal.claim(scope, maximumCount: 1, maximumByteCount: .max, skipping: skipped),
                 let entry = batch.entries.first?.entry
@@ -28,30 +27,21 @@ extension ChangeJournal {
                 throw StorageError(.unavailable, "A change can't be read.")
             }
             let wasSent = placed?.state == .claimed || change.mayHaveBeenSent
-            let isForgotten = try wasSent ? self.isForgotten(change, entry.id, journal, time) : false
-            return Claim(
-                id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasSent, isForgotten: isForgotten)
+            let isTooOld = try self.isTooOld(change, entry.id, wasSent: wasSent, journal, time)
+            return Claim(id: entry.id, change: change, batch: batch, mayHaveBeenSent: wasSent, isTooOld: isTooOld)
         }
     }
 
-    /// Stores that the key of an old change is not older than now: no server has received it.
-    private func dateKey(
-        of placed: PlacedEntry, _ journal: Journal, _ time: JournalTime
-    ) throws(StorageError) {
-        guard var change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent,
-            change.keyAge(at: time.date) > options.maximumAge
-        else { return }
-        change.keyDate = time.date
-        try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
-    }
-
-    /// Whether a server that may have received a change may have forgotten its key.
+    /// Whether a change is too old to be sent without a decision of the app.
     ///
-    /// After the system was started, the clock of the file moves by a week at most, so that the date counts, too.
-    func isForgotten(
-        _ change: StoredChange, _ id: UUID, _ journal: Journal, _ time: JournalTime
+    /// After the system was started, the clock of the file moves by a week at most, so that the date counts, too. It
+    /// counts for a change that was never sent only then: the file may be a backup from before the change was sent, and
+    /// the server may have forgotten its key.
+    func isTooOld(
+        _ change: StoredChange, _ id: UUID, wasSent: Bool, _ journal: Journal, _ time: JournalTime
     ) throws(StorageError) -> Bool {
-        if change.keyAge(at: time.date) > options.maximumAge { return true }
+        let isOfThisBoot = !time.boot.isEmpty && change.boot == time.boot
+        if wasSent || !isOfThisBoot, change.keyAge(at: time.date) > options.maximumAge { return true }
         return try journal.isOverdue(id, at: time)
     }
 
@@ -101,7 +91,7 @@ extension ChangeJournal {
     func postpone(_ claim: Claim, forgetsLosses: Bool) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
-            try Self.noteSending(claim.id, journal, time)
+            try Self.note(.unknown, of: claim.id, journal, time)
             try journal.refuse(claim.batch)
             if forgetsLosses { try journal.removeLosses(of: claim.batch.scope) }
         }
@@ -114,24 +104,28 @@ extension ChangeJournal {
 
     /// The server refused the change, or can't be sent it.
     ///
-    /// - Parameter isTaken: Whether the server may have taken it all the same.
+    /// - Parameter effect: What is known of its effect.
     /// - Returns: The change as the app sees it; `nil` if the app has removed it.
     func setAside(
-        _ claim: Claim, _ reason: SetAsideReason, mayBeTaken isTaken: Bool
+        _ claim: Claim, _ reason: SetAsideReason, _ effect: ChangeEffect
     ) async throws(StorageError) -> QueuedChange? {
         let time = time()
         return try await run(changes: true) { journal throws(StorageError) in
-            if isTaken { try Self.noteSending(claim.id, journal, time) }
+            try Self.note(effect, of: claim.id, journal, time)
             return try Self.setAside([claim.id], reason, journal).first
         }
     }
 
-    /// Stores with a claimed change that the server may have received it, before the claim is dropped.
-    private static func noteSending(_ id: UUID, _ journal: Journal, _ time: JournalTime) throws(StorageError) {
+    /// Stores what is known of the effect of a claimed change, before the claim is dropped.
+    private static func note(
+        _ effect: ChangeEffect, of id: UUID, _ journal: Journal, _ time: JournalTime
+    ) throws(StorageError) {
         guard let placed = try journal.entry(id), placed.state == .claimed,
-            var change = StoredChange(placed.entry.payload), !change.mayHaveBeenSent
+            var change = StoredChange(placed.entry.payload)
         else { return }
-        change.mayHaveBeenSent = true
+        let former = change
+        (change.mayHaveBeenSent, change.hasResult) = (effect != .none, effect == .failed ? true : nil)
+        if change == former { return }
         // A full queue must be able to hand over what it has.
         try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
     }
@@ -146,7 +140,7 @@ extension ChangeJournal {
             if self.state.withLock({ $0.isKeyMissing }) { return [] }
             let overdue = try journal.overdue(at: time).subtracting(self.state.withLock { $0.unsettled.keys })
                 .subtracting(delivered)
-            for id in overdue { try Self.noteSending(id, journal, time) }
+            for id in overdue { try Self.note(.unknown, of: id, journal, time) }
             return try Self.setAside(overdue, SetAsideReason(.expired, "It waited too long."), journal)
         }
     }
@@ -167,9 +161,19 @@ extension ChangeJournal {
 }
 
 extension ChangeJournal.Claim {
-    /// Whether this attempt, or one before it, may have reached the server.
-    func mayBeTaken(after error: NetworkError) -> Bool {
-        mayHaveBeenSent || error.sending != .notSent && error.kind != .invalidParameters
+    /// What is known of the effect before this attempt.
+    var effectBefore: ChangeEffect { mayHaveBeenSent ? .unknown : .none }
+
+    /// What is known of the effect after this attempt has failed.
+    ///
+    /// An attempt before this one may have had its effect, and then a refusal shows nothing: it may come from something
+    /// that the server, or a gateway in front of it, asks before it looks the key up. Only a response that is the
+    /// stored one to the key shows how that ended.
+    func effect(after error: NetworkError) -> ChangeEffect {
+        if error.isReplayed { return error.isReplayedFailure ? .failed : .none }
+        if mayHaveBeenSent { return .unknown }
+        let wasSent = error.sending != .notSent && error.kind != .invalidParameters
+        return wasSent && !error.isCertainRefusal ? .unknown : .none
     }
 
     /// The change as the app sees it.

@@ -13,7 +13,8 @@ extension ChangeJournal {
         state.withLock { $0.isKeyMissing = isKeyMissing }
         // Nothing is decided about changes that nobody can read for a while.
         if isKeyMissing { return }
-        for placed in entries { try Self.review(placed, journal, time()) }
+        let ahead = state.withLock { $0.ahead }
+        for placed in entries where !ahead.contains(placed.entry.id) { try Self.review(placed, journal, time()) }
         for scope in Set(entries.map(\.entry.scope)) { try Self.updateHolds(journal, scope) }
     }
 
@@ -27,11 +28,12 @@ extension ChangeJournal {
         if placed.entry.isSealed {
             // One that is set aside stays so: its reason is not encrypted.
             if placed.state == .waiting { try journal.seal(id, nil) }
-            if placed.state == .claimed { try journal.seal(id, sentWord) }
+            if placed.state == .claimed || placed.state == .ahead { try journal.seal(id, sentWord) }
             return
         }
         guard var change = StoredChange(placed.entry.payload) else {
-            let reason: SetAsideReason = placed.state == .claimed ? .unreadableAfterSending : .unreadable
+            let wasSent = placed.state == .claimed || placed.state == .ahead
+            let reason: SetAsideReason = wasSent ? .unreadableAfterSending : .unreadable
             if placed.state != .setAside { try journal.place([id: reason.text]) }
             return
         }
@@ -41,7 +43,8 @@ extension ChangeJournal {
             change.mayHaveBeenSent = true
             // A full queue has to open, too: only then something can be removed.
             try journal.replace(placed, with: try change.bytes(), time, isLimited: false, keepsAge: true)
-        case .sealed: try journal.place([id: nil])
+        // The last run ended during its call: it is stored as one that may have been sent.
+        case .sealed, .ahead: try journal.place([id: nil])
         case .setAside where SetAsideReason(placed.reason).word == .unreadable: try journal.place([id: nil])
         case .setAside, .waiting, .claimed: break
         }

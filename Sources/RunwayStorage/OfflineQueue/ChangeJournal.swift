@@ -11,8 +11,9 @@ final class ChangeJournal: Sendable {
         var batch: JournalBatch
         /// Whether an attempt before this one may have reached the server.
         var mayHaveBeenSent: Bool
-        /// Whether that was so long ago that the server may have forgotten the key: it would execute the change again.
-        var isForgotten: Bool
+        /// Whether it is too old to be sent: a server that has it may have forgotten its key, and would execute it
+        /// again.
+        var isTooOld: Bool
     }
 
     struct State {
@@ -20,7 +21,10 @@ final class ChangeJournal: Sendable {
         var waiting: [String: Int]?
         /// The changes whose calls have not ended, with their scopes, and those in ``removals``.
         var unsettled: [UUID: String] = [:]
-        /// The changes whose calls were cancelled, and that could not be removed yet. They are not sent.
+        /// The changes of this run that were written ahead of their calls, which have not ended, and those of them in
+        /// ``removals``.
+        var ahead: Set<UUID> = []
+        /// The changes whose calls have ended without them, and that are not removed yet. They are not sent.
         var removals: Set<UUID> = []
         /// Added to the number of a call to get its place. Places of this run follow those of earlier ones.
         var firstPlace: Int64?
@@ -90,21 +94,31 @@ final class ChangeJournal: Sendable {
         _ access: JournalStore.Access = .writing, changes: Bool = false,
         _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
-        let counted = { @Sendable (journal: Journal) throws(StorageError) -> Value in
-            if self.state.withLock({ $0.waiting }) == nil { try self.begin(journal) }
-            if access != .reading { try self.removeCancelled(journal) }
-            let value = try operation(journal)
-            try self.count(journal, changes)
-            return value
+        defer { noteProblem() }
+        return try await store.run(access) { journal throws(StorageError) in
+            try self.perform(operation, on: journal, access, changes: changes)
         }
-        defer {
-            // The problem is read under the lock, so that none that is over replaces what a later operation has found.
-            state.withLock { state in
-                state.queueState.problem = store.problem ?? (state.isKeyMissing ? PayloadCoder.unavailable : nil)
-            }
-            notify()
+    }
+
+    /// Runs an operation on the file that is open.
+    func perform<Value>(
+        _ operation: (Journal) throws(StorageError) -> Value, on journal: Journal, _ access: JournalStore.Access,
+        changes: Bool
+    ) throws(StorageError) -> Value {
+        if state.withLock({ $0.waiting }) == nil { try begin(journal) }
+        if access != .reading { try removeEnded(journal) }
+        let value = try operation(journal)
+        try count(journal, changes)
+        return value
+    }
+
+    /// Reports why the file could not be written or read, or that it could.
+    func noteProblem() {
+        // The problem is read under the lock, so that none that is over replaces what a later operation has found.
+        state.withLock { state in
+            state.queueState.problem = store.problem ?? (state.isKeyMissing ? PayloadCoder.unavailable : nil)
         }
-        return try await store.run(access, counted)
+        notify()
     }
 
     /// Calls ``onChange`` if the state is not the one of its last call.
@@ -146,13 +160,17 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Repeats removals that failed before anything else is done.
-    private func removeCancelled(_ journal: Journal) throws(StorageError) {
-        let removals = state.withLock { $0.removals }
+    /// Removes the changes whose calls have ended without them, before anything else is done.
+    private func removeEnded(_ journal: Journal) throws(StorageError) {
+        let (removals, ahead) = state.withLock { ($0.removals, $0.removals.intersection($0.ahead)) }
         if removals.isEmpty { return }
-        try Self.remove(removals, journal)
+        // None is held because of a change that was in flight. One that a power loss brings back is sent once more
+        // under its key.
+        if !ahead.isEmpty { try journal.withoutFlush { () throws(StorageError) in try journal.remove(ahead) } }
+        try Self.remove(removals.subtracting(ahead), journal)
         state.withLock { state in
             state.removals.subtract(removals)
+            state.ahead.subtract(removals)
             for id in removals { state.unsettled[id] = nil }
         }
     }
@@ -163,65 +181,13 @@ final class ChangeJournal: Sendable {
     }
 }
 
-// What calls and the app do.
+// What the app does.
 extension ChangeJournal {
-    /// Stores a change, which is not sent before ``settle(_:isQueued:)``.
-    ///
-    /// - Returns: The change, and whether others of its scope waited before.
-    func store(
-        _ change: UnsentChange, _ flight: FlightID, at date: Date
-    ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {
-        let (stored, scope, time) = (StoredChange(change, at: date), ChangeScope(change).text, time())
-        let payload = try payload(of: stored)
-        let id = UUID()
-        do throws(StorageError) {
-            return try await run(changes: true) { journal throws(StorageError) in
-                let (isFirst, firstPlace) = self.state.withLock { state in
-                    state.unsettled[id] = scope
-                    return (state.waiting?[scope] == nil, state.firstPlace ?? 0)
-                }
-                let entry = JournalEntry(id: id, scope: scope, priority: 0, payload: payload)
-                // Calls that fail together are stored in the order in which they were made.
-                let place = try journal.insert(entry, at: firstPlace &+ Int64(clamping: flight.number), time)
-                if isFirst, let wait = change.retryAfter { try journal.setPause(of: scope, wait, at: time) }
-                try Self.updateHolds(journal, scope)
-                let placed = PlacedEntry(sequence: place, entry: entry, state: .waiting, reason: "")
-                return (QueuedChange(stored, try journal.entry(id) ?? placed), isFirst)
-            }
-        } catch {
-            // It may have been inserted before the disk failed, and its call fails.
-            state.withLock { state in
-                if state.unsettled[id] != nil { state.removals.insert(id) }
-            }
-            throw error
-        }
-    }
-
-    /// The call of a stored change has ended: the change may be sent or, if it was cancelled, is removed.
-    func settle(_ id: UUID, isQueued: Bool) async {
-        if isQueued {
-            _ = state.withLock { $0.unsettled.removeValue(forKey: id) }
-        } else {
-            // Every later operation that writes begins with it, should it fail now.
-            _ = state.withLock { $0.removals.insert(id) }
-            try? await run(changes: true) { _ throws(StorageError) in }
-        }
-    }
-
-    private func payload(of change: StoredChange) throws(StorageError) -> [UInt8] {
-        let payload = try change.bytes()
-        guard payload.count <= options.maximumChangeByteCount else {
-            throw StorageError(
-                .rejected,
-                "The change has \(payload.count) bytes; at most \(options.maximumChangeByteCount) are allowed.")
-        }
-        return payload
-    }
-
     /// The changes in their order, of one scope or of all.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         try await run(.reading) { journal throws(StorageError) in
-            try journal.entries(of: scope).map { QueuedChange($0) }
+            let ahead = self.state.withLock { $0.ahead }
+            return try journal.entries(of: scope).filter { !ahead.contains($0.entry.id) }.map { QueuedChange($0) }
         }
     }
 
@@ -243,7 +209,7 @@ extension ChangeJournal {
         }
     }
 
-    private static func remove(_ ids: Set<UUID>, _ journal: Journal) throws(StorageError) {
+    static func remove(_ ids: Set<UUID>, _ journal: Journal) throws(StorageError) {
         let scopes = try scopes(of: ids, journal)
         try journal.remove(ids)
         for scope in scopes { try updateHolds(journal, scope) }
@@ -262,6 +228,8 @@ extension ChangeJournal {
                 let others = try journal.scopesBesideEntries().filter { ChangeScope($0)?.account == account }
                 let scopes = Set(entries.map(\.entry.scope)).union(others)
                 for scope in scopes { try journal.erase(scope) }
+                // The calls that are in flight must not store them again.
+                self.state.withLock { $0.ahead.subtract(entries.map(\.entry.id)) }
                 // Changes that were sent may be in the write-ahead log, or in a file that was set aside.
                 if scopes.isEmpty { try journal.overwriteRemoved() }
             }
@@ -279,20 +247,19 @@ extension ChangeJournal {
 
     /// Replaces what a change does, under a new key.
     func replace(_ id: UUID, with change: UnsentChange, at date: Date) async throws(StorageError) {
-        let (stored, scope, time) = (StoredChange(change, at: date), ChangeScope(change).text, time())
-        let payload = try payload(of: stored)
+        let (scope, time) = (ChangeScope(change).text, time())
+        let payload = try payload(of: StoredChange(change, at: date, boot: time.boot))
         try await run(changes: true) { journal throws(StorageError) in
             guard let placed = try journal.entry(id), placed.entry.scope == scope else {
                 throw StorageError(.rejected, "The queue has no such change of this account.")
             }
             let (state, reason) = (QueuedChange(placed).state, SetAsideReason(placed.reason))
             // The server may have it, under the key that it knows.
-            let wasSent = StoredChange(placed.entry.payload)?.mayHaveBeenSent ?? (reason == .unreadableAfterSending)
-            let isRefused = placed.state == .setAside && !reason.keepsKey
+            let isBound = StoredChange(placed.entry.payload)?.isBoundToKey ?? (reason == .unreadableAfterSending)
             guard state != .sealed else {
                 throw StorageError(.rejected, "The change can't be decrypted, and can't be edited before it can.")
             }
-            guard state != .sending, isRefused || !wasSent else {
+            guard state != .sending, !isBound else {
                 throw StorageError(.rejected, "The change may have reached the server, and can't be edited any more.")
             }
             try journal.replace(placed, with: payload, time)
@@ -300,30 +267,30 @@ extension ChangeJournal {
         }
     }
 
-    /// Has changes wait again that were refused, that expired or to which no response came. One that the server may have taken has its key and
-    /// its age still; any other gets a new key, since the server stores a refusal under the last one.
+    /// Has changes wait again that were refused, that expired or to which no response came. One that is bound to its
+    /// key has it and its age still; any other gets a new key, since the server may have stored a refusal under the
+    /// last one.
     ///
     /// - Throws: ``StorageError/Kind/rejected``, and changes nothing, if the server may have forgotten the key of one of them.
     func retry(_ ids: Set<UUID>) async throws(StorageError) {
         let time = time()
         try await run(changes: true) { journal throws(StorageError) in
-            var retried: [(placed: PlacedEntry, change: StoredChange, keepsKey: Bool)] = []
+            var retried: [(placed: PlacedEntry, change: StoredChange)] = []
             for id in ids {
                 guard let placed = try journal.entry(id), placed.state == .setAside else { continue }
                 let reason = SetAsideReason(placed.reason)
                 guard reason.word != .held, var change = StoredChange(placed.entry.payload) else { continue }
-                let keepsKey = change.mayHaveBeenSent && reason.keepsKey
-                if keepsKey, try self.isForgotten(change, id, journal, time) {
+                if change.isBoundToKey, try self.isTooOld(change, id, wasSent: true, journal, time) {
                     throw StorageError(
                         .rejected, "The server may have executed a change, and forgotten its key: discard the change.")
                 }
-                if !keepsKey { (change.key, change.keyDate, change.mayHaveBeenSent) = (UUID(), time.date, false) }
-                retried.append((placed, change, keepsKey))
+                if !change.isBoundToKey { change.renewKey(at: time) }
+                retried.append((placed, change))
             }
-            for (placed, change, keepsKey) in retried {
+            for (placed, change) in retried {
                 // A full queue must be able to send what it has.
                 try journal.replace(
-                    placed, with: try change.bytes(), time, isLimited: false, keepsAge: keepsKey)
+                    placed, with: try change.bytes(), time, isLimited: false, keepsAge: change.isBoundToKey)
             }
             for scope in try Self.scopes(of: ids, journal) { try Self.updateHolds(journal, scope) }
         }
@@ -355,7 +322,7 @@ extension ChangeJournal {
     }
 
     static func holds(_ entries: [PlacedEntry]) -> [ChangeHolds.Change] {
-        entries.filter { !$0.entry.isSealed }.map { placed in
+        entries.filter { !$0.entry.isSealed && $0.state != .ahead }.map { placed in
             let word = placed.state == .setAside ? SetAsideReason(placed.reason).word : nil
             return ChangeHolds.Change(
                 id: placed.entry.id, subjects: Set(StoredChange(placed.entry.payload)?.subjects ?? []),

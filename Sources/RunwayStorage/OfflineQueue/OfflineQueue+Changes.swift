@@ -56,9 +56,9 @@ extension OfflineQueue {
 
     /// Has a change do something else, in its place in the order.
     ///
-    /// A change can be edited while it waits and certainly never reached the server, and after the service refused it. It waits again, and
-    /// has a new `Idempotency-Key`. One on which the server failed by a fault of its own, such as status 500, may have been executed, and
-    /// can't be edited, unless the server says that it repeats this response for the key (`Idempotency-Replayed`).
+    /// A change can be edited while the server certainly has not taken it: it never reached the server, or its only
+    /// attempt was refused. It waits again, and has a new `Idempotency-Key`. One that may have been executed can't be
+    /// edited, unless the server says that it repeats its refusal or failure for the key (`Idempotency-Replayed`).
     ///
     /// - Parameters:
     ///   - id: The change.
@@ -82,9 +82,11 @@ extension OfflineQueue {
 
     /// Sends changes again that the server refused, or that expired. Each has its place in the order.
     ///
-    /// A change that the server may have executed has the same `Idempotency-Key`, and one effect. It can be sent again until it is
-    /// ``OfflineQueueOptions/maximumAge`` old: after that the server may have forgotten the key, and would execute it again. The app then
-    /// decides whether it only discards the change, or makes its call anew. All other changes get a new key.
+    /// A change that the server may have executed has the same `Idempotency-Key`, and one effect, whatever refused its
+    /// last attempt: a gateway or a server that respond before they look the key up show nothing of an earlier one. It
+    /// can be sent again until it is ``OfflineQueueOptions/maximumAge`` old: after that the server may have forgotten
+    /// the key, and would execute it again. The app then decides whether it only discards the change, or makes its call
+    /// anew. All other changes get a new key.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if one of the changes may have been executed and is older than that, and then none is sent
     ///   again; other kinds if the file can't be written.

@@ -2,18 +2,21 @@ public import Foundation
 public import Runway
 import Synchronization
 
-/// Stores calls that change something while there is no network or the server is down, and sends them when that is over.
+/// Stores calls that change something, and sends those later that found no network, or the server down.
 ///
 /// ```swift
 /// let queue = OfflineQueue(
 ///     at: folder.appending(path: "changes.sqlite"),
-///     replaying: [ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }])
+///     replaying: [ReplayedEndpoint(RenameNote.self) { rename, _, result in await notes.finish(rename, result) }])
 /// let network = NetworkLayer(transport: transport, offlineQueue: queue)
 /// ```
 ///
 /// `OfflinePolicy` says which calls are stored, and `docs/storage.md` what holds. Changes of an account are sent in the order of their
 /// calls, one at a time, and only while the account is signed in; all attempts of one have the same `Idempotency-Key`. They are sent at
 /// launch, when a network comes back, when an account signs in, by a timer, and when the app asks.
+///
+/// A call is stored before it is sent, and removed when it has ended: if the process ends in between, the next run
+/// sends it.
 ///
 /// A change leaves the queue only because the server has taken it, or because the app cancels, discards or erases it. One that the server
 /// refuses, one that waited too long, and one to which no response comes while the server takes others (`expired`, too) stays until the app
@@ -178,7 +181,19 @@ extension OfflineQueue {
         try await parts().journal.hasToWait(ChangeScope(change).text, Set(change.subjects))
     }
 
-    /// Stores a change.
+    /// Stores a change whose call is about to be sent.
+    ///
+    /// - Throws: As ``store(_:)``.
+    public func writeAhead(_ change: UnsentChange) async throws -> UUID? {
+        let (journal, _, link) = try parts()
+        guard let flight = change.flight else { throw StorageError(.rejected, "The change has no call.") }
+        return try await journal.writeAhead(change, flight, at: link.clock.date)
+    }
+
+    /// Removes a change that was written ahead.
+    public func removeWritten(_ change: UUID) { state.withLock { $0.journal }?.removeWritten(change) }
+
+    /// Stores a change, in place of what was written ahead of its call.
     ///
     /// - Throws: ``StorageError/Kind/full`` if the queue or the disk has no room, ``StorageError/Kind/rejected`` for a change that is too
     ///   large, and other kinds if the file can't be written.

@@ -16,8 +16,9 @@ public struct OfflineQueueOptions: Sendable {
     /// The most bytes of one change. The default is 1 MiB. The call of a larger one fails.
     public var maximumChangeByteCount = 1 << 20
     /// How long a change may wait to be sent. The default is 30 days. After that it is handed to the app as
-    /// `QueuedChange.State.expired`. The date has no influence on it while the system runs, unless the server may have received the change:
-    /// one that is older by the date, or that much younger, is handed over, too, when its turn comes.
+    /// `QueuedChange.State.expired`. The date has no influence on it while the system runs, unless the server may have
+    /// received the change. If it may have, or the system was started since the change was stored, as before a backup
+    /// was restored, one that is older by the date, or that much younger, is handed over, too, when its turn comes.
     ///
     /// It must be shorter than the server stores responses under their keys: `IdempotencyMiddleware` does for 31 days. A change that is sent
     /// again after that has a second effect.
@@ -56,14 +57,34 @@ extension OfflineQueueOptions {
 /// An endpoint whose calls an ``OfflineQueue`` sends later, and what the app does with the results.
 ///
 /// ```swift
-/// let endpoint = ReplayedEndpoint(RenameNote.self) { change, result in await notes.finish(change, result) }
+/// let endpoint = ReplayedEndpoint(RenameNote.self) { rename, _, result in await notes.finish(rename, result) }
 /// ```
+///
+/// An endpoint that is `Decodable` is passed to the closure as it was called, with its `Unencoded` properties. For any
+/// other one, the closure has two parameters, and `QueuedChange.parameters` has what was sent.
 public struct ReplayedEndpoint: Sendable {
     /// Called with what became of a change.
     public typealias Handler = @Sendable (QueuedChange, Result<RawData, NetworkError>) async -> Void
 
+    /// Called with the call, and with what became of it. The call is `nil` if it was stored by a version of the app in
+    /// which the endpoint was not `Decodable` or had other properties: the change says what it was.
+    public typealias CallHandler<E: Endpoint> =
+        @Sendable (
+            E?, QueuedChange, Result<RawData, NetworkError>
+        ) async -> Void
+
     let endpoint: any Endpoint.Type
     let onResult: Handler
+
+    /// Names an endpoint by its type, and has its calls restored.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint. All its stored properties are stored with a change, those among them that are
+    ///     `Unencoded`, too.
+    ///   - onResult: Called as that of ``init(_:onResult:)``, and with the call that was made.
+    public init<E: Endpoint & Decodable>(_ endpoint: E.Type, onResult: @escaping CallHandler<E>) {
+        self.init(endpoint) { change, result in await onResult(change.call(as: E.self), change, result) }
+    }
 
     /// Names an endpoint by its type.
     ///

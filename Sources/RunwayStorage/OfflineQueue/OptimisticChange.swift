@@ -3,7 +3,7 @@ public import Runway
 /// Shows what a response would be if the server had the changes that wait. Pure: it stores nothing.
 ///
 /// ```swift
-/// let rename = OptimisticChange(of: RenameNote.self) { change, list in list.renaming(change) }
+/// let rename = OptimisticChange(of: RenameNote.self) { rename, list in list.renaming(rename.id, to: rename.title) }
 /// let shown = OptimisticChange.preview(list, with: try await queue.changes(of: Notes.self, on: network), [rename])
 /// ```
 ///
@@ -28,6 +28,18 @@ public struct OptimisticChange: Sendable {
         service = E.Service.name
         self.endpoint = endpoint.name
         self.apply = apply
+    }
+
+    /// Says what the calls of an endpoint that is `Decodable` do to a response. A call that can't be restored
+    /// (``QueuedChange/call(as:)``) does nothing.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint of the changes.
+    ///   - applyCall: As `apply` of ``init(of:apply:)``, with the call in place of the change.
+    public init<E: Endpoint & Decodable>(of endpoint: E.Type, applyCall: @escaping @Sendable (E, RawData) -> RawData) {
+        self.init(of: endpoint) { (change: QueuedChange, rawData: RawData) in
+            change.call(as: endpoint).map { applyCall($0, rawData) } ?? rawData
+        }
     }
 
     /// Returns a response with all changes applied that wait to be sent, in their order. Changes that were refused, that expired or that

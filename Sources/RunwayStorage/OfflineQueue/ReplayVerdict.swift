@@ -60,6 +60,16 @@ enum ReplayVerdict: Equatable {
     }
 }
 
+/// What is known of the effect of a change that failed.
+enum ChangeEffect: Sendable {
+    /// It has none: the server has not taken it.
+    case none
+    /// It may have one, under its key.
+    case unknown
+    /// The server has processed its key, and failed. It repeats that, so that another attempt needs another key.
+    case failed
+}
+
 extension NetworkError {
     /// The type of a problem with an idempotency key, which is empty if the problem has a title alone; `nil` for any other response.
     ///
@@ -74,12 +84,13 @@ extension NetworkError {
         return text.lowercased().contains("idempoten") ? type : nil
     }
 
-    /// Whether the response is the stored one to an earlier attempt, and says that the server or a gateway failed.
+    /// Whether the response is the stored one to an earlier attempt.
+    var isReplayed: Bool { rawData?.response.isReplayed ?? false }
+
+    /// Whether that says that the server or a gateway failed: how far it came is not known.
     var isReplayedFailure: Bool {
-        guard let code = status?.code, code >= 500 || RetryPolicy.transientStatuses.contains(code),
-            let name = HTTPField.Name("Idempotency-Replayed")
-        else { return false }
-        return rawData?.response.headerFields[name] == "true"
+        guard isReplayed, let code = status?.code else { return false }
+        return code >= 500 || RetryPolicy.transientStatuses.contains(code)
     }
 
     /// Whether the response says when to try again, in a form that is understood or not.
@@ -88,11 +99,12 @@ extension NetworkError {
     /// Whether something was sent, and nothing came back. A failure that says when to try again is known to pass.
     fileprivate var isLost: Bool { sending != .notSent && retryAfter == nil }
 
-    /// Whether the server certainly did not take the change.
+    /// Whether the server certainly did not take the change by the attempt to which it responded so.
     var isCertainRefusal: Bool {
         if kind == .service { return true }
-        // An earlier attempt with the key may be in progress.
-        if status == .conflict, idempotencyProblem != nil { return false }
+        // Another request with the key may be in progress, or has come before, as one of a backup that was restored or
+        // one in another form (draft-ietf-httpapi-idempotency-key-header §2.7).
+        if status == .conflict || status == .unprocessableContent, idempotencyProblem != nil { return false }
         return kind == .refused && status.map { (400..<500).contains($0.code) } ?? false
     }
 }

@@ -15,18 +15,26 @@ struct StoredChange: Sendable, Codable, Equatable {
     var body: Data
     /// A JSON object.
     var parameters: Data
+    /// ``UnsentChange/call``, which is JSON. Absent if there is none, and in changes of former versions.
+    var call: String?
     var subjects: [String]
     /// The `Idempotency-Key`.
     var key: UUID
-    /// Whether the server may have received the request, so that it is not sent with another key.
+    /// Whether the server may have taken the change.
     var mayHaveBeenSent: Bool
+    /// Whether the server has processed the key, and repeats its failure for it. Absent in changes of former versions.
+    var hasResult: Bool?
     var date: Date
-    /// Since when a server may know the key, if not since ``date``: the change was first sent much later, or has got another key.
+    /// Since when a server may know the key, if not since ``date``: the change has got another key.
     var keyDate: Date?
+    /// The name of the time since the system was started, at ``date`` or ``keyDate``: ``JournalTime/boot``. Absent in
+    /// changes of former versions.
+    var boot: String?
     /// What the call invalidates: the names of services, or of a service and an endpoint. Absent in changes of former versions.
     var invalidates: [[String]]?
 
-    init(_ change: UnsentChange, at date: Date) {
+    /// - Parameter boot: The name of the time since the system was started.
+    init(_ change: UnsentChange, at date: Date, boot: String) {
         service = ChangeScope.service(of: change.endpoint)
         environment = change.environment.name
         account = change.account
@@ -36,10 +44,12 @@ struct StoredChange: Sendable, Codable, Equatable {
         fields = change.headerFields.map { [$0.name.rawName, $0.value] }
         body = Data(change.body)
         parameters = Data((try? change.parameters.json(dates: .iso8601)) ?? Array("{}".utf8))
+        call = change.call.isEmpty ? nil : String(decoding: change.call, as: UTF8.self)
         subjects = change.subjects
         key = change.key
         mayHaveBeenSent = change.mayHaveBeenSent
         self.date = date
+        self.boot = boot
         invalidates = change.invalidates.compactMap { scope in
             switch scope {
             case .service(let name): [name]
@@ -51,6 +61,16 @@ struct StoredChange: Sendable, Codable, Equatable {
 
     /// How long a server may have known the key, by the date, which may have jumped either way.
     func keyAge(at date: Date) -> Duration { .seconds(abs(date.timeIntervalSince(keyDate ?? self.date))) }
+
+    /// Whether the change has one key for ever: the server may have taken it under this one, and has not shown how it
+    /// processed the key. Another key could have a second effect.
+    var isBoundToKey: Bool { mayHaveBeenSent && hasResult != true }
+
+    /// Replaces the key by one that no server has seen.
+    mutating func renewKey(at time: JournalTime) {
+        (key, keyDate, boot) = (UUID(), time.date, time.boot)
+        (mayHaveBeenSent, hasResult) = (false, nil)
+    }
 
     /// The stored responses that the change makes wrong. For a change of a former version, those of its service.
     private var invalidatedScopes: [CacheScope] {
@@ -95,8 +115,6 @@ struct SetAsideReason: Sendable, Equatable {
         case conflicting, refused, held, expired
         /// No response came to it, while the server took others.
         case unanswered
-        /// It failed for a reason that is no response of the service to its key, and the server may have taken it.
-        case uncertain
         /// A later version of the app wrote it. It waits again in a run that can read it.
         case unreadable
     }
@@ -117,10 +135,6 @@ struct SetAsideReason: Sendable, Equatable {
     }
 
     var text: String { "\(word.rawValue) \(sentence)" }
-
-    /// Whether the change has the same key if it is sent again and the server may have received it. After a refusal it has another one: the
-    /// server stores the refusal under the key.
-    var keepsKey: Bool { word != .conflicting && word != .refused }
 }
 
 extension SetAsideReason {
@@ -154,18 +168,19 @@ extension QueuedChange {
         let reason = placed.state == .setAside ? SetAsideReason(placed.reason) : nil
         let state: State =
             switch (placed.state, reason?.word) {
-            case (.setAside, .conflicting): .conflicting
             case (.setAside, .held): .held
             case (.setAside, .expired), (.setAside, .unanswered): .expired
+            case (.setAside, _) where change.isBoundToKey: .uncertain
+            case (.setAside, .conflicting): .conflicting
             case (.setAside, _): .refused
-            case (.claimed, _): .sending
+            case (.claimed, _), (.ahead, _): .sending
             // One that waits for its key, and can be read by now.
             case (.waiting, _), (.sealed, _): change.mayHaveBeenSent ? .sending : .waiting
             }
         self.init(
             id: placed.entry.id, service: change.service, environment: ServiceEnvironment(change.environment),
             account: change.account, endpoint: change.endpoint, parameters: RawData(Array(change.parameters)),
-            subjects: change.subjects, date: change.date, byteCount: placed.entry.payload.count, state: state,
-            reason: reason?.sentence ?? "")
+            call: Array((change.call ?? "").utf8), subjects: change.subjects, date: change.date,
+            byteCount: placed.entry.payload.count, state: state, reason: reason?.sentence ?? "")
     }
 }

@@ -137,19 +137,19 @@ struct ChatDraft: Sendable, Hashable, Codable {
     var text: String
     var date: Date
     var state = State.waiting
-    /// Whether the server may have it: a call with it was started, and neither ended without having sent it nor was refused.
+    /// Whether the server may have it: a call with it was started, and neither ended without having sent it nor was refused while no call
+    /// before it had been started.
     var mayBeSent = false
 }
 
 extension ChatDraft {
-    /// Reads a message. One that was stored without ``mayBeSent`` may have been sent, unless the server refused it.
+    /// Reads a message. One that was stored without ``mayBeSent`` may have been sent.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         id = try values.decode(UUID.self, forKey: .id)
         text = try values.decode(String.self, forKey: .text)
         date = try values.decode(Date.self, forKey: .date)
         state = try values.decode(State.self, forKey: .state)
-        let isRefused = if case .failed = state { true } else { false }
-        mayBeSent = try values.decodeIfPresent(Bool.self, forKey: .mayBeSent) ?? !isRefused
+        mayBeSent = try values.decodeIfPresent(Bool.self, forKey: .mayBeSent) ?? true
     }
 }

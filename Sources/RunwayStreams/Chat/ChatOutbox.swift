@@ -100,7 +100,8 @@ extension ChatOutbox {
         if let index = drafts.firstIndex(where: { $0.id == id }) {
             switch failure {
             case .queued: drafts[index].state = .queued
-            case .refused(let reason): (drafts[index].state, drafts[index].mayBeSent) = (.failed(reason), false)
+            // The refusal says nothing of an earlier call, whose response was lost.
+            case .refused(let reason): (drafts[index].state, drafts[index].mayBeSent) = (.failed(reason), wasMaybeSent)
             case .notSent: (drafts[index].state, drafts[index].mayBeSent) = (.waiting, wasMaybeSent)
             case .transient: drafts[index].state = .waiting
             }
@@ -119,11 +120,16 @@ extension ChatOutbox {
         return true
     }
 
-    /// Removes a message that has not been sent; returns `false` if it may have been.
+    /// Removes a message that has not been sent, or that was refused.
+    ///
+    /// - Returns: Whether the server certainly does not have it. If it may have one that was refused, that is removed
+    ///   from the drafts alone: the server may refuse it for ever.
     mutating func discard(_ id: UUID) -> Bool {
-        guard let index = drafts.firstIndex(where: { $0.id == id }), !drafts[index].mayBeSent else { return false }
-        drafts.remove(at: index)
-        return true
+        guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }
+        let draft = drafts[index]
+        let isRefused = if case .failed = draft.state { true } else { false }
+        if isRefused || !draft.mayBeSent { drafts.remove(at: index) }
+        return !draft.mayBeSent
     }
 }
 

@@ -25,12 +25,14 @@ struct OfflineQueueModelTests {
             let isNew = keys.withLock { $0.insert(item.key).inserted }
             if isWell.withLock({ $0 }) { return nil }
             return failures.withLock { generator in
-                switch Int.random(in: 0..<8, using: &generator) {
+                switch Int.random(in: 0..<9, using: &generator) {
                 case 0: .lostResponse
                 case 1: .unreachable
                 case 2: .status(503)
                 case 3: .status(502)
                 case 4 where refuses && isNew: .status(412)
+                // A gateway, which knows no keys.
+                case 5 where refuses: .status([400, 403, 404, 413].randomElement(using: &generator) ?? 403)
                 default: nil
                 }
             }
@@ -83,13 +85,15 @@ struct OfflineQueueModelTests {
     }
 
     #if os(Linux) || os(macOS)
-        /// The first process is killed while the server works on its change; the second sends it with the same key.
-        @Test func changeSentBeforeAKillReusesItsKey() async throws {
+        /// The first process is killed while the server works on its change, during its call or after that; the second
+        /// sends it with the same key.
+        @Test(arguments: [false, true]) func changeSentBeforeAKillReusesItsKey(_ isFirstAttempt: Bool) async throws {
             let folder = ScratchFolder()
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
             let (path, keyPath) = (folder.file.path, folder.url.appending(path: "key").path)
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, keyPath = keyPath as String] in
-                try await OfflineQueueModelTests.sendAndBeKilled(path, keyPath)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = path as String, keyPath = keyPath as String, isFirst = isFirstAttempt as Bool] in
+                try await OfflineQueueModelTests.sendAndBeKilled(path, keyPath, isFirst)
             }
             let key = try String(contentsOfFile: keyPath, encoding: .utf8)
             let fixture = QueueFixture(in: folder)
@@ -99,14 +103,14 @@ struct OfflineQueueModelTests {
             await fixture.queue.close()
         }
 
-        private static func sendAndBeKilled(_ path: String, _ keyPath: String) async throws {
+        private static func sendAndBeKilled(_ path: String, _ keyPath: String, _ isFirstAttempt: Bool) async throws {
             let server = NoteServer { item, _ in
                 try? item.key.write(toFile: keyPath, atomically: false, encoding: .utf8)
                 kill(getpid(), SIGKILL)
                 return nil
             }
             let queue = OfflineQueue(at: URL(fileURLWithPath: path), replaying: [ReplayedEndpoint(WriteNote.self)])
-            let status = SettableNetworkStatus(.none)
+            let status = SettableNetworkStatus(isFirstAttempt ? .wifi : .none)
             let network = NetworkLayer(transport: server, pipeline: .tested, offlineQueue: queue, status: status)
             _ = try? await network.call(WriteNote("a"))
             status.set(.wifi)

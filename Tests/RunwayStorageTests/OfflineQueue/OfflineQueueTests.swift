@@ -276,7 +276,7 @@ struct OfflineQueueTests {
         try await fixture.drain()
         #expect(fixture.server.received.filter { $0.text == "poison" }.count == 5)
         #expect(fixture.server.texts == ["a"])
-        #expect(try await fixture.states() == ["poison refused"])
+        #expect(try await fixture.states() == ["poison uncertain"])
         await fixture.queue.close()
     }
 

@@ -6,7 +6,7 @@ enum StorageBenchmark {
     private static let parts: [(name: String, run: @Sendable (URL) async throws -> Void)] = [
         ("cache", CacheBenchmark.run), ("callers", CallerBenchmark.run), ("opening", CacheBenchmark.opening),
         ("recording", RecordingBenchmark.run), ("reopening", ReopeningBenchmark.run),
-        ("sending", SendingBenchmark.run), ("ingest", IngestBenchmark.run),
+        ("changes", ChangeBenchmark.run), ("sending", SendingBenchmark.run), ("ingest", IngestBenchmark.run),
     ]
 
     static func main() async throws {

@@ -19,9 +19,30 @@ public struct Unencoded<Value: Sendable>: Sendable, Encodable, UnencodedParamete
     public func encode(to encoder: any Encoder) {}
 }
 
+/// Restores the value of a call that was stored, see ``QueuedChange/call(as:)``.
+extension Unencoded: Decodable where Value: Decodable {
+    /// Decodes the value.
+    public init(from decoder: any Decoder) throws {
+        // By a container, since decoders of JSON treat a few types, such as `URL`, otherwise than these do by
+        // themselves.
+        wrappedValue = try decoder.singleValueContainer().decode(Value.self)
+    }
+}
+
 extension KeyedEncodingContainer {
-    /// Encodes nothing. A synthesised `encode(to:)` chooses this over the container's own, so that no member is created.
-    public mutating func encode<Value>(_ value: Unencoded<Value>, forKey key: Key) {}
+    /// Encodes nothing into parameters. A synthesised `encode(to:)` chooses this over the container's own, so that no
+    /// member is created. A call that an offline queue stores has the value.
+    public mutating func encode<Value>(_ value: Unencoded<Value>, forKey key: Key) throws {
+        guard StoredCall.isEncoding, let stored = value.wrappedValue as? any Encodable else { return }
+        try encode(stored, forKey: key)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Decodes an optional value, which may be absent, as that of any other optional property.
+    public func decode<Value: Decodable>(_ type: Unencoded<Value?>.Type, forKey key: Key) throws -> Unencoded<Value?> {
+        Unencoded(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+    }
 }
 
 /// A value that the parameter encoder leaves out, whatever it wraps.

@@ -1,7 +1,7 @@
 /// Whether a call that changes something is stored and sent later, if there is no network or the server is down.
 ///
 /// ```swift
-/// struct RenameNote: Endpoint {
+/// struct RenameNote: Endpoint, Decodable {
 ///     static let service = Notes.self
 ///     static let method = HTTPRequest.Method.put
 ///     static let offline = OfflinePolicy.queued
@@ -16,12 +16,18 @@
 /// whole in memory, and whose response is wanted whole. Every such call carries an `Idempotency-Key`, which all its attempts share, now and
 /// later: the server has to support it, since a call whose response was lost is sent again.
 ///
-/// A call is stored if
+/// A call is stored before it is sent, so that it is sent later if the process ends meanwhile, and is removed when it
+/// has ended. It stays stored, and its caller gets ``NetworkError/Kind/queued``, if
 /// - an earlier change of its account waits in the queue, which it must not overtake; of those that were refused or are held, one with a
 ///   common subject (``Endpoint/offlineSubjects``),
 /// - the host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,
 ///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``), or
-/// - the server, or the service in its envelope, asks for fewer requests, or the status is 408, 425, 502, 503 or 504.
+/// - the server, or the service in its envelope, asks for fewer requests, or the status is 408, 425, 502, 503 or 504,
+///   or
+/// - the call was sent again within its retry policy, and then refused: the first attempt, whose response was lost, may
+///   have had its effect.
+///
+/// The properties of an endpoint that is `Decodable` are stored, too, and restored by ``QueuedChange/call(as:)``.
 ///
 /// Every other call ends as it would without a queue. Below a stage of the app's own that does not end in time
 /// (``RequestStage/endsInTime``), a call whose deadline passes fails, and is not stored.

@@ -132,6 +132,13 @@ package enum RetryCause: Sendable, Hashable, CustomStringConvertible {
 extension HTTPField.Name {
     /// `Idempotency-Key`, of the IETF's draft of that name.
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")
+    fileprivate static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed")
+}
+
+extension HTTPResponse {
+    /// Whether this is the stored response to an earlier request with the same `Idempotency-Key`, as `IdempotencyMiddleware` of `RunwayServer`
+    /// says it: the server has processed the key, and repeats how that ended.
+    package var isReplayed: Bool { HTTPField.Name.idempotencyReplayed.map { headerFields[$0] == "true" } ?? false }
 }
 
 extension UUID {

@@ -26,6 +26,8 @@ package enum QueueingDecision: StageDecision, Equatable {
     case unstorable(String)
     /// The call was to be stored, and could not be.
     case failed(cause: Cause)
+    /// The call is sent without having been stored before, for this reason: it is lost if the process ends meanwhile.
+    case unwritten(String)
     /// The call waited until an earlier one that changes the same had ended.
     case waited(Duration)
     /// The call sends a stored change.
@@ -39,6 +41,8 @@ package enum QueueingDecision: StageDecision, Equatable {
             .init("queued", ["change": change, "cause": cause], "\(cause): stored to be sent later")
         case .unstorable(let reason): .init("unstorable", ["reason": reason], "not stored: \(reason)")
         case .failed(let cause): .init("queueFailed", ["cause": cause], "\(cause): could not be stored")
+        case .unwritten(let reason):
+            .init("unwritten", ["reason": reason], "sent without being stored before: \(reason)")
         case .waited(let wait):
             .init("waitedForChange", ["wait": wait], "waited \(wait.text) for an earlier change of the same")
         case .replaying(let change): .init("replaying", ["change": change], "sends the stored change \(change)")

@@ -5,6 +5,8 @@ import struct Foundation.UUID
 
 /// Stores calls that change something while there is no network or the server is down: see ``OfflinePolicy``.
 ///
+/// A call is stored before it is sent, too, so that it is not lost if the process ends during its first attempt.
+///
 /// It is above all that sends, so that what it stores has no token, cookie or signature, and below the cache. A call with an
 /// offline policy passes with an `Idempotency-Key`; every other call passes unchanged. A streamed body is not stored.
 struct QueueingStage: RequestStage {
@@ -53,10 +55,10 @@ struct QueueingStage: RequestStage {
         if let name = HTTPField.Name.idempotencyKey { request.head.headerFields[name] = change.keyField }
         try await waitForTurn(change, flight)
         defer { inFlight.leave(flight.id) }
-        if try await hasToWait(change, queue) {
-            change.mayHaveBeenSent = false
-            throw await store(change, .others, queue, flight)
-        }
+        if try await hasToWait(change, queue) { throw await store(change, .others, queue, flight) }
+        // From here on the server may receive it, whatever becomes of the process.
+        change.mayHaveBeenSent = true
+        change.id = await writeAhead(change, queue, flight)
         let response: Response
         do throws(NetworkError) {
             response = try await next.sendDetached(request, in: flight) {
@@ -64,16 +66,33 @@ struct QueueingStage: RequestStage {
                     flight.timeout("There was no response within \(flight.lifetime.text).", in: .offlineQueue))
             }
         } catch {
-            guard error.mayPass else { throw error }
+            guard error.mayPass || flight.mayHaveTakenEffect(before: error) else {
+                queue.removeWritten(change)
+                throw error
+            }
             change.mayHaveBeenSent = error.sending != .notSent
             change.retryAfter = error.retryAfter
             throw await store(change, .failed(error.kind), after: error, queue, flight)
         }
-        guard response.mayPass else { return response }
-        change.mayHaveBeenSent = true
+        guard response.mayPass || response.leavesEffectUnknown else {
+            queue.removeWritten(change)
+            return response
+        }
         change.retryAfter = response.retryAfter(now: flight.clock.date)
         throw await store(
             change, .status(response.head.status.code), after: response.refusal, queue, flight)
+    }
+
+    /// Stores a change before it is sent.
+    ///
+    /// - Returns: Identifies it; `nil` if it can't be stored, which is no reason not to send it.
+    private func writeAhead(_ change: UnsentChange, _ queue: any ChangeQueue, _ flight: Flight) async -> UUID? {
+        do {
+            return try await queue.writeAhead(change)
+        } catch {
+            flight.note(QueueingDecision.unwritten(error.redactedDescription))
+            return nil
+        }
     }
 
     /// Whether earlier changes of the account wait.
@@ -128,12 +147,15 @@ struct QueueingStage: RequestStage {
         _ queue: any ChangeQueue, _ flight: Flight
     ) async -> NetworkError {
         // What an account left when it signed out is not sent in its name later.
-        if Task.isCancelled { return .cancelled(in: step) }
-        if flight.session.isOver { return error ?? .cancelled(in: step) }
+        if Task.isCancelled || flight.session.isOver {
+            queue.removeWritten(change)
+            return Task.isCancelled ? .cancelled(in: step) : error ?? .cancelled(in: step)
+        }
         let stored: QueuedChange
         do {
             stored = try await queue.store(change)
         } catch let problem {
+            queue.removeWritten(change)
             flight.note(QueueingDecision.failed(cause: cause))
             return NetworkError(
                 .storage, in: step,
@@ -197,7 +219,8 @@ extension UnsentChange {
             if common.contains(where: { $0.key.lowercased() == field.name.canonicalName && $0.value == field.value }) {
                 continue
             }
-            guard redaction.redacted(HTTPFields([field])) == HTTPFields([field]) else {
+            guard !flight.isAuthenticating(field.name), redaction.redacted(HTTPFields([field])) == HTTPFields([field])
+            else {
                 throw Unstorable(reason: "the header field \(field.name) may be a secret")
             }
             fields.append(field)
@@ -207,7 +230,9 @@ extension UnsentChange {
         self.init(
             endpoint: flight.endpoint, environment: flight.environment, account: flight.account, flight: flight.id,
             method: request.head.method, target: target, headerFields: fields, body: body,
-            parameters: flight.recorder.sentParameters, subjects: flight.recorder.subjects,
+            parameters: flight.recorder.sentParameters,
+            call: flight.recorder.queued.map { StoredCall.bytes(of: $0.endpoint) } ?? [],
+            subjects: flight.recorder.queued?.subjects ?? [],
             invalidates: flight.reading.invalidations.map(\.scope), key: UUID(), mayHaveBeenSent: false)
     }
 
@@ -225,7 +250,26 @@ extension NetworkError {
     }
 }
 
+extension ChangeQueue {
+    /// The call of a change has ended, and the change is not stored.
+    fileprivate func removeWritten(_ change: UnsentChange) { if let id = change.id { removeWritten(id) } }
+}
+
+extension Flight {
+    /// Whether an attempt before the one that failed may have taken effect, as ``Response/leavesEffectUnknown`` has it
+    /// of a refusal.
+    fileprivate func mayHaveTakenEffect(before error: NetworkError) -> Bool {
+        // A token was missing for another attempt: the error says nothing of the last one.
+        error.kind != .cancelled && error.sending != .notSent
+            && recorder.hasUnclearAttempt(includingLast: error.step == .authorizing)
+    }
+}
+
 extension Response {
+    /// Whether the response is a refusal that does not show what became of an earlier attempt of the call. Its caller
+    /// would make the call anew, under another key, and have a second effect: the queue sends it again under its own.
+    fileprivate var leavesEffectUnknown: Bool { verdict != .fine && followsSentAttempt && !head.isReplayed }
+
     /// Whether the response says that the server is down or overloaded, so that the same call may succeed later.
     fileprivate var mayPass: Bool { RetryPolicy.standard.cause(of: self) != nil }
 }

@@ -30,13 +30,13 @@ struct RetryingStage: RequestStage {
                 let origin = response.redirectedOrigin
                 if attempt == 1, let origin, origin != Origin(request.head) { retries.deposit(for: origin) }
                 guard response.verdict != .fine, let cause = flight.retryPolicy.cause(of: response) else {
-                    return response
+                    return response.following(sending)
                 }
-                sending = .sent
                 let retryAfter = response.retryAfter(now: flight.clock.date)
                 guard let found = decide(request, attempt, cause, retryAfter, of: origin, in: flight) else {
-                    return response
+                    return response.following(sending)
                 }
+                sending = .sent
                 wait = found
             } catch {
                 let origin = error.redirectedOrigin
@@ -78,6 +78,24 @@ struct RetryingStage: RequestStage {
             flight.note(RetryDecision.gaveUp(error, cause: cause))
             return nil
         }
+    }
+}
+
+/// Whether a response followed an attempt that may have been sent.
+private enum FollowsSentAttempt: StageValueKey {
+    static var defaultValue: Bool { false }
+}
+
+extension Response {
+    /// Whether an earlier attempt of the call may have been sent, to which no response came, or one that may pass.
+    var followsSentAttempt: Bool { values[FollowsSentAttempt.self] }
+
+    /// The response to a request whose earlier attempts were sent as far as this says.
+    fileprivate func following(_ sending: SendState) -> Response {
+        if sending == .notSent { return self }
+        var response = self
+        response.values[FollowsSentAttempt.self] = true
+        return response
     }
 }
 

@@ -42,6 +42,8 @@ final class MemoryChangeQueue: ChangeQueue {
     private struct State {
         var link: ChangeLink?
         var stored: [(change: UnsentChange, id: UUID, isSettled: Bool)] = []
+        /// What was written ahead of calls that are in flight.
+        var written: [UUID: UnsentChange] = [:]
         var isFull = false
         var serviceChanges = 0
         var settledCount = 0
@@ -50,8 +52,11 @@ final class MemoryChangeQueue: ChangeQueue {
     private let state = Mutex(State())
     /// Holds a change before it is stored, until the test opens it.
     let gate: ScriptedGate?
+    private let endpoint: any Endpoint.Type
 
-    init(gate: ScriptedGate? = nil) { self.gate = gate }
+    init(gate: ScriptedGate? = nil, accepting endpoint: any Endpoint.Type = EditNote.self) {
+        (self.gate, self.endpoint) = (gate, endpoint)
+    }
 
     var link: ChangeLink? { state.withLock { $0.link } }
     /// The changes whose calls have ended as queued.
@@ -60,20 +65,33 @@ final class MemoryChangeQueue: ChangeQueue {
     /// How many stored changes were settled, those among them that are removed.
     var settledCount: Int { state.withLock { $0.settledCount } }
     var serviceChanges: Int { state.withLock { $0.serviceChanges } }
+    var written: [UnsentChange] { state.withLock { Array($0.written.values) } }
     func setFull() { state.withLock { $0.isFull = true } }
 
     func start(_ link: ChangeLink) { state.withLock { $0.link = link } }
-    func accepts(_ endpoint: any Endpoint.Type) -> Bool { endpoint == EditNote.self }
+    func accepts(_ endpoint: any Endpoint.Type) -> Bool { endpoint == self.endpoint }
     func hasToWait(_ change: UnsentChange) async throws -> Bool {
         state.withLock { $0.stored.contains { $0.change.account == change.account } }
     }
+
+    func writeAhead(_ change: UnsentChange) async throws -> UUID? {
+        try state.withLock { state in
+            if state.isFull { throw Full() }
+            let id = UUID()
+            state.written[id] = change
+            return id
+        }
+    }
+
+    func removeWritten(_ id: UUID) { state.withLock { _ = $0.written.removeValue(forKey: id) } }
 
     func store(_ change: UnsentChange) async throws -> QueuedChange {
         // In a task of its own, which is not cancelled with the call: a commit can't be taken back.
         if let gate { await Task { try? await gate.pass() }.value }
         return try state.withLock { state in
             if state.isFull { throw Full() }
-            let id = UUID()
+            let id = change.id ?? UUID()
+            state.written[id] = nil
             state.stored.append((change, id, false))
             return QueuedChange(change, id)
         }
@@ -126,13 +144,14 @@ struct QueueLayer {
 
     init(
         _ queue: MemoryChangeQueue = MemoryChangeQueue(), pipeline: RequestPipeline = RequestPipeline(),
+        retrying: AttemptLimits = .none,
         respond: @escaping StubTransport.Respond = { _ in .json("{}") }
     ) {
         self.queue = queue
         transport = StubTransport(respond: respond)
         network = NetworkLayer(
             transport: transport, pipeline: pipeline, clock: LayerClock(clock), sinks: [records],
-            limits: LayerLimits(admission: .none, retrying: .none), offlineQueue: queue, status: status)
+            limits: LayerLimits(admission: .none, retrying: retrying), offlineQueue: queue, status: status)
     }
 
     func error(of endpoint: some Endpoint) async -> NetworkError? {

@@ -2,6 +2,7 @@ import HTTPTypes
 import Logging
 import RunwayJSON
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import Runway
@@ -92,6 +93,88 @@ struct QueueingStageTests {
         #expect(layer.queue.storedCount == 0)
     }
 
+    /// The first attempt may have had its effect, and what responds to the second one shows nothing of it.
+    @Test(arguments: [400, 403, 404, 413, 500])
+    func refusalAfterALostAttemptStoresTheCall(_ status: Int) async throws {
+        let layer = Self.layer(losing: .sent) { .json("{}", status: .init(code: status)) }
+        #expect(await layer.error(of: RetriedEdit())?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
+        #expect(layer.key(0) == layer.key(1) && layer.key(0) == layer.queue.waiting.first?.keyField)
+    }
+
+    @Test(arguments: [NetworkError.Kind.notTrusted, .invalidResponse, .needsLogin])
+    func failureAfterALostAttemptStoresTheCall(_ kind: NetworkError.Kind) async throws {
+        let layer = Self.layer(losing: .sent) { () throws(NetworkError) in
+            throw NetworkError(kind, in: .transporting, "no", sending: .notSent)
+        }
+        #expect(await layer.error(of: RetriedEdit())?.kind == .queued)
+        #expect(layer.queue.waiting.map(\.mayHaveBeenSent) == [true])
+    }
+
+    @Test func refusalAfterAnUnsentAttemptStands() async throws {
+        let layer = Self.layer(losing: .notSent) { .json("{}", status: .forbidden) }
+        #expect(await layer.error(of: RetriedEdit())?.status == .forbidden)
+        #expect(layer.queue.storedCount == 0 && layer.queue.written.isEmpty)
+    }
+
+    @Test func replayedRefusalIsTheCallsOwn() async throws {
+        let layer = Self.layer(losing: .sent) {
+            var response = Response.json("{}", status: .gone)
+            if let name = HTTPField.Name("Idempotency-Replayed") { response.head.headerFields[name] = "true" }
+            return response
+        }
+        #expect(await layer.error(of: RetriedEdit())?.status == .gone)
+        #expect(layer.queue.storedCount == 0 && layer.queue.written.isEmpty)
+    }
+
+    /// A change that is sent again within its call.
+    private struct RetriedEdit: Endpoint {
+        static let service = Notes.self
+        static let name = EditNote.name
+        static let method = HTTPRequest.Method.post
+        static let offline = OfflinePolicy.queued
+        static let retry = RetryPolicy(baseWait: .zero)
+        var path: EndpointPath { "notes" }
+    }
+
+    private static func layer(
+        losing sending: SendState, then respond: @escaping @Sendable () throws(NetworkError) -> Response
+    ) -> QueueLayer {
+        let isFirst = Mutex(true)
+        let queue = MemoryChangeQueue(accepting: RetriedEdit.self)
+        return QueueLayer(queue, retrying: .retrying) { _ throws(NetworkError) in
+            let isLost = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if isLost { throw NetworkError(.noNetwork, in: .transporting, "lost", sending: sending) }
+            return try respond()
+        }
+    }
+
+    @Test func callIsWrittenBeforeItIsSent() async throws {
+        let gate = ScriptedGate()
+        let layer = QueueLayer { _ in
+            try? await gate.pass()
+            return .json("{}")
+        }
+        async let error = layer.error(of: EditNote(text: "a"))
+        try await gate.waitForArrivals()
+        #expect(layer.queue.written.map(\.mayHaveBeenSent) == [true] && layer.queue.storedCount == 0)
+        #expect(layer.queue.written.map(\.keyField) == [layer.key(0)])
+        gate.open()
+        #expect(await error == nil)
+        #expect(layer.queue.written.isEmpty)
+    }
+
+    @Test func callThatCannotBeWrittenAheadIsSent() async throws {
+        let layer = QueueLayer()
+        layer.queue.setFull()
+        #expect(await layer.error(of: EditNote()) == nil)
+        let record = try await layer.records.records(count: 1)[0]
+        #expect(record.decisions.contains { $0.name == "unwritten" })
+    }
+
     @Test func endpointWithoutPolicyIsNotStored() async throws {
         let layer = QueueLayer()
         layer.status.set(.none)
@@ -125,7 +208,7 @@ struct QueueingStageTests {
         let layer = QueueLayer()
         layer.status.set(.none)
         #expect(await layer.error(of: EditNote(fields: ["X-Api-Key": "hunter2"]))?.kind == .noNetwork)
-        #expect(layer.queue.storedCount == 0)
+        #expect(layer.queue.storedCount == 0 && layer.queue.written.isEmpty)
         let record = try await layer.records.records(count: 1)[0]
         #expect(record.decisions.contains { $0.name == "unstorable" })
     }

@@ -1,0 +1,114 @@
+import Foundation
+import Runway
+import Synchronization
+
+// What calls do.
+extension ChangeJournal {
+    /// Stores a change whose call is about to be sent. Nothing sends, counts or lists it before ``store(_:_:at:)``, or
+    /// a later run.
+    ///
+    /// - Returns: Identifies the change.
+    func writeAhead(_ change: UnsentChange, _ flight: FlightID, at date: Date) async throws(StorageError) -> UUID {
+        let time = time()
+        let payload = try payload(of: StoredChange(change, at: date, boot: time.boot))
+        let entry = JournalEntry(id: UUID(), scope: ChangeScope(change).text, priority: 0, payload: payload)
+        state.withLock { _ = $0.ahead.insert(entry.id) }
+        do throws(StorageError) {
+            try await run { journal throws(StorageError) in
+                _ = try journal.insert(entry, at: self.place(of: flight), time, as: .ahead)
+            }
+        } catch {
+            // It may have been inserted before the disk failed.
+            state.withLock { _ = $0.removals.insert(entry.id) }
+            throw error
+        }
+        return entry.id
+    }
+
+    /// Removes a change that was written ahead, and returns at once.
+    func removeWritten(_ id: UUID) {
+        let isAhead = state.withLock { state in
+            guard state.ahead.contains(id) else { return false }
+            state.removals.insert(id)
+            return true
+        }
+        guard isAhead else { return }
+        store.begin { journal throws(StorageError) in
+            try self.perform({ _ throws(StorageError) in }, on: journal, .writing, changes: false)
+        } completion: { _ in
+            self.noteProblem()
+        }
+    }
+
+    /// The place of a change. Calls that fail together are stored in the order in which they were made.
+    private func place(of flight: FlightID) -> Int64 {
+        state.withLock { ($0.firstPlace ?? 0) &+ Int64(clamping: flight.number) }
+    }
+
+    /// Stores a change, which is not sent before ``settle(_:isQueued:)``, in place of what was written ahead of its
+    /// call.
+    ///
+    /// - Returns: The change, and whether others of its scope waited before.
+    /// - Throws: ``StorageError/Kind/rejected`` if the app has erased what was written ahead; others if the file can't
+    ///   be written.
+    func store(
+        _ change: UnsentChange, _ flight: FlightID, at date: Date
+    ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {
+        let (scope, time) = (ChangeScope(change).text, time())
+        let stored = StoredChange(change, at: date, boot: time.boot)
+        let payload = try payload(of: stored)
+        let id = change.id ?? UUID()
+        do throws(StorageError) {
+            let result = try await run(changes: true) { journal throws(StorageError) in
+                let isFirst = self.state.withLock { state in
+                    state.unsettled[id] = scope
+                    return state.waiting?[scope] == nil
+                }
+                let entry = JournalEntry(id: id, scope: scope, priority: 0, payload: payload)
+                if change.id != nil, !self.state.withLock({ $0.ahead.contains(id) }) {
+                    throw StorageError(.rejected, "The change was erased during its call.")
+                }
+                let place: Int64
+                if let written = try journal.entry(id) {
+                    place = written.sequence
+                    try journal.replace(written, with: payload, time, isLimited: false, keepsAge: true)
+                } else {
+                    place = try journal.insert(entry, at: self.place(of: flight), time)
+                }
+                if isFirst, let wait = change.retryAfter { try journal.setPause(of: scope, wait, at: time) }
+                try Self.updateHolds(journal, scope)
+                let placed = PlacedEntry(sequence: place, entry: entry, state: .waiting, reason: "")
+                return (QueuedChange(stored, try journal.entry(id) ?? placed), isFirst)
+            }
+            state.withLock { _ = $0.ahead.remove(id) }
+            return result
+        } catch {
+            // It may have been inserted before the disk failed, and its call fails.
+            state.withLock { state in
+                if state.unsettled[id] != nil { state.removals.insert(id) }
+            }
+            throw error
+        }
+    }
+
+    /// The call of a stored change has ended: the change may be sent or, if it was cancelled, is removed.
+    func settle(_ id: UUID, isQueued: Bool) async {
+        if isQueued {
+            _ = state.withLock { $0.unsettled.removeValue(forKey: id) }
+        } else {
+            // Every later operation that writes begins with it, should it fail now.
+            _ = state.withLock { $0.removals.insert(id) }
+            try? await run(changes: true) { _ throws(StorageError) in }
+        }
+    }
+
+    func payload(of change: StoredChange) throws(StorageError) -> [UInt8] {
+        let payload = try change.bytes()
+        guard payload.count <= options.maximumChangeByteCount else {
+            throw StorageError(
+                .rejected,
+                "The change has \(payload.count) bytes; at most \(options.maximumChangeByteCount) are allowed.")
+        }
+        return payload
+    }
+}
