@@ -76,6 +76,33 @@ struct ListingsCredentials: Credentials {
     }
 }
 
+extension NetworkLayer {
+    /// Signs in with a password. The layer's token store has the token and the account: nothing is to be done at the next launch.
+    ///
+    /// - Returns: What to tell the user.
+    func signInToListings(as name: String, _ password: String) async -> String {
+        do {
+            let response = try await call(TokenRequest(name: name, password: password))
+            try await signIn(TokenRequest.token(in: response, of: name, on: self), to: Listings.self)
+            return "Signed in as \(name)"
+        } catch {
+            return (error as? NetworkError)?.detail ?? "The response has no token."
+        }
+    }
+
+    /// Signs out, of the next launches, too.
+    ///
+    /// - Returns: What to tell the user.
+    func signOutOfListings() async -> String {
+        do {
+            try await signOut(of: Listings.self)
+            return "Signed out"
+        } catch {
+            return error.detail
+        }
+    }
+}
+
 /// A row of the list.
 struct RentalRow: Identifiable, Hashable {
     let id: Int

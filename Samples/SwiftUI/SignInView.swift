@@ -1,19 +1,31 @@
 import Runway
 import SwiftUI
 
-/// Signs an account in. From then on its calls carry the token, which the layer renews.
+/// Signs an account in and out. From the sign-in on its calls carry the token, which the layer renews; the next launch is signed in, too.
 struct SignInView: View {
     let network: NetworkLayer
+    @State private var account: String?
     @State private var name = ""
     @State private var password = ""
     @State private var message = ""
     @State private var isBusy = false
 
+    init(network: NetworkLayer) {
+        self.network = network
+        // After a launch it is who was signed in when the app ended.
+        _account = State(initialValue: network.settings(of: Listings.self).account)
+    }
+
     var body: some View {
         Form {
-            TextField("Name", text: $name)
-            SecureField("Password", text: $password)
-            Button("Sign in") { Task { await signIn() } }.disabled(isBusy)
+            if let account {
+                Text("Signed in as \(account)")
+                Button("Sign out") { Task { await signOut() } }.disabled(isBusy)
+            } else {
+                TextField("Name", text: $name)
+                SecureField("Password", text: $password)
+                Button("Sign in") { Task { await signIn() } }.disabled(isBusy)
+            }
             Text(message)
         }
         .navigationTitle("Account")
@@ -22,12 +34,14 @@ struct SignInView: View {
     private func signIn() async {
         isBusy = true
         defer { isBusy = false }
-        do {
-            let response = try await network.call(TokenRequest(name: name, password: password))
-            try await network.signIn(TokenRequest.token(in: response, of: name, on: network), to: Listings.self)
-            message = "Signed in"
-        } catch {
-            message = (error as? NetworkError)?.detail ?? "The response has no token."
-        }
+        message = await network.signInToListings(as: name, password)
+        account = network.settings(of: Listings.self).account
+    }
+
+    private func signOut() async {
+        isBusy = true
+        defer { isBusy = false }
+        message = await network.signOutOfListings()
+        account = network.settings(of: Listings.self).account
     }
 }

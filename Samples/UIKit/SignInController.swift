@@ -1,8 +1,7 @@
-import Foundation
 import Runway
 import UIKit
 
-/// Signs an account in. From then on its calls carry the token, which the layer renews.
+/// Signs an account in and out. From the sign-in on its calls carry the token, which the layer renews; the next launch is signed in, too.
 final class SignInController: UIViewController {
     private let network: NetworkLayer
     private let name = UITextField()
@@ -23,31 +22,30 @@ final class SignInController: UIViewController {
         name.placeholder = "Name"
         password.placeholder = "Password"
         password.isSecureTextEntry = true
-        let button = UIButton(
-            type: .system, primaryAction: UIAction(title: "Sign in") { [weak self] _ in self?.start() })
-        let stack = UIStackView(arrangedSubviews: [name, password, button, message])
+        let signIn = UIButton(
+            type: .system, primaryAction: UIAction(title: "Sign in") { [weak self] _ in self?.signIn() })
+        let signOut = UIButton(
+            type: .system, primaryAction: UIAction(title: "Sign out") { [weak self] _ in self?.signOut() })
+        let stack = UIStackView(arrangedSubviews: [name, password, signIn, signOut, message])
         stack.axis = .vertical
         stack.frame = view.bounds
         view.addSubview(stack)
+        // After a launch it is who was signed in when the app ended.
+        message.text = network.settings(of: Listings.self).account.map { "Signed in as \($0)" }
     }
 
-    private func start() {
+    private func signIn() {
+        let (name, password) = (name.text ?? "", password.text ?? "")
+        start { [network] in await network.signInToListings(as: name, password) }
+    }
+
+    private func signOut() { start { [network] in await network.signOutOfListings() } }
+
+    private func start(_ work: @escaping () async -> String) {
         attempt?.cancel()
-        let request = TokenRequest(name: name.text ?? "", password: password.text ?? "")
-        attempt = Task { [weak self, network] in
-            let text = await Self.signIn(request, on: network)
+        attempt = Task { [weak self] in
+            let text = await work()
             self?.message.text = text
-        }
-    }
-
-    private static func signIn(_ request: TokenRequest, on network: NetworkLayer) async -> String {
-        do {
-            let response = try await network.call(request)
-            let token = try TokenRequest.token(in: response, of: request.name ?? "", on: network)
-            try await network.signIn(token, to: Listings.self)
-            return "Signed in"
-        } catch {
-            return (error as? NetworkError)?.detail ?? "The response has no token."
         }
     }
 }

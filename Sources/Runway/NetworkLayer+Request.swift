@@ -25,7 +25,10 @@ extension NetworkLayer {
 
     /// Starts the record of an exchange.
     package func makeExchange<Service: APIService>(with service: Service.Type, _ options: CallOptions) -> Flight {
-        makeFlight(Exchange<Service>.self, options)
+        var options = options
+        // The request may be for another server.
+        options.authorization = AuthorizationPolicy.none
+        return makeFlight(Exchange<Service>.self, options)
     }
 
     /// Sends a request as it is, in a flight that was made for it.

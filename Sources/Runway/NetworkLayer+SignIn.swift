@@ -1,7 +1,8 @@
 extension NetworkLayer {
     /// Signs an account in to a service, in the environment that the service is in.
     ///
-    /// Calls that start from now on are the account's, with this token. Calls that wait for a renewal of the account's last token continue
+    /// Calls that start from now on are the account's, with this token, and so are those of the next launch, if the layer's ``TokenStore``
+    /// stores it. Calls that wait for a renewal of the account's last token continue
     /// with this one. Calls of an account that was signed in before continue as that account's, and its token stays stored; no manager
     /// lands them. Calls that were made while nobody was signed in continue, and neither send nor set cookies any more.
     ///
@@ -21,16 +22,18 @@ extension NetworkLayer {
         let leeway = service.credentials?.leeway ?? .zero
         var session: AccountSession
         var change: (held: HeldToken, write: TokenStoreQueue.Completion?)?
+        var accountWrite: TokenStoreQueue.Completion?
         repeat {
             session = services.session(of: token.account, at: service)
             change = tokens.hold(token, of: identity, in: session, leeway: leeway, clock: clock)
+            accountWrite = services.enter(session, of: service)
             // If a sign-out came in between, it ended that session, and the account signs in to a new one.
-        } while !services.enter(session, of: service)
+        } while accountWrite == nil
         servicesDidChange()
-        guard let (held, write) = change else { return }
-        tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .success(held))
-        guard let write else { return }
-        try await settle(write, "The access token is in use, but could not be stored")
+        if let held = change?.held {
+            tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .success(held))
+        }
+        try await settle([change?.write, accountWrite], "The access token is in use, but could not be stored")
     }
 
     /// Signs out of a service, in the environment that the service is in: removes the account's token, cookies and cached responses.
@@ -55,9 +58,11 @@ extension NetworkLayer {
     public func signOut<Service: APIService>(
         of service: Service.Type, cancelling cancelsCalls: Bool = true
     ) async throws(NetworkError) {
-        guard let left = services.leave(service, cancellingCalls: cancelsCalls), let account = left.session.account
-        else { return }
+        guard let (left, accountWrite) = services.leave(service, cancellingCalls: cancelsCalls) else { return }
         servicesDidChange()
+        guard let account = left.session.account else {
+            return try await settle([accountWrite], "Nobody is signed in any more, but that could not be stored")
+        }
         let session = left.session
         let identity = TokenIdentity(service: service, environment: left.settings.environment, account: account)
         let write = tokens.drop(identity, of: session)
@@ -72,8 +77,7 @@ extension NetworkLayer {
         }
         // An app that ends from here on leaves no response of the account.
         await cache.flush()
-        guard let write else { return }
-        try await settle(write, "The access token is not used any more, but could not be removed")
+        try await settle([accountWrite, write], "The access token is not used any more, but could not be removed")
     }
 
     /// Fails the calls that wait for a renewal of the token as ``NetworkError/Kind/loginCancelled``. Call it if the user was
@@ -101,11 +105,12 @@ extension NetworkLayer {
         }
     }
 
+    /// Waits until changes of the store are made.
     private func settle(
-        _ write: TokenStoreQueue.Completion, _ what: String
+        _ writes: [TokenStoreQueue.Completion?], _ what: String
     ) async throws(NetworkError) {
         do {
-            try await tokens.settle(write)
+            for write in writes { if let write { try await tokens.settle(write) } }
         } catch is CancellationError {
             throw .cancelled(in: .authorizing)
         } catch {

@@ -74,7 +74,7 @@ public final class NetworkLayer: Sendable {
     ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The default, `nil`, stores none.
     ///   - status: Reports the network that the device has. The default reports nothing, and every host counts as reachable; only a layer
     ///     over a ``URLSessionTransport`` on Apple's systems has the system's status by default.
-    ///   - tokens: Stores access tokens. The default, `nil`, stores them in memory, until the app ends.
+    ///   - tokens: Stores access tokens, and who is signed in. The default, `nil`, stores them in memory, until the app ends.
     ///   - grace: Asks the system for time in the background for calls in flight. The default, `nil`, asks for none.
     ///   - randomness: Randomises backoff. The default is the system's generator; a test passes one with a seed.
     public init(
@@ -101,17 +101,18 @@ public final class NetworkLayer: Sendable {
             memoryPressure = SystemMemoryPressure(relieving: cache)
         #endif
         track = Mutex(NetworkTrack(status.current))
-        services = ServiceConfigurations()
         let randomness = LayerRandomness(randomness)
+        let accessTokens = AccessTokens(
+            network: name, store: tokens ?? MemoryTokenStore(), storeDeadline: limits.tokenStoreDeadline,
+            maximumCallsPerRenewal: limits.maximumCallsPerRenewal, maximumAccounts: limits.maximumAccounts,
+            clock: clock, timer: deadlines)
+        services = ServiceConfigurations(accessTokens.signedInAccounts)
         let parts = LayerParts(
             deadlines: deadlines, cache: cache, admission: AdmissionControl(limits.admission),
             connectivity: NetworkStatusMonitor(status),
             retries: RetryControl(limits: limits.retrying, randomness: randomness),
             hedges: HedgeControl(limits: limits.hedging),
-            tokens: AccessTokens(
-                network: name, store: tokens ?? MemoryTokenStore(), storeDeadline: limits.tokenStoreDeadline,
-                maximumCallsPerRenewal: limits.maximumCallsPerRenewal, maximumAccounts: limits.maximumAccounts,
-                clock: clock, timer: deadlines),
+            tokens: accessTokens,
             merger: Merger(clock: clock, timer: deadlines), strictTransport: StrictTransport(),
             cookieJars: CookieJars(), offlineQueue: offlineQueue, changeReports: changeReports)
         context = FlightContext(

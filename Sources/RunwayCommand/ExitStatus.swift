@@ -1,3 +1,5 @@
+import Runway
+
 /// The codes with which the process ends, as every command's help lists them.
 enum ExitStatus {
     /// Everything was fine.
@@ -21,7 +23,7 @@ struct CommandFailure: Error, Sendable {
     var status: Int32
 
     init(_ message: String, status: Int32 = ExitStatus.unusable) {
-        self.message = message
+        self.message = message.withOneFullStop
         self.status = status
     }
 }

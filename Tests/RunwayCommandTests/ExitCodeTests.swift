@@ -108,6 +108,7 @@ struct ExitCodeTests {
         Misuse("proxy", "--origin", "http://x", "--connect-port", "80", says: "--connect-port"),
         Misuse("proxy", "--origin", "http://x", "--allow-local", says: "--allow-local"),
         Misuse("proxy", "--allow-host", "x", says: "--origin"),
+        Misuse("proxy", "--auth-field", "a b", says: "name of a header field"),
         Misuse("proxy", "--json", "--show-bodies", says: "--show-bodies"),
         Misuse("proxy", "--listen", "0.0.0.0:0", says: "--allow-remote"),
         Misuse("proxy", "--color", "x", says: "--color"),

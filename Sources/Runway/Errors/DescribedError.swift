@@ -34,6 +34,16 @@ extension Error {
     }
 }
 
+extension String {
+    /// The sentence with one mark at its end, if it ends in a text that has one of its own: a server's sentence, or another error's.
+    package var withOneFullStop: String {
+        guard hasSuffix("."), !hasSuffix("..."), let before = dropLast().last, ".!?…。！？".contains(before) else {
+            return self
+        }
+        return String(dropLast())
+    }
+}
+
 extension JSONError {
     /// What was expected at which place. The excerpt may be secret in a document whose secrets have unusual names.
     fileprivate var withoutExcerpts: JSONError {

@@ -28,6 +28,17 @@ struct FlightSecrets: Sendable {
         texts.reduce(text) { $0.contains($1) ? $0.replacing($1, with: Redaction.placeholder) : $0 }
     }
 
+    /// A text that may end in the start of a body: also of a secret that is cut off there, at least 8 bytes are not shown.
+    func masked(start text: String) -> String {
+        var masked = masked(text)
+        for secret in texts where masked.hasSuffix("…") {
+            let start = Array(masked.utf8.dropLast("…".utf8.count))
+            let length = (8..<max(8, secret.utf8.count)).last { start.suffix($0).elementsEqual(secret.utf8.prefix($0)) }
+            if let length { masked = String(decoding: start.dropLast(length), as: UTF8.self) + Redaction.placeholder }
+        }
+        return masked
+    }
+
     func masked(_ headerFields: HTTPFields) -> HTTPFields {
         if isEmpty { return headerFields }
         return HTTPFields(

@@ -70,7 +70,8 @@ extension Redaction {
             })
     }
 
-    private func isSecret(_ name: HTTPField.Name) -> Bool {
+    /// Whether the value of a header field of this name is secret.
+    func isSecret(_ name: HTTPField.Name) -> Bool {
         knownFields.isSecret(name) { headerFields.contains(name) || names.isSecretField(name.rawName) }
     }
 

@@ -5,8 +5,9 @@ package import HTTPTypes
 package struct Origin: Hashable, Sendable {
     /// `http` or `https`, or whatever else the request has.
     package let scheme: String
-    /// The host in the form in which hosts are compared: in lower case, without the dot of the root at the end of a name, and
-    /// an IPv6 address in its brackets and in the form of RFC 5952. Another spelling of a name can't evade a lookup by this.
+    /// The host in the form in which origins are compared: in lower case, and an IPv6 address in its brackets and in the form of RFC 5952.
+    ///
+    /// With the dot of the root at its end a name is another host: neither cookies (RFC 6265bis §5.1.2) nor credentials are for both.
     package let host: String
     /// The port.
     package let port: Int
@@ -35,9 +36,11 @@ package struct Origin: Hashable, Sendable {
         self.port = port
     }
 
-    /// The host without the brackets of an IPv6 address.
+    /// The host as it is looked up: without the brackets of an IPv6 address, and without the dot of the root, with which a name means
+    /// the same machine to DNS, to TLS (RFC 6066 §3) and to rules about hosts (RFC 6797). Another spelling of a name can't evade a lookup
+    /// by this.
     package var bareHost: String {
-        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host.withoutRootDot
     }
 
     /// Whether requests to it never leave this machine.
@@ -51,7 +54,7 @@ extension StringProtocol {
     /// Whether a host without a port and without brackets is this machine itself: a loopback name, or a loopback address in any notation
     /// that the system's resolver reads (`127.1` is one of `inet_aton`), with or without the dot of the root.
     package var isLoopbackHost: Bool {
-        let host = asComparedHost
+        let host = asComparedHost.withoutRootDot
         if host.isLoopbackName { return true }
         if let address = IPAddress(host) { return address.isLoopback }
         // `inet_aton` stops at the first blank and ignores what follows.
@@ -62,13 +65,19 @@ extension StringProtocol {
 
     /// The host in the form in which hosts are compared; see ``Origin/host``.
     package var asComparedHost: String {
-        var host = inLowerCase
-        while host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
+        let host = inLowerCase
         if host.utf8.first == UInt8(ascii: "["), let address = IPAddress(String(host.dropFirst().dropLast())),
             address.family == .v6
         {
             return "[\(address)]"
         }
+        return host
+    }
+
+    /// The host without the dot of the root at its end.
+    fileprivate var withoutRootDot: String {
+        var host = String(self)
+        while host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
         return host
     }
 

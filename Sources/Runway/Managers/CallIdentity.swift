@@ -48,6 +48,7 @@ extension Flight {
         options.cache = cachePolicy
         options.retry = retryPolicy
         options.priority = options.priority ?? endpoint.priority
+        options.authorization = authorization
         options.cacheUse = .standard
         // They are part of the content.
         options.headers = [:]

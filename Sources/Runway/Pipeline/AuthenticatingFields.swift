@@ -1,13 +1,16 @@
 import HTTPTypes
 
-// What authenticates a request. Caching, redirects and merging read it here; `Redaction` only chooses what is shown.
+// What authenticates a request. Caching, redirects, merging and records read it here; what `Redaction` shows changes nothing.
+//
+// Two questions are decided apart, each on its safe side:
+// - Whose response is it? The fields that authenticate (``Flight/isAuthenticating(_:)``) separate stored responses. Any other field would
+//   only cost hits: the response's `Vary` names those that select it (RFC 9111 §4.1).
+// - What may another origin see? Only fields that are known to be impersonal (`isImpersonal`): an API may invent a field for its token.
 
 extension HTTPField.Name {
-    /// Whether a request field of this name may authenticate or identify who sends the request.
-    ///
-    /// Every field may, except those whose standard gives them another meaning. An API may invent a field for its token, and nobody
-    /// declares such a field: only a list of the harmless ones can't forget it.
-    var mayAuthenticate: Bool { !Self.impersonal.contains(canonicalName) }
+    /// Whether the standard of a request field gives it another meaning than to authenticate or identify who sends the request, so that it
+    /// may go to another origin.
+    var isImpersonal: Bool { Self.impersonal.contains(canonicalName) }
 
     /// Fields that are the same for all users of a client, or say nothing about the user, by their canonical names.
     private static let impersonal: Set<String> = [
@@ -36,18 +39,33 @@ extension HTTPField.Name {
 
 /// What authenticates a call apart from the fields whose names say so.
 struct CallAuthentication: Sendable {
-    /// The fields that ``Credentials`` set.
+    /// The fields that ``Credentials`` set, and those that the service declares.
     var fields: Set<HTTPField.Name> = []
     /// Whether the body authenticates: it holds header fields of other calls, as that of a merged request does, or ``Credentials`` wrote it.
     var isInBody = false
 }
 
+extension Flight {
+    /// Whether a request field authenticates who sends the call.
+    ///
+    /// That are the fields that the service declares or that its ``Credentials`` set, and those whose names say a secret, as `Authorization`,
+    /// `Cookie`, `X-API-Key` and `X-Vault-Token`: by the words of the default redaction, whatever the layer shows, and by those that the
+    /// layer adds.
+    func isAuthenticating(_ name: HTTPField.Name) -> Bool {
+        if configuration.authenticatingFields.contains(name) { return true }
+        return !name.isImpersonal && (Redaction.default.isSecret(name) || context.redaction.isSecret(name))
+    }
+}
+
 extension Request {
-    /// The fields that say who sends the request: every field that may authenticate, sorted by name.
+    /// The fields that separate the stored responses of different senders, sorted by name: those that authenticate, and `Host`, which
+    /// replaces the authority of the target (RFC 9112 §3.2).
     ///
     /// Two requests in which they differ may come from two users, whichever account the app has set.
-    var senderFields: [HTTPField] {
-        let fields = Array(head.headerFields).filter(\.name.mayAuthenticate)
+    func senderFields(in flight: Flight) -> [HTTPField] {
+        let fields = Array(head.headerFields).filter {
+            $0.name.canonicalName == "host" || flight.isAuthenticating($0.name)
+        }
         if fields.count < 2 { return fields }
         // Fields of one name keep their order, which has a meaning (RFC 9110 §5.3); that of different names has none.
         return fields.enumerated().sorted {
@@ -57,10 +75,19 @@ extension Request {
 
     /// Removes what authenticates the request to one origin, for a request that goes to another (RFC 9110 §15.4).
     ///
-    /// - Parameter names: The fields that ``Credentials`` set in this call, whatever their names.
+    /// - Parameter names: The fields that authenticate the call whatever their names.
     mutating func removeAuthentication(_ names: Set<HTTPField.Name>) {
-        head.headerFields = HTTPFields(
-            head.headerFields.filter { !$0.name.mayAuthenticate && !names.contains($0.name) })
+        head.headerFields = HTTPFields(head.headerFields.filter { $0.name.isImpersonal && !names.contains($0.name) })
+    }
+}
+
+extension Credentials {
+    /// The fields that a request gets from ``authorize(_:with:)``: those that differ afterwards.
+    func fields(setBy token: AccessToken, in request: inout Request) -> Set<HTTPField.Name> {
+        let before = request.head.headerFields
+        authorize(&request, with: token)
+        let after = request.head.headerFields
+        return Set(after.map(\.name).filter { before[values: $0] != after[values: $0] })
     }
 }
 

@@ -57,6 +57,8 @@ public final class Flight: Sendable {
     public var cachePolicy: CachePolicy { options.cache ?? endpoint.cache }
     /// The retry policy of the call.
     public var retryPolicy: RetryPolicy { options.retry ?? endpoint.retry }
+    /// Whether the call carries the access token of the service.
+    public var authorization: AuthorizationPolicy { options.authorization ?? endpoint.authorization }
     /// How the service merged requests when the call was made; `nil` if not at all.
     var mergePolicy: MergePolicy? { configuration.settings.merging }
     /// The priority of the call. A call that renews an access token is urgent, since others in flight wait for it.
@@ -103,6 +105,8 @@ public final class Flight: Sendable {
         self.startTime = startTime
         self.lifetime = lifetime
         recorder = FlightRecorder(context, start: startTime)
+        let fields = configuration.authenticatingFields
+        if !fields.isEmpty { recorder.addSecrets(fields, [], isBodySecret: false) }
     }
 
     /// Runs `operation`, and calls `handler` if the deadline of the call passes before it has ended. For transports.

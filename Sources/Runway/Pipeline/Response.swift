@@ -57,7 +57,12 @@ extension Response {
         guard var error = verdict.error(for: head), case .whole(let rawData) = body else {
             return verdict.error(for: head)
         }
-        if case .malformed = verdict.value { error.detail = rawData.withStart(error.detail) }
+        switch verdict.value {
+        // The error that the envelope names says it already.
+        case .fine, .failed: break
+        case .malformed: error.detail = rawData.withStart(error.detail)
+        default: if !rawData.bytes.isEmpty { error.detail = rawData.withStart(error.detail) }
+        }
         error.rawData = rawData
         return error
     }

@@ -14,7 +14,7 @@ public import HTTPTypes
 ///     ]
 /// }
 /// ```
-public protocol APIService: Sendable {
+public protocol APIService: ServiceDeclarations, Sendable {
     /// The name of the service, as records, metrics and errors show it. The default is the name of the type.
     static var name: String { get }
 
@@ -45,6 +45,14 @@ public protocol APIService: Sendable {
 
     /// Header fields of every call; the endpoint's win if names are equal. The default is empty.
     static var commonHeaders: [String: String] { get }
+
+    /// The names of further request fields that say who sends a request, such as `X-Member`, whatever their case. The default is empty.
+    ///
+    /// Responses to requests in which they differ are stored apart from each other, records do not show them, and no redirect to another
+    /// origin carries them. All that holds without being named of `Authorization`, `Cookie`, the fields that ``credentials`` set, and names
+    /// that say a secret (``Redaction``), such as `X-API-Key`. Any other field costs no cached response: under ``CachePolicy/http(onDisk:)``
+    /// the `Vary` of a response names the fields that it depends on (RFC 9111 §4.1).
+    static var authenticatingFields: Set<String> { get }
 
     /// The longest that a call may take from `load` to its landing, if its endpoint names no deadline. The default is 60 s.
     static var deadline: Duration { get }
@@ -112,6 +120,9 @@ extension APIService {
 
     /// No common header fields.
     public static var commonHeaders: [String: String] { [:] }
+
+    /// No further fields.
+    public static var authenticatingFields: Set<String> { [] }
 
     /// 60 seconds.
     public static var deadline: Duration { .seconds(60) }

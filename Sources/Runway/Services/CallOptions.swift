@@ -17,6 +17,17 @@ public struct CallOptions: Sendable, Hashable {
     public var retry: RetryPolicy?
     /// The priority of this call. The default, `nil`, is its endpoint's.
     public var priority: CallPriority?
+    /// Whether this call carries the access token of the service. The default, `nil`, is its endpoint's policy.
+    ///
+    /// A public path of a service with ``APIService/credentials`` is read without a login, also by ``APIService/get(_:_:)``:
+    ///
+    /// ```swift
+    /// let news = try await network.call(
+    ///     Listings.get("news"), options: CallOptions(authorization: AuthorizationPolicy.none))
+    /// ```
+    ///
+    /// Its response is stored apart from those to calls with the token. ``NetworkLayer/exchange(_:with:options:)`` never adds a token.
+    public var authorization: AuthorizationPolicy?
     /// Whether the call waits for a network, until its deadline, if the device has none. The default is `false`: it
     /// fails at once.
     public var waitsForNetwork: Bool
@@ -32,9 +43,10 @@ public struct CallOptions: Sendable, Hashable {
     public var deadline: Duration?
     /// Header fields of this call, which replace those of its endpoint and service with the same name. The default is empty.
     ///
-    /// They are fields of the request as any other: they are part of what identifies a stored response and an identical call, records
-    /// redact them by their names (``Redaction``), and those that may authenticate do not follow a redirect to another origin. What a
-    /// stage sets, such as the token of ``Credentials``, replaces them.
+    /// They are fields of the request as any other: records redact them by their names (``Redaction``), and those that may authenticate do not
+    /// follow a redirect to another origin. They are part of what identifies an identical call and a response that is stored for a time to
+    /// live; under ``CachePolicy/http(onDisk:)`` those count that authenticate (``APIService/authenticatingFields``), and those that the
+    /// `Vary` of a response names. What a stage sets, such as the token of ``Credentials``, replaces them.
     public var headers: [String: String]
     /// Whether the call is sent although the circuit of its host or endpoint is open: for a call that the user asked for, such as a pull to
     /// refresh. The default is `false`. The guard against endless loops counts it as any other (``AdmissionLimits``). A call in flight that
@@ -66,6 +78,7 @@ public struct CallOptions: Sendable, Hashable {
     ///   - cacheUse: How the call uses stored responses. The default follows its policy.
     ///   - retry: The retry policy of this call. The default, `nil`, is its endpoint's.
     ///   - priority: The priority of this call. The default, `nil`, is its endpoint's.
+    ///   - authorization: Whether this call carries the access token of the service. The default, `nil`, is its endpoint's policy.
     ///   - waitsForNetwork: Whether the call waits for a network if the device has none. The default is `false`.
     ///   - wholeDeadline: The longest time for the whole call, including streamed bodies. The default, `nil`, is no such bound.
     ///   - deadline: The deadline of this call. The default, `nil`, is its endpoint's or its service's.
@@ -73,13 +86,15 @@ public struct CallOptions: Sendable, Hashable {
     ///   - bypassesCircuit: Whether the call is sent although the circuit of its host or endpoint is open. The default is `false`.
     public init(
         cache: CachePolicy? = nil, cacheUse: CacheUse = .standard, retry: RetryPolicy? = nil,
-        priority: CallPriority? = nil, waitsForNetwork: Bool = false, wholeDeadline: Duration? = nil,
+        priority: CallPriority? = nil, authorization: AuthorizationPolicy? = nil, waitsForNetwork: Bool = false,
+        wholeDeadline: Duration? = nil,
         deadline: Duration? = nil, headers: [String: String] = [:], bypassesCircuit: Bool = false
     ) {
         self.cache = cache
         self.cacheUse = cacheUse
         self.retry = retry
         self.priority = priority
+        self.authorization = authorization
         self.waitsForNetwork = waitsForNetwork
         self.wholeDeadline = wholeDeadline
         self.deadline = deadline

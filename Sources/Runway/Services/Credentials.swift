@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// How calls of a service carry its access token, and how a new token is requested.
 ///
@@ -29,6 +29,13 @@ public protocol Credentials: Sendable {
     /// Every header field that it adds or changes is removed from records and not sent to another origin after a redirect.
     func authorize(_ request: inout Request, with token: AccessToken)
 
+    /// The header fields that ``authorize(_:with:)`` sets, for requests that set them by hand: they separate cached responses, are not
+    /// recorded, and do not follow a redirect to another origin either.
+    ///
+    /// The default calls ``authorize(_:with:)`` with an example token and an example request, when the layer first uses the service and
+    /// whenever its settings change. Implement it if that can't be.
+    var fields: Set<HTTPField.Name> { get }
+
     /// The texts that records and errors must not show of a token, wherever they occur. Those under 8 bytes are masked in the fields
     /// that ``authorize(_:with:)`` sets alone. The default are the token and its refresh token.
     func secrets(of token: AccessToken) -> [String]
@@ -47,7 +54,8 @@ public protocol Credentials: Sendable {
     /// Whether an error of ``refresh(_:on:)`` means that the service will never renew this token, so that it is removed.
     ///
     /// The default is yes for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error in the service's
-    /// envelope, and a status of 400 to 499 other than 408, 425 and 429.
+    /// envelope, and a status of 400 to 499 other than 408, 425 and 429. An error of the step ``FlightStep/signing`` is none: it concerns
+    /// the key of the device.
     func isRefusal(_ error: any Error) -> Bool
 }
 
@@ -63,12 +71,19 @@ extension Credentials {
         request.head.headerFields[.authorization] = "Bearer \(token.value)"
     }
 
+    /// The fields that an example request gets.
+    public var fields: Set<HTTPField.Name> {
+        var example = Request(
+            head: HTTPRequest(method: .get, scheme: "https", authority: "service.invalid", path: "/"))
+        return fields(setBy: AccessToken("example", account: "example"), in: &example)
+    }
+
     /// The token and its refresh token.
     public func secrets(of token: AccessToken) -> [String] { [token.value, token.refreshToken].compactMap { $0 } }
 
     /// Whether the service refused.
     public func isRefusal(_ error: any Error) -> Bool {
-        guard let error = error as? NetworkError else { return false }
+        guard let error = error as? NetworkError, error.step != .signing else { return false }
         return switch error.kind {
         case .needsLogin, .needsAccessToken, .service: true
         case .refused: error.status.map { (400..<500).contains($0.code) && !$0.mayBeAcceptedLater } ?? false

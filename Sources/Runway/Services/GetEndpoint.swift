@@ -5,7 +5,8 @@
 /// let issues = try await network.call(GitHub.get("repos/apple/swift-nio/issues", ["state": "closed", "page": 2]))
 /// ```
 ///
-/// It behaves as an ``Endpoint`` with every default, so that nothing is cached. Failures that open a circuit count by path, without the
+/// In a service with ``APIService/credentials`` it carries the access token; a public path is read without a login with
+/// ``CallOptions/authorization``. It behaves as an ``Endpoint`` with every default, so that nothing is cached. Failures that open a circuit count by path, without the
 /// query; records, metrics and reports name all of these calls of a service alike. An API that an app depends on has a type of its own.
 public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     /// The service whose path it is.

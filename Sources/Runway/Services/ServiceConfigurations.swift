@@ -11,30 +11,56 @@ final class ServiceConfigurations: Sendable {
         /// The sessions that are not over, by account. They are weak: calls, configurations and tokens in memory hold them, which bounds
         /// their number.
         var sessions: [String: WeakSession] = [:]
+
+        /// Returns the session of an account: the one that has not ended, or a new one.
+        mutating func session(of account: String?) -> AccountSession {
+            guard let account else { return anonymous }
+            if let session = sessions[account]?.session { return session }
+            let session = AccountSession(account: account)
+            sessions = sessions.filter { $0.value.session != nil }
+            sessions[account] = WeakSession(session: session)
+            return session
+        }
     }
 
     private struct WeakSession {
         weak var session: AccountSession?
     }
 
+    private let accounts: SignedInAccounts
     /// Guards the settings of the services and the accounts that are signed in to them.
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    init(_ accounts: SignedInAccounts) { self.accounts = accounts }
 
     /// The transports that services have of their own.
     var transports: [any Transport] {
         entries.withLock { $0.values.compactMap(\.configuration.settings.transport) }
     }
 
-    /// What calls that are made now use.
+    /// What calls that are made now use. If it could not be read who was signed in when the app ended, it is read again.
     func configuration<Service: APIService>(of service: Service.Type) -> ServiceConfiguration {
         let key = ObjectIdentifier(service)
-        if let known = entries.withLock({ $0[key]?.configuration }) { return known }
-        // Made outside the lock, since a service's description is code of the app; of two that are made at once the first counts.
+        let known = entries.withLock { $0[key]?.configuration }
+        if let known, known.accountProblem == nil { return known }
+        // Made outside the lock, since a service's description and a token store are code of the app; of two that are made at once the
+        // first counts.
+        var settings = known?.settings ?? ServiceSettings(service)
+        let problem = restoreAccount(of: service, in: &settings)
+        if let known {
+            guard problem == nil else { return known }
+            let session = entries.withLock { $0[key]?.session(of: settings.account) } ?? known.session
+            _ = replace(known, by: ServiceConfiguration(settings, of: service, in: session))
+            return configuration(of: service)
+        }
         let anonymous = AccountSession(account: nil)
-        let made = ServiceConfiguration(ServiceSettings(service), of: service, in: anonymous)
-        return entries.withLock { entries in
+        let session = settings.account.map { AccountSession(account: $0) } ?? anonymous
+        let made = ServiceConfiguration(settings, of: service, in: session, accountProblem: problem)
+        var entry = Entry(configuration: made, anonymous: anonymous)
+        if let account = settings.account { entry.sessions[account] = WeakSession(session: session) }
+        return entries.withLock { [entry] entries in
             if let known = entries[key]?.configuration { return known }
-            entries[key] = Entry(configuration: made, anonymous: anonymous)
+            entries[key] = entry
             return made
         }
     }
@@ -45,67 +71,91 @@ final class ServiceConfigurations: Sendable {
             let known = configuration(of: service)
             var settings = known.settings
             change(&settings)
+            var problem = settings.isAccountRestored ? known.accountProblem : nil
+            if settings.isAccountRestored, settings.environment != known.settings.environment {
+                problem = restoreAccount(of: service, in: &settings)
+            }
             let isSameAccount = settings.account == known.settings.account
             let session = isSameAccount ? known.session : session(of: settings.account, at: service)
-            let changed = ServiceConfiguration(settings, of: service, in: session)
+            let changed = ServiceConfiguration(settings, of: service, in: session, accountProblem: problem)
             if replace(known, by: changed) { return }
         }
+    }
+
+    /// Sets the account that was signed in to a service when the app ended, in the environment of the settings.
+    ///
+    /// - Returns: Why it can't be read; `nil` if it was.
+    private func restoreAccount(
+        of service: any APIService.Type, in settings: inout ServiceSettings
+    ) -> NetworkError? {
+        let stored = accounts.restored(service.name, settings.environment.name)
+        settings.restore(account: (try? stored.get()) ?? nil)
+        return if case .failure(let error) = stored { error } else { nil }
     }
 
     /// Returns the session of an account: the one that has not ended, or a new one.
     func session<Service: APIService>(of account: String?, at service: Service.Type) -> AccountSession {
         _ = configuration(of: service)
-        return entries.withLock { entries in
-            let key = ObjectIdentifier(service)
-            guard let account else { return entries[key]?.anonymous ?? AccountSession(account: nil) }
-            if let session = entries[key]?.sessions[account]?.session { return session }
-            let session = AccountSession(account: account)
-            var sessions = entries[key]?.sessions.filter { $0.value.session != nil } ?? [:]
-            sessions[account] = WeakSession(session: session)
-            entries[key]?.sessions = sessions
-            return session
-        }
+        return entries.withLock { $0[ObjectIdentifier(service)]?.session(of: account) }
+            ?? AccountSession(account: account)
     }
 
-    /// Makes an account's session that of the calls from now on.
+    /// Makes an account's session that of the calls from now on, and of the next launch.
     ///
-    /// - Returns: `false` if the session has ended.
-    func enter<Service: APIService>(_ session: AccountSession, of service: Service.Type) -> Bool {
+    /// - Returns: The pending change of the store; `nil` if the session has ended.
+    func enter<Service: APIService>(
+        _ session: AccountSession, of service: Service.Type
+    ) -> Task<Result<Void, any Error>, Never>? {
+        var write: Task<Result<Void, any Error>, Never>?
         while !session.isOver {
             let known = configuration(of: service)
             var settings = known.settings
             settings.account = session.account
             let changed = ServiceConfiguration(settings, of: service, in: session)
             // The next anonymous session is a new one, so that the app can be notified of a needed login again.
-            if replace(known, by: changed, anonymous: AccountSession(account: nil)) { return true }
+            if replace(
+                known, by: changed, anonymous: AccountSession(account: nil), then: { write = storeAccount(of: changed) }
+            ) {
+                return write
+            }
         }
-        return false
+        return nil
     }
 
-    /// Ends the session of the account that is signed in to a service; `nil` if nobody is.
+    /// Ends the session of the account that is signed in to a service; `nil` if nobody is. Nobody is signed in at the next launch.
     ///
-    /// - Returns: The configuration of the calls until now.
-    func leave<Service: APIService>(_ service: Service.Type, cancellingCalls: Bool) -> ServiceConfiguration? {
+    /// - Returns: The configuration of the calls until now, and the pending change of the store.
+    func leave<Service: APIService>(
+        _ service: Service.Type, cancellingCalls: Bool
+    ) -> (configuration: ServiceConfiguration, write: Task<Result<Void, any Error>, Never>?)? {
+        var write: Task<Result<Void, any Error>, Never>?
         while true {
             let known = configuration(of: service)
-            guard known.settings.account != nil else { return nil }
+            // Whoever is signed in by what can't be read is not restored later either.
+            guard known.settings.account != nil || known.accountProblem != nil else { return nil }
             var settings = known.settings
             settings.account = nil
             // The account may have been set without a sign-in, so that the last anonymous session is not over.
             let anonymous = AccountSession(account: nil)
             let changed = ServiceConfiguration(settings, of: service, in: anonymous)
             if replace(
-                known, by: changed, anonymous: anonymous, ending: known.session, cancellingCalls: cancellingCalls)
+                known, by: changed, anonymous: anonymous, ending: known.session, cancellingCalls: cancellingCalls,
+                then: { write = storeAccount(of: changed) })
             {
-                return known
+                return (known, write)
             }
         }
+    }
+
+    /// Stores for the next launch who is signed in. Called under the lock, so that the store has the changes in their order.
+    private func storeAccount(of changed: ServiceConfiguration) -> Task<Result<Void, any Error>, Never> {
+        accounts.store(changed.settings.account, changed.service.name, changed.settings.environment.name)
     }
 
     /// Replaces a configuration; returns `false` if it is not in use any more, or the session of the new one has ended.
     private func replace(
         _ known: ServiceConfiguration, by changed: ServiceConfiguration, anonymous: AccountSession? = nil,
-        ending ended: AccountSession? = nil, cancellingCalls: Bool = false
+        ending ended: AccountSession? = nil, cancellingCalls: Bool = false, then store: () -> Void = {}
     ) -> Bool {
         entries.withLock { entries in
             let key = ObjectIdentifier(known.service)
@@ -120,6 +170,7 @@ final class ServiceConfigurations: Sendable {
                 ended.end(cancellingCalls: cancellingCalls)
                 if let account = ended.account { entries[key]?.sessions[account] = nil }
             }
+            store()
             return true
         }
     }

@@ -27,6 +27,9 @@ public struct ServiceSettings: Sendable {
     /// Header fields that go with every call; the endpoint's own win where names are equal. The default is the
     /// service's ``APIService/commonHeaders``, which are empty unless the service defines them.
     public var commonHeaders: [String: String]
+    /// The names of further request fields that say who sends a request. The default is the service's
+    /// ``APIService/authenticatingFields``, which are none unless it has some.
+    public var authenticatingFields: Set<String>
     /// The longest that a call may take if its endpoint names no deadline. The default is the service's
     /// ``APIService/deadline``, which is 60 s unless it says otherwise.
     public var deadline: Duration
@@ -47,8 +50,14 @@ public struct ServiceSettings: Sendable {
     /// Whether cookies are stored and sent. The default is the service's ``APIService/cookies``, which is
     /// ``CookiePolicy/off`` unless it says otherwise.
     public var cookies: CookiePolicy
-    /// The account of the calls. The default is `nil`: no account. What is stored for one account is never used for another.
-    public var account: String?
+    /// The account of the calls; `nil` is nobody. What is stored for one account is never used for another.
+    ///
+    /// The default is who was signed in when the app ended, in this ``environment``, if the layer's ``TokenStore`` has it, and otherwise
+    /// `nil`. An account that the app sets counts for this launch, whoever was signed in; ``NetworkLayer/signIn(_:to:)`` and
+    /// ``NetworkLayer/signOut(of:cancelling:)`` set and store it.
+    public var account: String? { didSet { isAccountRestored = false } }
+    /// Whether the account is what the token store says, since nothing has set another.
+    private(set) var isAccountRestored = true
 
     init<Service: APIService>(_ service: Service.Type) {
         environment = service.initialEnvironment
@@ -57,6 +66,7 @@ public struct ServiceSettings: Sendable {
         makeCommonParameters = { service.makeCommonParameters() }
         unkeyedParameters = service.unkeyedParameters
         commonHeaders = service.commonHeaders
+        authenticatingFields = service.authenticatingFields
         deadline = service.deadline
         transport = service.makeTransport()
         merging = service.merging
@@ -64,6 +74,12 @@ public struct ServiceSettings: Sendable {
         allowsPlainHTTP = service.allowsPlainHTTP
         remembersStrictTransport = service.remembersStrictTransport
         cookies = service.cookies
+    }
+
+    /// Sets the account that was signed in when the app ended.
+    mutating func restore(account: String?) {
+        self.account = account
+        isAccountRestored = true
     }
 
     /// The base URL of calls now.

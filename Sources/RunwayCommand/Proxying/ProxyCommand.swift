@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPTypes
 import NIOCore
 import Runway
 import RunwayJSON
@@ -36,6 +37,11 @@ struct ProxyCommand: AsyncParsableCommand {
 
     @Option(help: "What is cached: responses by the rules of RFC 9111, or nothing.")
     var cache = ProxyCache.http
+
+    @Option(
+        help: ArgumentHelp(
+            "Also keep cached responses apart by this header field of requests. Repeatable.", valueName: "name"))
+    var authField: [String] = []
 
     @Flag(help: "Apply the layer's retries, circuit breaker and flood guard.")
     var policies = false
@@ -79,6 +85,9 @@ struct ProxyCommand: AsyncParsableCommand {
         for port in connectPort where !(1...65535).contains(port) {
             throw ValidationError("--connect-port needs a port from 1 to 65535, not \(port).")
         }
+        for name in authField where HTTPField.Name(name) == nil {
+            throw ValidationError("--auth-field needs the name of a header field, not \"\(name)\".")
+        }
         if origin != nil, allowLocal || !connectPort.isEmpty {
             throw ValidationError("--connect-port and --allow-local are for a proxy without --origin.")
         }
@@ -107,7 +116,8 @@ struct ProxyCommand: AsyncParsableCommand {
             session: try ProxySession(
                 to: target, among: targets,
                 ProxySession.Options(
-                    cache: cache, appliesPolicies: policies, timeout: .seconds(timeout), isHTTP1Only: http1,
+                    cache: cache, authenticatingFields: Set(authField), appliesPolicies: policies,
+                    timeout: .seconds(timeout), isHTTP1Only: http1,
                     certificateAuthorityFile: cacert, redaction: redaction), printer: printer),
             address: address, allowedHosts: allowHost,
             tunnels: targets.map { Tunnels(targets: $0, silence: silence, printer: printer) }, clientTimeout: silence)

@@ -52,7 +52,10 @@ enum ProxyHelp {
           Response bodies are streamed. With --cache http (the default), responses
           of at most 16 MiB are stored as RFC 9111 allows a private cache, except
           those with Set-Cookie, and are returned only to requests with the same
-          credentials, whichever fields these are in. With this cache, each
+          credentials: the same Authorization, Cookie, Host, and fields whose names
+          say a secret, such as X-API-Key. --auth-field names others, such as
+          X-Member. Any other field counts if a response's Vary names it (RFC 9111
+          §4.1), so that a number of each request costs no hit. With this cache, each
           response has a Cache-Status field (RFC 9211): "runway; hit" if it was in
           the cache, or else why the request was forwarded. Request bodies are
           streamed too, except those whose Content-Length is at most 64 KiB: these

@@ -36,6 +36,8 @@ struct ProxySession: Sendable {
     /// How a proxy treats requests.
     struct Options: Sendable {
         var cache: ProxyCache
+        /// The names of request fields that separate clients, beside those whose names say a secret.
+        var authenticatingFields: Set<String> = []
         /// Whether requests are refused and retried as those of an app are. Otherwise clients get the servers' responses unchanged.
         var appliesPolicies: Bool
         var timeout: Duration
@@ -84,7 +86,10 @@ struct ProxySession: Sendable {
                     maximumHTTPBodyByteCount: Self.maximumStoredByteCount),
                 admission: settings.appliesPolicies
                     ? AdmissionLimits() : AdmissionLimits(maximumIdenticalRequests: nil, circuitBreaker: nil)))
-        network.configure(ProxiedServer.self) { $0.deadline = settings.timeout }
+        network.configure(ProxiedServer.self) {
+            $0.deadline = settings.timeout
+            $0.authenticatingFields = settings.authenticatingFields
+        }
     }
 
     /// Sends a request, and returns its response, whose body is streamed. A storable response is cached while it is streamed.

@@ -141,17 +141,33 @@ struct ProxyCachingTests {
         }
     }
 
-    @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "X-Who-Am-I"])
+    @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "X-Member"])
     func privateResponsesAreSeparateByClient(name: String) async throws {
         let nginx = try NginxOrigin()
         try await nginx.serving(text) { file in
-            _ = try await proxying(to: nginx.url) { proxy in
+            _ = try await proxying(to: nginx.url, "--auth-field", "x-member") { proxy in
                 let url = proxy.url + file.path("private,max-age=60")
                 for client in ["a=1", "a=2", "a=1", "a=2"] {
                     let body = try await fetch(url, "-H", "\(name): \(client)").body
                     #expect(body == text)
                 }
                 #expect(try await nginx.exchanges(of: file).count == 2)
+            }
+        }
+    }
+
+    /// A suite that numbers its requests, and an app that traces its calls.
+    @Test(arguments: ["Req-Num", "sentry-trace", "X-Member"])
+    func anyOtherFieldCostsNoHit(name: String) async throws {
+        let nginx = try NginxOrigin()
+        try await nginx.serving(text) { file in
+            _ = try await proxying(to: nginx.url) { proxy in
+                for number in 1...4 {
+                    let response = try await fetch(
+                        proxy.url + file.path("private,max-age=60"), "-H", "\(name): \(number)")
+                    #expect(response.body == text)
+                }
+                #expect(try await nginx.exchanges(of: file).count == 1)
             }
         }
     }

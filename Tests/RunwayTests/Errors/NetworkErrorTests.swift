@@ -30,7 +30,8 @@ struct NetworkErrorTests {
             #expect(error.host == "museum.test")
             #expect(error.attempt == 1)
             #expect(error.request == "GET https://museum.test/api/paintings?app=guide&lang=zh&room=7")
-            #expect(error.detail.hasSuffix(kind == .invalidResponse ? "[]" : "."), "\(error.detail)")
+            #expect(
+                error.detail.hasSuffix(kind == .service ? "." : "; the body starts with: \(body)"), "\(error.detail)")
             #expect(error.detail.first?.isUppercase == true, "\(error.detail)")
             #expect("\(error)" == "\(error.detail) (\(error.request ?? ""))")
         }

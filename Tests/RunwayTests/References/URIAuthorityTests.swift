@@ -65,10 +65,15 @@ struct URIAuthorityTests {
         #expect(!Origin(scheme: "http", host: host, port: 80).isLoopback)
     }
 
-    @Test(arguments: [
-        ("a.test.", "A.test"), ("a.test..", "a.test"), ("[::1]", "[0:0::1]"), ("[2001:DB8::7]", "[2001:db8:0::7]"),
-    ])
+    @Test(arguments: [("a.TEST", "A.test"), ("[::1]", "[0:0::1]"), ("[2001:DB8::7]", "[2001:db8:0::7]")])
     func spellingsOfAHostAreOneOrigin(_ one: String, _ other: String) {
         #expect(Origin(scheme: "https", host: one, port: 443) == Origin(scheme: "https", host: other, port: 443))
+    }
+
+    @Test(arguments: ["a.test.", "a.test..", "127.0.0.1.", "localhost."])
+    func dotOfTheRootMakesAnotherOrigin(_ host: String) {
+        let dotted = Origin(scheme: "https", host: host, port: 443)
+        let plain = Origin(scheme: "https", host: dotted.bareHost, port: 443)
+        #expect(dotted != plain && !plain.host.hasSuffix(".") && dotted.isLoopback == plain.isLoopback)
     }
 }

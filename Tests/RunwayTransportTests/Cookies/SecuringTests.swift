@@ -34,6 +34,7 @@ struct SecuringTests {
         let error = try await network.failure(of: Fetch<GET>("a"))
         #expect(error.kind == .invalidConfiguration && error.sending == .notSent)
         #expect(error.step == .securing && error.attempt == 0)
+        #expect(error.detail.hasSuffix("which the service does not allow: its allowsPlainHTTP is false."))
     }
 
     @Test(arguments: [
@@ -86,7 +87,7 @@ struct SecuringTests {
             #expect(try await url(at: "http://example.com.:81") == "\(scheme)://example.com.:81/a")
             #expect(
                 try await url(at: "http://SUB.example.com.")
-                    == (remembers ? "https://sub.example.com/a" : "http://SUB.example.com./a"))
+                    == (remembers ? "https://sub.example.com./a" : "http://SUB.example.com./a"))
             #expect(try await url(at: "http://other.example") == "http://other.example/a")
         }
     }

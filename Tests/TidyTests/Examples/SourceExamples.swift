@@ -311,3 +311,9 @@ func signIn(as name: String, password: String, on network: NetworkLayer) async t
 
     try await network.signIn(.basic(user: name, password: password, account: name), to: Printers.self)
 }
+
+func publicNews(on network: NetworkLayer) async throws -> RawData {
+    let news = try await network.call(
+        Listings.get("news"), options: CallOptions(authorization: AuthorizationPolicy.none))
+    return news
+}

@@ -287,6 +287,25 @@ extension AccessTokens {
 }
 
 extension AccessTokens {
+    /// Who is signed in, as the store has it.
+    var signedInAccounts: SignedInAccounts {
+        @Sendable func key(_ service: String, _ environment: String) -> AccountKey {
+            AccountKey(network: network, service: service, environment: environment)
+        }
+        return SignedInAccounts { [store] service, environment in
+            do {
+                return .success(try store.signedInAccount(at: key(service, environment)))
+            } catch {
+                let detail = "It can't be read who is signed in to \(service): \(error.redactedDescription)"
+                return .failure(NetworkError(.storage, in: .authorizing, detail, underlying: error))
+            }
+        } store: { [store] account, service, environment in
+            store.setAccount(account, at: key(service, environment))
+        }
+    }
+}
+
+extension AccessTokens {
     /// The most waits for the store that may be in progress without a caller. While there are that many, the store counts as hanging.
     static let maximumAbandonedWaits = 8
 

@@ -23,7 +23,7 @@ struct AuthorizingStage: RequestStage {
     /// A renewal is left at the deadline of the flight and when it is cancelled.
     var endsInTime: Bool { true }
 
-    func handles(_ request: Request, in flight: Flight) -> Bool { flight.endpoint.authorization != .none }
+    func handles(_ request: Request, in flight: Flight) -> Bool { flight.authorization != .none }
 
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> ImmediateResponse {
         .pass
@@ -32,19 +32,21 @@ struct AuthorizingStage: RequestStage {
     func respond(
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
-        let policy = flight.endpoint.authorization
+        let policy = flight.authorization
         guard let credentials = flight.service.credentials else {
             throw NetworkError(
                 .invalidConfiguration, in: step,
                 "\(flight.endpoint.name) carries an access token, and the service \(flight.service.name) has no credentials."
             )
         }
+        // An account may be signed in: its calls are neither sent without a token, nor a reason to ask for a login.
+        if flight.account == nil, let problem = flight.configuration.accountProblem { throw problem }
         if policy == .ifSignedIn, flight.account == nil { return try await sendUnsigned(request, in: flight, next) }
         guard !flight.renewing.contains(ObjectIdentifier(flight.service)) else {
             throw NetworkError(
                 .invalidConfiguration, in: step,
                 "The refresh of the access token of \(flight.service.name) called \(flight.endpoint.name), which needs that "
-                    + "token itself: set the endpoint's authorization to none.")
+                    + "token itself: set its authorization to none.")
         }
         let first = try await token(for: flight, credentials)
         let response = try await send(request, with: first, credentials, in: flight, next)
@@ -127,10 +129,7 @@ struct AuthorizingStage: RequestStage {
         _ next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var authorized = request
-        credentials.authorize(&authorized, with: held.token)
-        let before = request.head.headerFields
-        let after = authorized.head.headerFields
-        let added = Set(after.map(\.name)).filter { before[values: $0] != after[values: $0] }
+        let added = credentials.fields(setBy: held.token, in: &authorized)
         flight.recorder.addSecrets(
             added, credentials.secrets(of: held.token), isBodySecret: !authorized.body.isSame(as: request.body))
         var response = try await next.send(authorized, in: flight)

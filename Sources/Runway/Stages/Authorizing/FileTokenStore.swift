@@ -1,26 +1,26 @@
-import Foundation
+public import Foundation
 
-/// Stores access tokens in files that only the user of the process can read: one file for each token, of mode 0600, in a folder
-/// of mode 0700.
+/// Stores access tokens, and who is signed in, in files that only the user of the process can read: one file for each token and each
+/// service, of mode 0600, in a folder of mode 0700.
 ///
 /// A file is written under another name and then renamed, so that after a crash either the old or the new one exists. A file
 /// that is truncated, changed, of another key, not a plain file, of another owner or readable by others is not trusted:
 /// loading it fails until a new token is saved or the file is removed.
 ///
 /// ```swift
-/// let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: "\(home)/tokens"))
+/// let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: folder))
 /// ```
 public struct FileTokenStore: TokenStore {
     /// The largest file that is read, in bytes.
     public static let maximumByteCount = 1 << 20
 
-    /// The path of the folder.
-    public let folder: String
+    /// The folder.
+    public let folder: URL
 
     /// Stores tokens in a folder, which is created with its missing parents when the first token is saved.
     ///
-    /// - Parameter folder: The path of the folder. An existing folder must be of mode 0700 and belong to the user.
-    public init(folder: String) { self.folder = folder }
+    /// - Parameter folder: The folder. An existing one must be of mode 0700 and belong to the user.
+    public init(folder: URL) { self.folder = folder }
 
     /// The content of a file after the checksum in its first line.
     private struct Content: Codable {
@@ -34,25 +34,19 @@ public struct FileTokenStore: TokenStore {
         }
     }
 
+    /// Who is signed in, after the checksum.
+    private struct SignedIn: Codable {
+        var key: AccountKey
+        var account: String
+    }
+
     /// Loads a token; returns `nil` if there is none.
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func load(_ key: TokenKey) throws -> AccessToken? {
         let path = path(of: key)
-        let bytes: [UInt8]? = try Self.translated { () throws(FileError) in
-            guard let file = try PrivateFile(reading: path) else { return nil }
-            try PrivateFile.checkFolder((path as NSString).deletingLastPathComponent)
-            return try file.read(upTo: Self.maximumByteCount)
-        }
-        guard let bytes else { return nil }
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw Self.damaged(path) }
-        let json = Array(bytes[(end + 1)...])
-        guard Array(bytes[..<end]) == Array(Self.firstLine(of: json).utf8),
-            let content = try? JSONDecoder().decode(Content.self, from: Data(json))
-        else { throw Self.damaged(path) }
-        guard content.key == key else {
-            throw NetworkError.tokenStore("The token in \(path) belongs to another key; it is not trusted.")
-        }
+        guard let content = try read(Content.self, as: .token, at: path) else { return nil }
+        guard content.key == key else { throw Self.foreign(.token, path) }
         return content.token
     }
 
@@ -60,12 +54,7 @@ public struct FileTokenStore: TokenStore {
     ///
     /// - Throws: ``NetworkError/Kind/storage``.
     public func save(_ token: AccessToken, at key: TokenKey) throws {
-        let path = path(of: key)
-        let json = Array(try JSONEncoder().encode(Content(key: key, token: token)))
-        try Self.translated { () throws(FileError) in
-            try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent, below: folder)
-            try PrivateFile.replace(path, with: Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json)
-        }
+        try write(Content(key: key, token: token), as: .token, at: path(of: key))
     }
 
     /// Removes a token.
@@ -75,23 +64,76 @@ public struct FileTokenStore: TokenStore {
         try Self.translated { () throws(FileError) in try PrivateFile.remove(path(of: key)) }
     }
 
+    /// Returns the account that was signed in to a service last; `nil` if nobody was.
+    ///
+    /// - Throws: ``NetworkError/Kind/storage``.
+    public func signedInAccount(at key: AccountKey) throws -> String? {
+        let path = path(of: key)
+        guard let content = try read(SignedIn.self, as: .account, at: path) else { return nil }
+        guard content.key == key else { throw Self.foreign(.account, path) }
+        return content.account
+    }
+
+    /// Stores who is signed in to a service; `nil` is nobody.
+    ///
+    /// - Throws: ``NetworkError/Kind/storage``.
+    public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {
+        let path = path(of: key)
+        if let account { return try write(SignedIn(key: key, account: account), as: .account, at: path) }
+        try Self.translated { () throws(FileError) in try PrivateFile.remove(path) }
+    }
+
+    /// What a file holds: the end of its name, and what it is called in errors.
+    private enum Kind: String {
+        case token, account
+    }
+
+    private func read<Value: Decodable>(_ type: Value.Type, as kind: Kind, at path: String) throws -> Value? {
+        let bytes: [UInt8]? = try Self.translated { () throws(FileError) in
+            guard let file = try PrivateFile(reading: path) else { return nil }
+            try PrivateFile.checkFolder((path as NSString).deletingLastPathComponent)
+            return try file.read(upTo: Self.maximumByteCount)
+        }
+        guard let bytes else { return nil }
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw Self.damaged(kind, path) }
+        let json = Array(bytes[(end + 1)...])
+        guard Array(bytes[..<end]) == Array(Self.firstLine(of: json, kind).utf8),
+            let content = try? JSONDecoder().decode(type, from: Data(json))
+        else { throw Self.damaged(kind, path) }
+        return content
+    }
+
+    private func write(_ content: some Encodable, as kind: Kind, at path: String) throws {
+        let json = Array(try JSONEncoder().encode(content))
+        try Self.translated { () throws(FileError) in
+            try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent, below: folder.path)
+            try PrivateFile.replace(
+                path, with: Array(Self.firstLine(of: json, kind).utf8) + [UInt8(ascii: "\n")] + json)
+        }
+    }
+
     /// The path of a token. Different keys have different paths, also on file systems that ignore case.
     func path(of key: TokenKey) -> String {
-        let name =
-            [key.network, key.service, key.environment, key.account]
-            .map(\.asFileName).joined(separator: "+") + ".token"
+        path([key.network, key.service, key.environment, key.account], .token)
+    }
+
+    /// The path of who is signed in to a service.
+    func path(of key: AccountKey) -> String { path([key.network, key.service, key.environment], .account) }
+
+    private func path(_ parts: [String], _ kind: Kind) -> String {
+        let name = parts.map(\.asFileName).joined(separator: "+") + ".\(kind)"
         // A name may have 255 bytes; a longer one is split into folders.
-        var path = folder
+        var path = folder.path
         for start in stride(from: 0, to: name.utf8.count, by: 200) {
             path += "/" + String(decoding: Array(name.utf8.dropFirst(start).prefix(200)), as: UTF8.self)
         }
         return path
     }
 
-    private static func firstLine(of json: [UInt8]) -> String {
+    private static func firstLine(of json: [UInt8], _ kind: Kind) -> String {
         // FNV-1a detects damage; the mode and the owner of the file protect against forgery.
         let sum = json.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return "runway-token-1 \(String(sum, radix: 16))"
+        return "runway-\(kind)-1 \(String(sum, radix: 16))"
     }
 
     /// Runs file operations and throws their failures as errors of the store.
@@ -101,8 +143,12 @@ public struct FileTokenStore: TokenStore {
         do throws(FileError) { return try operation() } catch { throw NetworkError.tokenStore("\(error)") }
     }
 
-    private static func damaged(_ path: String) -> NetworkError {
-        NetworkError.tokenStore("The token in \(path) is truncated or damaged; it is not trusted.")
+    private static func damaged(_ kind: Kind, _ path: String) -> NetworkError {
+        NetworkError.tokenStore("The \(kind) in \(path) is truncated or damaged; it is not trusted.")
+    }
+
+    private static func foreign(_ kind: Kind, _ path: String) -> NetworkError {
+        NetworkError.tokenStore("The \(kind) in \(path) belongs to another key; it is not trusted.")
     }
 }
 

@@ -2,10 +2,11 @@
     import Foundation
     import Security
 
-    /// Stores access tokens in the keychain of the device.
+    /// Stores access tokens, and who is signed in, in the keychain of the device.
     ///
     /// They can be read after the device was unlocked once since it started, and do not leave it, neither by a backup nor by the
-    /// synchronisation of keychains.
+    /// synchronisation of keychains. The system keeps them when the app is deleted: an app that is installed again is signed in. One that does
+    /// not want that signs out at its first launch.
     ///
     /// ```swift
     /// let network = NetworkLayer(tokens: KeychainTokenStore())
@@ -24,7 +25,31 @@
         /// Loads a token; returns `nil` if there is none.
         ///
         /// - Throws: ``NetworkError/Kind/storage``.
-        public func load(_ key: TokenKey) throws -> AccessToken? {
+        public func load(_ key: TokenKey) throws -> AccessToken? { try read(AccessToken.self, at: key) }
+
+        /// Stores a token.
+        ///
+        /// - Throws: ``NetworkError/Kind/storage``.
+        public func save(_ token: AccessToken, at key: TokenKey) throws { try write(token, at: key) }
+
+        /// Forgets a token.
+        ///
+        /// - Throws: ``NetworkError/Kind/storage``.
+        public func remove(_ key: TokenKey) throws { try delete(key) }
+
+        /// Returns the account that was signed in to a service last; `nil` if nobody was.
+        ///
+        /// - Throws: ``NetworkError/Kind/storage``.
+        public func signedInAccount(at key: AccountKey) throws -> String? { try read([String].self, at: key)?.first }
+
+        /// Stores who is signed in to a service; `nil` is nobody.
+        ///
+        /// - Throws: ``NetworkError/Kind/storage``.
+        public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {
+            if let account { try write([account], at: key) } else { try delete(key) }
+        }
+
+        private func read<Value: Decodable>(_ type: Value.Type, at key: some Encodable) throws -> Value? {
             var query = try item(at: key)
             query[kSecReturnData] = true
             query[kSecMatchLimit] = kSecMatchLimitOne
@@ -33,19 +58,16 @@
             if status == errSecItemNotFound { return nil }
             guard status == errSecSuccess, let data = found as? Data else { throw Self.error(status) }
             do {
-                return try JSONDecoder().decode(AccessToken.self, from: data)
+                return try JSONDecoder().decode(type, from: data)
             } catch {
-                throw NetworkError.tokenStore("The token in the keychain can't be read.")
+                throw NetworkError.tokenStore("The item in the keychain can't be read.")
             }
         }
 
-        /// Stores a token.
-        ///
-        /// - Throws: ``NetworkError/Kind/storage``.
-        public func save(_ token: AccessToken, at key: TokenKey) throws {
+        private func write(_ value: some Encodable, at key: some Encodable) throws {
             let item = try item(at: key)
             let content: [CFString: Any] = [
-                kSecValueData: try JSONEncoder().encode(token),
+                kSecValueData: try JSONEncoder().encode(value),
                 kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
             var status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
@@ -59,15 +81,13 @@
             if status != errSecSuccess { throw Self.error(status) }
         }
 
-        /// Forgets a token.
-        ///
-        /// - Throws: ``NetworkError/Kind/storage``.
-        public func remove(_ key: TokenKey) throws {
+        private func delete(_ key: some Encodable) throws {
             let status = SecItemDelete(try item(at: key) as CFDictionary)
             if status != errSecSuccess, status != errSecItemNotFound { throw Self.error(status) }
         }
 
-        private func item(at key: TokenKey) throws -> [CFString: Any] {
+        /// The item of a token or of an account. Their keys have different members, and so the items different names.
+        private func item(at key: some Encodable) throws -> [CFString: Any] {
             // JSON keeps the parts apart, whatever characters their names have.
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys

@@ -7,6 +7,9 @@ import Synchronization
 /// layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond
 /// ``LayerLimits/tokenStoreDeadline``.
 ///
+/// A store that also implements ``signedInAccount(at:)`` and ``setSignedInAccount(_:at:)`` restores who was signed in: the first call after
+/// a launch is that account's, as long as the app sets no ``ServiceSettings/account`` itself.
+///
 /// ``FileTokenStore`` is the choice on Linux, `KeychainTokenStore` on Apple platforms; without a store, tokens are in memory alone.
 ///
 /// ```swift
@@ -36,6 +39,47 @@ public protocol TokenStore: Sendable {
     /// - Throws: Why it is still there. A sign-out fails as ``NetworkError/Kind/storage``, and the token is not used again until the
     ///   app ends.
     func remove(_ key: TokenKey) async throws
+
+    /// Returns the account that was signed in to a service when the app ended; `nil` if nobody was. The default returns `nil`.
+    ///
+    /// The layer calls it before the first call of the service, on the thread of that call, and when the app changes the environment before
+    /// anybody has signed in or out: it must return soon.
+    ///
+    /// - Throws: Why it can't be read, such as a keychain before the device was unlocked. Calls that carry a token then fail as
+    ///   ``NetworkError/Kind/storage``, and every later call asks again.
+    func signedInAccount(at key: AccountKey) throws -> String?
+
+    /// Stores which account is signed in to a service now; `nil` is nobody. The default stores nothing.
+    ///
+    /// It is called after a sign-in, when the token is stored, and at a sign-out, before the token is removed.
+    ///
+    /// - Throws: Why it can't be stored; the sign-in or sign-out fails as ``NetworkError/Kind/storage``.
+    func setSignedInAccount(_ account: String?, at key: AccountKey) async throws
+}
+
+extension TokenStore {
+    /// Nobody: the app sets ``ServiceSettings/account`` at each launch.
+    public func signedInAccount(at key: AccountKey) throws -> String? { nil }
+
+    /// Stores nothing.
+    public func setSignedInAccount(_ account: String?, at key: AccountKey) async throws {}
+}
+
+/// Identifies in a store who is signed in to a service. Two keys are equal if all three parts are.
+public struct AccountKey: Sendable, Hashable, Codable {
+    /// The name of the layer.
+    public var network: String
+    /// The name of the service.
+    public var service: String
+    /// The name of the environment.
+    public var environment: String
+
+    /// The key of a service of a layer.
+    public init(network: String, service: String, environment: String) {
+        self.network = network
+        self.service = service
+        self.environment = environment
+    }
 }
 
 /// Identifies a token in a store. Two keys are equal if all four parts are.

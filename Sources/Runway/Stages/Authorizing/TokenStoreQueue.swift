@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The pending changes of a token store. They are made one at a time; per key only the newest pending change is made.
+/// The pending changes of a token store: tokens, and who is signed in. They are made one at a time; per key only the newest pending change is made.
 ///
 /// It is bounded, so that a store that hangs can't make it grow: a change for one key more than ``maximumKeys`` fails at once. A
 /// token that could not be removed from the store is not loaded again. If a save fails that replaced a pending removal, or that
@@ -15,10 +15,17 @@ final class TokenStoreQueue: Sendable {
     enum Change: Sendable {
         case save(AccessToken)
         case remove
+        case setAccount(String?)
+    }
+
+    /// What a change is of.
+    fileprivate enum Subject: Sendable, Hashable {
+        case token(TokenKey)
+        case account(AccountKey)
     }
 
     fileprivate struct Pending: Sendable {
-        let key: TokenKey
+        let key: Subject
         var change: Change
         /// Whether the change replaces a removal that had not started.
         var replacesRemoval = false
@@ -46,8 +53,15 @@ final class TokenStoreQueue: Sendable {
 
     init(_ store: any TokenStore) { self.store = store }
 
-    /// Enqueues a change after the earlier ones. It returns immediately.
-    func add(_ change: Change, at key: TokenKey) -> Completion {
+    /// Enqueues a change of a token after the earlier ones. It returns immediately.
+    func add(_ change: Change, at key: TokenKey) -> Completion { add(change, of: .token(key)) }
+
+    /// Enqueues a change of who is signed in after the earlier ones. It returns immediately.
+    func setAccount(_ account: String?, at key: AccountKey) -> Completion {
+        add(.setAccount(account), of: .account(key))
+    }
+
+    private func add(_ change: Change, of key: Subject) -> Completion {
         state.withLock { state in
             if let index = state.pending.firstIndex(where: { $0.key == key }) {
                 if case .remove = state.pending[index].change { state.pending[index].replacesRemoval = true }
@@ -55,7 +69,7 @@ final class TokenStoreQueue: Sendable {
                 return state.pending[index].completion
             }
             guard state.pending.count < Self.maximumKeys else {
-                if case .remove = change { state.distrust(key) }
+                if case (.remove, .token(let key)) = (change, key) { state.distrust(key) }
                 return Task { .failure(CrowdedTokenStore()) }
             }
             let outcome = Deferred<Result<Void, any Error>>()
@@ -67,9 +81,12 @@ final class TokenStoreQueue: Sendable {
         }
     }
 
+    /// Returns the account that was signed in when the app ended. It reads the store at once, as long as nobody has signed in or out.
+    func signedInAccount(at key: AccountKey) throws -> String? { try store.signedInAccount(at: key) }
+
     /// Returns the token in the store after all changes of the key are made; `nil` also if the store should have none.
     func load(_ key: TokenKey) async throws -> AccessToken? {
-        while let completion = state.withLock({ $0.completion(of: key) }) { _ = await completion.value }
+        while let completion = state.withLock({ $0.completion(of: .token(key)) }) { _ = await completion.value }
         guard state.withLock({ $0.mayLoad(key) }) else { return nil }
         return try await store.load(key)
     }
@@ -80,34 +97,41 @@ final class TokenStoreQueue: Sendable {
         while let pending = next {
             let result: Result<Void, any Error>
             do {
-                switch pending.change {
-                case .save(let token): try await store.save(token, at: pending.key)
-                case .remove: try await store.remove(pending.key)
+                switch (pending.change, pending.key) {
+                case (.save(let token), .token(let key)): try await store.save(token, at: key)
+                case (.setAccount(let account), .account(let key)): try await store.setSignedInAccount(account, at: key)
+                case (_, .token(let key)): try await store.remove(key)
+                case (_, .account): preconditionFailure("who is signed in is set, and neither saved nor removed")
                 }
                 result = .success(())
             } catch {
                 result = .failure(error)
             }
-            let needsRemoval = state.withLock { $0.needsRemoval(pending, after: result) }
-            let isRemoved = needsRemoval ? await removeStaleToken(of: pending) : false
-            next = state.withLock { state in
-                if needsRemoval, !isRemoved {
-                    state.distrust(pending.key)
-                } else if isRemoved || (try? result.get()) != nil {
-                    state.trust(pending.key)
-                }
-                return state.begin()
-            }
+            if case .token(let key) = pending.key { await settle(pending, of: key, after: result) }
+            next = state.withLock { $0.begin() }
             pending.outcome.set(result)
+        }
+    }
+
+    /// Decides whether the token in the store may be loaded after a change.
+    private func settle(_ pending: Pending, of key: TokenKey, after result: Result<Void, any Error>) async {
+        let needsRemoval = state.withLock { $0.needsRemoval(pending, of: key, after: result) }
+        let isRemoved = needsRemoval ? await removeStaleToken(of: pending, at: key) : false
+        state.withLock { state in
+            if needsRemoval, !isRemoved {
+                state.distrust(key)
+            } else if isRemoved || (try? result.get()) != nil {
+                state.trust(key)
+            }
         }
     }
 
     /// Removes the token in the store if a new one could not be saved; returns whether it was removed. A failed removal is not
     /// repeated.
-    private func removeStaleToken(of pending: Pending) async -> Bool {
+    private func removeStaleToken(of pending: Pending, at key: TokenKey) async -> Bool {
         guard case .save = pending.change else { return false }
         do {
-            try await store.remove(pending.key)
+            try await store.remove(key)
             return true
         } catch {
             return false
@@ -123,16 +147,18 @@ extension TokenStoreQueue.State {
     }
 
     /// The end of the last change of a key; `nil` if there is none to wait for.
-    fileprivate func completion(of key: TokenKey) -> TokenStoreQueue.Completion? {
+    fileprivate func completion(of key: TokenStoreQueue.Subject) -> TokenStoreQueue.Completion? {
         (pending.last { $0.key == key } ?? current.flatMap { $0.key == key ? $0 : nil })?.completion
     }
 
     /// Whether a change left a token in the store that must not be loaded again.
-    fileprivate func needsRemoval(_ pending: TokenStoreQueue.Pending, after result: Result<Void, any Error>) -> Bool {
+    fileprivate func needsRemoval(
+        _ pending: TokenStoreQueue.Pending, of key: TokenKey, after result: Result<Void, any Error>
+    ) -> Bool {
         switch (pending.change, result) {
-        case (_, .success): false
+        case (_, .success), (.setAccount, .failure): false
         case (.remove, .failure): true
-        case (.save, .failure): pending.replacesRemoval || !mayLoad(pending.key)
+        case (.save, .failure): pending.replacesRemoval || !mayLoad(key)
         }
     }
 

@@ -86,6 +86,9 @@ struct CacheKey: Sendable, Hashable {
     }
 
     private init(_ form: CanonicalForm, of owner: ServiceIdentity, in flight: Flight) {
+        var form = form
+        // Whether calls of the endpoint carry the token follows from the endpoint, unless the call differs.
+        if flight.authorization != flight.endpoint.authorization { form.add("\(flight.authorization)") }
         self.owner = owner
         endpointType = flight.endpoint
         self.form = form.bytes

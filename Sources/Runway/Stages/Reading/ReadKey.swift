@@ -1,6 +1,9 @@
 import HTTPTypes
 
 /// Identifies a read: two reads of equal keys may share one request.
+///
+/// All fields of the request are part of it, unlike those of a stored response: before there is a response, no `Vary` says which of them
+/// select it (RFC 9111 §4.1).
 struct ReadKey: Sendable {
     let service: any APIService.Type
     let endpoint: any Endpoint.Type
@@ -13,6 +16,8 @@ struct ReadKey: Sendable {
     let delivery: ResponseDelivery
     let rule: CachePolicy.Rule
     let use: CacheUse
+    /// A call without the access token shares no request with one that carries it.
+    let authorization: AuthorizationPolicy
     /// A call that fails at once without a network shares no request with one that waits for it.
     let waitsForNetwork: Bool
     /// A call shares no failure that it would have retried itself.
@@ -31,6 +36,7 @@ struct ReadKey: Sendable {
         delivery = request.delivery
         rule = flight.cachePolicy.rule
         use = flight.options.cacheUse
+        authorization = flight.authorization
         waitsForNetwork = flight.options.waitsForNetwork
         retry = flight.retryPolicy
     }
@@ -63,7 +69,8 @@ extension ReadKey: Hashable {
     static func == (lhs: ReadKey, rhs: ReadKey) -> Bool {
         lhs.endpoint == rhs.endpoint && lhs.head == rhs.head && lhs.service == rhs.service && lhs.session == rhs.session
             && lhs.environment == rhs.environment && lhs.body == rhs.body && lhs.delivery == rhs.delivery
-            && lhs.rule == rhs.rule && lhs.use == rhs.use && lhs.waitsForNetwork == rhs.waitsForNetwork
+            && lhs.rule == rhs.rule && lhs.use == rhs.use && lhs.authorization == rhs.authorization
+            && lhs.waitsForNetwork == rhs.waitsForNetwork
             && lhs.retry == rhs.retry && lhs.cookieVersion == rhs.cookieVersion
     }
 

@@ -22,25 +22,28 @@ struct SecuringStage: RequestStage {
         let configuration = flight.configuration
         let origin = Origin(request.head)
         if origin.scheme == "http" {
-            if configuration.settings.remembersStrictTransport, hosts.requiresTLS(origin.host, at: flight.clock.date) {
+            if configuration.settings.remembersStrictTransport,
+                hosts.requiresTLS(origin.bareHost, at: flight.clock.date)
+            {
                 flight.note(SecuringDecision.upgraded)
                 var upgraded = request
                 upgraded.head.scheme = "https"
                 // Port 80 becomes the default port of TLS; any other stays (RFC 6797 §8.3).
                 if origin.port == 80 { upgraded.head.authority = origin.host }
-                return try await send(upgraded, to: origin.host, in: flight, next)
+                return try await send(upgraded, to: origin.bareHost, in: flight, next)
             }
             if !origin.isLoopback {
                 guard configuration.settings.allowsPlainHTTP else {
                     throw NetworkError(
                         .invalidConfiguration, in: step,
-                        "The request would go to \(origin.host) without TLS, which the service does not allow.",
+                        "The request would go to \(origin.host) without TLS, which the service does not allow: "
+                            + "its allowsPlainHTTP is false.",
                         sending: .notSent)
                 }
                 flight.note(SecuringDecision.plain)
             }
         }
-        return try await send(request, to: origin.host, in: flight, next)
+        return try await send(request, to: origin.bareHost, in: flight, next)
     }
 
     /// Sends a request, and stores whether the host requires TLS (`Strict-Transport-Security`).

@@ -15,7 +15,7 @@ final class StrictTransport: Sendable {
     /// Guards the hosts.
     private let state = Mutex<[String: Entry]>([:])
 
-    /// Whether a host requires TLS, by its own policy or by that of a superdomain that includes subdomains.
+    /// Whether a host, as it is looked up (``Origin/bareHost``), requires TLS, by its own policy or by that of a superdomain that includes subdomains.
     func requiresTLS(_ host: String, at date: Date) -> Bool {
         state.withLock { hosts in
             if hosts.isEmpty { return false }
@@ -69,8 +69,8 @@ final class StrictTransport: Sendable {
 }
 
 extension String {
-    /// Whether a host, as written in a URL, is an address.
+    /// Whether a host without brackets is an address.
     fileprivate var isAddress: Bool {
-        hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        contains(":") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import RunwayJSON
 import RunwayTesting
 import Testing
 
@@ -94,6 +95,87 @@ struct AuthorizationPolicyTests {
             try await isRequired ? layer.failure(of: Lounge.Bills()) : layer.failure(of: Lounge.Guests())
         #expect(error.kind == .invalidConfiguration && layer.transport.requests.isEmpty)
         #expect(error.detail.contains("has no credentials"))
+    }
+
+    // MARK: - For one call
+
+    private let unsigned = CallOptions(authorization: AuthorizationPolicy.none)
+
+    @Test func publicPathNeedsNoLogin() async throws {
+        _ = try await house.network.call(Club.get("hours"), options: unsigned)
+        _ = try await house.network.stream(Club.get("hours"), options: unsigned)
+        try await house.signIn()
+        _ = try await house.network.call(Club.get("hours"), options: unsigned)
+        _ = try await house.network.call(Club.get("members/1"))
+        #expect(tokens == [nil, nil, nil, "Bearer t1"])
+    }
+
+    @MainActor @Test func managerMakesAPublicCall() async throws {
+        let manager = APIManager<GetEndpoint<Club>>(on: house.network)
+        try await manager.landing(of: Club.get("hours"), options: unsigned)
+        #expect(tokens == [nil])
+    }
+
+    @Test func refusalOfAPublicCallRenewsNothing() async throws {
+        try await house.signIn()
+        let error = await #expect(throws: NetworkError.self) {
+            try await house.network.call(Members(), options: unsigned)
+        }
+        #expect(error?.kind == .needsAccessToken && house.origin.refreshCount == 0 && tokens == [nil])
+    }
+
+    @Test func oneCallCarriesTheToken() async throws {
+        try await house.signIn()
+        for policy in [AuthorizationPolicy.required, .ifSignedIn] {
+            _ = try await house.network.call(OpeningHours(), options: CallOptions(authorization: policy))
+        }
+        #expect(tokens == ["Bearer t1", "Bearer t1"])
+    }
+
+    /// The request may be for any server.
+    @Test func exchangesNeverGetAToken() async throws {
+        try await house.signIn()
+        let head = HTTPRequest(method: .get, scheme: "https", authority: "elsewhere.test", path: "/hours")
+        _ = try await house.network.exchange(
+            Request(head: head), with: Club.self, options: CallOptions(authorization: .required))
+        #expect(tokens == [nil])
+    }
+
+    @Test(arguments: [CachePolicy.http(), .timeToLive()])
+    func responsesWithoutATokenAreStoredApart(_ policy: CachePolicy) async throws {
+        let transport = StubTransport { request in
+            var response = Response.json(#"{"for":"\#(request.head.headerFields[.authorization] ?? "all")"}"#)
+            response.head.headerFields[.cacheControl] = "max-age=600"
+            return response
+        }
+        let network = NetworkLayer(transport: transport, pipeline: .tested)
+        try await network.signIn(AccessToken("t1", account: "ann"), to: Club.self)
+        for _ in 1...2 {
+            let own = try await network.call(Members(), options: CallOptions(cache: policy))
+            let publicOne = try await network.call(
+                Members(), options: CallOptions(cache: policy, authorization: AuthorizationPolicy.none))
+            #expect(own["for"].string == "Bearer t1" && publicOne["for"].string == "all")
+        }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func readsWithoutATokenAreNotShared() async throws {
+        let gate = ScriptedGate()
+        let house = ClubHouse(callGate: gate)
+        try await house.signIn()
+        let calls = [CallOptions.standard, unsigned].map { options in
+            Task { _ = try await house.network.call(Club.get("hours"), options: options) }
+        }
+        try await gate.waitForArrivals(count: 2)
+        gate.open()
+        for call in calls { try await call.value }
+        #expect(Set(house.origin.requests.map { $0.head.headerFields[.authorization] }) == ["Bearer t1", nil])
+    }
+
+    @Test func missingLoginNamesTheSettings() async throws {
+        let detail = try await failure(of: Members()).detail
+        #expect(detail.hasPrefix("Nobody is signed in to club: call signIn(_:to:), or set the account"))
+        #expect(detail.contains("authorization none") && !detail.hasSuffix(".."))
     }
 
     private func failure<E: Endpoint>(of endpoint: E) async throws -> NetworkError {

@@ -26,6 +26,22 @@ struct TokenSecrecyTests {
         #expect(AccessToken("a", account: "b", refreshToken: "") != AccessToken("a", account: "b"))
     }
 
+    /// A server that quotes the token in its refusal, also where the shown start of the body ends within it.
+    @Test func quotedTokenIsNotShown() async throws {
+        for padding in 170...205 {
+            let body = String(repeating: "x", count: padding) + Self.secret + " is refused"
+            let network = NetworkLayer(
+                transport: StubTransport { _ in .bytes(Array(body.utf8), contentType: "text/plain", status: .badRequest)
+                }, pipeline: .tested,
+                limits: LayerLimits(admission: .none, retrying: .none))
+            try await network.signIn(token, to: Vault.self)
+            let error = await #expect(throws: NetworkError.self) { try await network.call(Vault.Door()) }
+            let detail = try #require(error).detail
+            #expect(
+                detail.contains("the body starts with: xxx") && !detail.contains("hunter2-"), "\(padding): \(detail)")
+        }
+    }
+
     @Test func credentialFieldsAreRedactedWhateverTheirNames() async throws {
         let records = RecordCollector()
         let transport = StubTransport { _ in

@@ -60,20 +60,24 @@ struct EnvelopeTests {
     @Test func tokenRefusedInside200NeedsAnAccessToken() async throws {
         try await expect(
             layer(#"{"code":401}"#), endsIn: .needsAccessToken,
-            saying: "The server responded with status 200 OK: the access token is missing or was refused.")
+            saying:
+                "The server responded with status 200 OK: the access token is missing or was refused; the body starts with: "
+        )
     }
 
     @Test func loginNeededIsAKindOfItsOwn() async throws {
         try await expect(
             layer(#"{"code":402}"#), endsIn: .needsLogin,
-            saying: "The server responded with status 200 OK: the user has to log in."
+            saying: "The server responded with status 200 OK: the user has to log in; the body starts with: "
         )
     }
 
     @Test func overloadNamesTheWait() async throws {
         try await expect(
             layer(#"{"code":429}"#), endsIn: .overloaded,
-            saying: "The server responded with status 200 OK: the service asks for fewer requests, try again in 3 s.")
+            saying:
+                "The server responded with status 200 OK: the service asks for fewer requests, try again in 3 s; the body "
+        )
         try await expect(
             layer("", status: .serviceUnavailable, [.retryAfter: "soon"]), endsIn: .overloaded,
             saying:
@@ -103,13 +107,50 @@ struct EnvelopeTests {
     @Test func statusIsJudgedBeforeTheEnvelope() async throws {
         try await expect(
             layer(#"{"code":0}"#, status: .notFound), endsIn: .refused,
-            saying: "The server responded with status 404 Not Found.")
+            saying: #"The server responded with status 404 Not Found; the body starts with: {"code":0}"#)
         try await expect(
             layer("", status: .unauthorized), endsIn: .needsAccessToken,
             saying: "The server responded with status 401 Unauthorized: the access token is missing or was refused.")
         try await expect(
             layer("", status: HTTPResponse.Status(code: 599)), endsIn: .refused,
             saying: "The server responded with status 599.")
+    }
+
+    @Test(arguments: [
+        HTTPResponse.Status.badRequest, .unauthorized, .forbidden, .tooManyRequests, .internalServerError,
+    ])
+    func refusalShowsTheStartOfItsBody(_ status: HTTPResponse.Status) async throws {
+        let body =
+            #"{"title":"The city is unknown.","password":"hunter2","more":""# + String(repeating: "x", count: 5000)
+        let error = try await layer(body, status: status).failure(of: PaintingList())
+        #expect(
+            error.detail.contains(#"; the body starts with: {"title":"The city is unknown.","password":"[redacted]""#))
+        #expect(error.detail.utf8.count < 400 && !error.detail.contains("hunter2") && error.detail.hasSuffix("…"))
+        #expect(error.rawData?.bytes.count == body.utf8.count)
+    }
+
+    @Test(arguments: [
+        ("", "The server responded with status 400 Bad Request."),
+        ("\u{0}\u{1}", "The server responded with status 400 Bad Request; the body starts with: "),
+        ("line\none\r\n", "The server responded with status 400 Bad Request; the body starts with: line one"),
+    ])
+    func refusalIsOneLine(_ body: String, _ detail: String) async throws {
+        let error = try await layer(body, status: .badRequest).failure(of: PaintingList())
+        #expect(error.detail.hasPrefix(detail) && !error.detail.contains { $0.isNewline })
+    }
+
+    @Test(arguments: ["Sold.", "Sold!", "Sold?", "已售出。", "Sold…", "Sold"])
+    func sentenceOfAServerEndsOnce(_ message: String) async throws {
+        let error = try await layer(#"{"code":17,"msg":"\#(message)"}"#).failure(of: PaintingList())
+        let end = message == "Sold" ? "Sold." : message
+        #expect(error.detail == "The service responded with its error 17: \(end)")
+    }
+
+    @Test(arguments: [
+        ("a..", "a."), ("a...", "a..."), ("a", "a"), (".", "."), ("", ""), ("a?.", "a?"), ("a.b.", "a.b."),
+    ])
+    func errorsEndInOneFullStop(_ detail: String, _ shown: String) {
+        #expect(NetworkError(.storage, in: .saving, detail).detail == shown)
     }
 
     @Test func redirectWithoutATargetIsRefused() async throws {

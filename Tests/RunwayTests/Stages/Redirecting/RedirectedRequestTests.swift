@@ -101,7 +101,7 @@ struct RedirectedRequestTests {
     @Test(arguments: [
         ("/x", true), ("https://a.test/x", true), ("https://A.TEST/x", true), ("https://a.test:443/x", true),
         ("https://a.test:8443/x", false), ("https://b.test/x", false), ("https://sub.a.test/x", false),
-        ("https://a.test.evil.test/x", false), ("//b.test/x", false),
+        ("https://a.test.evil.test/x", false), ("//b.test/x", false), ("https://a.test./x", false),
     ])
     func credentialsAreCarriedWithinOneOriginAlone(_ location: String, _ isSameOrigin: Bool) throws {
         var fields = Self.credentials

@@ -11,7 +11,13 @@ extension HTTPReading {
         if case .streamed = request.delivery {
             request.delivery = .whole(maximumByteCount: cache.limits.maximumHTTPBodyByteCount)
         }
-        guard let key = CacheKey(request, in: flight) else { return }
+        // Requests that the same stored responses serve share one revalidation.
+        var selecting = request
+        selecting.head.headerFields = HTTPFields(
+            request.head.headerFields.filter { field in
+                flight.isAuthenticating(field.name) || fetch.candidates.contains { $0.vary.names(field.name) }
+            })
+        guard let key = CacheKey(selecting, in: flight) else { return }
         let stage = Revalidation(cache: cache, admission: reads.admission, candidates: fetch.candidates)
         let rest = RequestPipeline.Rest(first: StageLink(stage, above: next.first), end: next.end)
         flight.startRevalidation(of: key) {

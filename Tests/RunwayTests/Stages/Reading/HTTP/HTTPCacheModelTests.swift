@@ -149,9 +149,13 @@ private struct HTTPCachePlay {
         return found == expected ? nil : "\(found) for \(asked), \(wish), not \(expected ?? "nothing")"
     }
 
-    private func outcome(of asked: Model.Asked, _ wish: Model.Wish) async -> String {
+    private mutating func outcome(of asked: Model.Asked, _ wish: Model.Wish) async -> String {
         var fields = HTTPFields()
         for (name, value) in asked.fields { fields[name] = value }
+        // A number of the request, as tracing adds it, under any name.
+        if random.next() % 2 == 0, let name = HTTPField.Name("X-\(UInt16(truncatingIfNeeded: random.next()))") {
+            fields[name] = "\(random.next())"
+        }
         if wish == .noCache { fields[.cacheControl] = "no-cache" }
         if wish == .noStore { fields[.cacheControl] = "no-store" }
         let use: CacheUse = wish == .refresh ? .refresh : wish == .onlyStored ? .onlyIfCached : .standard

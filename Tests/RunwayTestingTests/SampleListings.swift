@@ -1,0 +1,1 @@
+../../Samples/Shared/Listings.swift
