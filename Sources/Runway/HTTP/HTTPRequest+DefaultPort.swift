@@ -6,7 +6,9 @@ extension HTTPRequest {
     package var withoutDefaultPort: HTTPRequest {
         var request = self
         request.authority = authority.map(withoutDefaultPort)
-        if let name = Self.host, let host = headerFields[name] { request.headerFields[name] = withoutDefaultPort(host) }
+        if let index = headerFields.firstIndex(where: { $0.name == Self.host }) {
+            request.headerFields[index].value = withoutDefaultPort(headerFields[index].value)
+        }
         return request
     }
 
