@@ -45,7 +45,7 @@
         let clock: any Clock<Duration>
         private let logger: Logger
 
-        /// Creates the listings and the certificate; the server starts with ``run(host:port:onServing:)``.
+        /// Creates the listings and the certificate; the server starts with ``run(host:port:rules:onServing:)``.
         ///
         /// - Parameters:
         ///   - seed: The seed of every listing. The default is 1.
