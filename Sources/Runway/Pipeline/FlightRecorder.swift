@@ -230,11 +230,11 @@ extension FlightRecorder {
     /// Adds to an error which request it concerns, and redacts its text.
     func locate(_ error: NetworkError) -> NetworkError {
         var error = error
-        error.detail = redaction.redacted(detail: error.detail).oneLine
-        let attempt = state.withLock { state in
-            state.attempts.last.map { ($0.request, state.attempts.count, redaction.hidden(state.secrets)) }
+        let (attempt, secrets) = state.withLock { state in
+            (state.attempts.last.map { ($0.request, state.attempts.count) }, redaction.hidden(state.secrets))
         }
-        guard let (last, count, secrets) = attempt else { return error }
+        error.detail = redaction.redacted(detail: secrets.masked(start: error.detail)).oneLine
+        guard let (last, count) = attempt else { return error }
         if error.request == nil {
             error.request = "\(last.method) \(redaction.redacted(url: secrets.masked(last.urlText)))"
         }
