@@ -73,15 +73,15 @@ struct HTTPCachedRedirectTests {
     @Test func onlyPermanentRedirectsAreHeuristicallyFresh() async throws {
         for (status, count) in [(HTTPResponse.Status.movedPermanently, 2), (.found, 4)] {
             let cached = HTTPCachedLayer()
-            for _ in 0..<2 {
+            for target in ["/b", "/c"] {
                 cached.respond(
                     "", status: status,
-                    [.location: "/b", .lastModified: cached.date(-10_000), .date: cached.date()])
+                    [.location: target, .lastModified: cached.date(-10_000), .date: cached.date()])
                 cached.respond("b", [.cacheControl: "no-store"])
             }
             try await cached.send("/a")
             if count == 2 { cached.clock.advance(by: .seconds(1)) }
-            // The list has a redirect next: if it is not requested, it is the response to /b and followed to itself.
+            // The list has a redirect next: if /a is not requested, it is the response to /b, and followed to /c.
             let response = try await cached.send("/a")
             #expect(response.text == "b")
             #expect(
@@ -133,8 +133,8 @@ struct HTTPCachedRedirectTests {
     @Test func storedRedirectLoopIsRequestedAgain() async throws {
         redirect("/b", "max-age=600")
         redirect("/a", "max-age=600")
-        cached.respond("out", [.cacheControl: "no-store"])
-        #expect(try await cached.send("/a").text == "out")
+        #expect(try await cached.send("/a").head.status == .found)
+        #expect(cached.sent == 2)
         redirect("/c", "max-age=600")
         cached.respond("c")
         #expect(try await cached.send("/a").text == "c")

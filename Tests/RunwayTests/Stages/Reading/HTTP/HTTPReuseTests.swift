@@ -298,7 +298,7 @@ struct HTTPReuseTests {
     }
 
     @Test func onlyIfCachedSendsNoUncachedRedirectTarget() async throws {
-        for location in ["/b", "/a"] {
+        for location in ["/b", "/c"] {
             cached.respond("", status: .found, [.location: location, .cacheControl: "max-age=60"])
         }
         // A temporary failure removes no stored response.
