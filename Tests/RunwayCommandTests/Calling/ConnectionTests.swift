@@ -89,7 +89,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func unusableProxyOfTheEnvironmentFailsOnlyItsCalls() async throws {
+    @Test func unusableProxyVariableFailsOnlyItsCalls() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             func call(_ url: String, _ environment: [String: String]) async throws -> Tool {

@@ -43,7 +43,7 @@ struct ProxyTargetTests {
         }
     }
 
-    @Test func transferCodingsOfRequestsAreJudgedByTheirEnd() async throws {
+    @Test func requestsLastTransferCodingDecides() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             _ = try await proxying(to: origin.baseURL) { proxy in
@@ -80,7 +80,7 @@ struct ProxyTargetTests {
     }
 
     /// A client must not take the start of a response that can't be read for a complete one.
-    @Test func unknownTransferCodingOfAResponseIsABadGateway() async throws {
+    @Test func unknownResponseTransferCodingIsABadGateway() async throws {
         try await withScriptedOrigin { origin in
             for coding in ["zork", "gzip, chunked", "chunked, identity"] {
                 let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n"

@@ -60,7 +60,7 @@ struct UnreadInputTests {
         try await server.close()
     }
 
-    /// A peer and a channel to it that reads only when it is told to.
+    /// A peer and a channel to it that reads only when the test asks it to.
     private func withUnreadChannel(
         _ greeting: String, _ body: (any Channel, Errors) async throws -> Void
     ) async throws {

@@ -286,7 +286,7 @@ extension HTTP1Connection {
         wakeUp.stop()
         pool.closed(id)
         context?.close(promise: nil)
-        unsent?.lost(closeReason ?? .closed, isUnprocessed: true, isUnsent: true)
+        unsent?.lost(machine.failure ?? closeReason ?? WireError.closed, isUnprocessed: true, isUnsent: true)
     }
 
     private func checkSilence() {

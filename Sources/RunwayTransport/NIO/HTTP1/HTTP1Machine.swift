@@ -77,7 +77,7 @@ struct HTTP1Machine {
 
     private var state = State.idle
     /// The first error that the channel reported.
-    private var failure: (any Error)?
+    private(set) var failure: (any Error)?
 
     /// Why the connection is closed; `nil` if it is open.
     var closeReason: WireError? { if case .closed(let reason) = state { reason } else { nil } }
